@@ -1,0 +1,83 @@
+"""dev.py's own promises: honest counts, apart ranges of Blender, a linter that guards the engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import dev
+
+RUFF = [sys.executable, "-m", "ruff", "check", "--quiet", "--no-cache", "--config", str(dev.ROOT / "pyproject.toml")]
+
+
+def lint(code: str, filename: str) -> subprocess.CompletedProcess:
+    command = [*RUFF, "--select", "TID251", "--stdin-filename", str(dev.ROOT / filename), "-"]
+    return subprocess.run(command, input=code, capture_output=True, text=True, cwd=dev.ROOT)
+
+
+@pytest.mark.parametrize("module", ["bpy", "mathutils", "bmesh", "gpu", "bpy_extras"])
+@pytest.mark.parametrize("filename", ["engine/step.py", "engine/__init__.py", "engine/controllers/follow.py"])
+def test_the_engine_cannot_import_blender(module, filename):
+    for code in (f"import {module}\n", f"from {module} import something\n", f"def f():\n    import {module}.types\n"):
+        done = lint(code, filename)
+        assert done.returncode == 1
+        assert "engine/ never imports Blender" in done.stdout
+
+
+@pytest.mark.parametrize("filename", ["addon/reader.py", "sample_scenes/chain.py", "tests/addon/test_reader.py"])
+def test_what_may_know_blender_may_import_it(filename):
+    assert lint("import bpy\n", filename).returncode == 0
+
+
+def test_counts_come_from_every_report(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text('<testsuites><testsuite tests="9" failures="2" errors="1" skipped="3"/></testsuites>')
+    counts = dev.count_outcomes(report)
+    assert counts == {"failed": 2, "passed": 3, "skipped": 3, "error": 1}
+    assert dev.outcome_text(counts) == "2 failed, 3 passed, 3 skipped, 1 error"
+
+
+def test_a_run_that_died_is_an_error(tmp_path):
+    assert dev.count_outcomes(tmp_path / "never_written.xml")["error"] == 1
+
+
+def test_a_missing_python_is_named_with_the_way_to_get_it(monkeypatch):
+    monkeypatch.delenv("HEFT_PYTHON", raising=False)
+    with pytest.raises(dev.Missing, match=r"No Python 3\.99 here.*pyenv install 3\.99"):
+        dev.find_python("3.99")
+
+
+def test_environments_are_named_after_their_content():
+    one, other = dev.Env("blender", ("bpy==5.0.1",)), dev.Env("blender", ("bpy==4.5.15",))
+    assert one.folder != other.folder
+    assert one.folder == dev.Env("blender", ("bpy==5.0.1",)).folder
+
+
+def test_zips_never_fight_over_a_blender():
+    """Two zips of one platform are apart by Blender version, or, for 5.2, by the Python of their wheels."""
+
+    def number(version):
+        return tuple(int(part) for part in (version or "99.0.0").split("."))
+
+    targets = dev.zips()
+    for one in targets:
+        for other in targets:
+            if one is other or one.platform != other.platform:
+                continue
+            apart = number(one.blender_max) <= number(other.blender_min)
+            apart = apart or number(other.blender_max) <= number(one.blender_min)
+            assert apart or {one.python_version, other.python_version} == {"3.13", "3.14"}
+
+
+def test_a_manifest_is_narrowed_to_its_zip():
+    tomllib = pytest.importorskip("tomllib")
+    target = dev.Zip("linux-x64", "3.11", "4.2.0", "5.1.0", ("numba==0.68.1",))
+    manifest = tomllib.loads(dev.manifest_text(target, ["numba-0.68.1-cp311.whl"]))
+    assert manifest["blender_version_min"] == "4.2.0"
+    assert manifest["blender_version_max"] == "5.1.0"
+    assert manifest["platforms"] == ["linux-x64"]
+    assert manifest["wheels"] == ["./wheels/numba-0.68.1-cp311.whl"]
+    assert manifest["id"] == "heft"
+    assert set(manifest["permissions"]) == {"files"}
