@@ -1,0 +1,107 @@
+"""Compiling: numba where it is present, plain Python where it is not.
+
+Owns the two decorators of the engine's kernels and the place of their cache.
+Must not know what the kernels compute.
+
+- `kernel` marks a function called from other kernels only.
+- `entry` marks a function called from Python: compiled once, cached on disk.
+
+numba's cache does not notice when a function called by a cached one changes, nor
+when the decorator's flags do. So the cache folder's name carries a hash of every
+source file of the engine, of the flags and of the versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from .errors import LibraryError
+
+NUMPY_MIN = (1, 22)
+FLAGS = {"error_model": "numpy", "fastmath": {"contract", "nsz"}, "nogil": True}
+
+if tuple(int(part) for part in np.__version__.split(".")[:2]) < NUMPY_MIN:
+    raise LibraryError(
+        f"Heft needs numpy {NUMPY_MIN[0]}.{NUMPY_MIN[1]} or newer, found {np.__version__} at {np.__file__}: "
+        "another add-on may have brought an older one; remove it or update."
+    )
+
+try:
+    import numba
+except ImportError as error:
+    numba = None
+    NO_NUMBA = f"Heft runs without its compiler (numba: {error}): simulations take hundreds of times longer."
+else:
+    NO_NUMBA = ""
+
+
+def is_compiled() -> bool:
+    """Whether kernels are compiled; if not they run as plain Python."""
+    return numba is not None
+
+
+def warn_if_plain() -> None:
+    """Say once that kernels run uncompiled (the warnings module keeps it to once)."""
+    if NO_NUMBA:
+        warnings.warn(NO_NUMBA, RuntimeWarning, stacklevel=3)
+
+
+def cache_dir() -> Path:
+    """A writable folder of this user's for this very build of the engine."""
+    base = os.environ.get("HEFT_CACHE")
+    if base is None:
+        home = Path.home()
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = home / "Library" / "Caches"
+        else:
+            base = os.environ.get("XDG_CACHE_HOME", home / ".cache")
+        base = Path(base) / "heft"
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("*.py")):
+        digest.update(path.relative_to(here).as_posix().encode())
+        digest.update(path.read_bytes())
+    digest.update(repr(sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())).encode())
+    digest.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    return Path(base) / digest.hexdigest()[:16]
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile for calls from other kernels."""
+    if numba is None:
+        return function
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
+
+
+def entry(function: Callable) -> Callable:
+    """Compile for calls from Python, cached in `cache_dir`."""
+    if numba is None:
+        return function
+    folder = cache_dir()
+    if not _writable(folder):
+        warnings.warn(f"Heft cannot write its compile cache in {folder}: it will compile at every start.", RuntimeWarning, stacklevel=2)
+        return numba.njit(**FLAGS)(function)
+    # numba reads CACHE_DIR when it decorates; other add-ons keep their own setting.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True, **FLAGS)(function)
+    finally:
+        numba.config.CACHE_DIR = before

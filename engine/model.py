@@ -1,0 +1,264 @@
+"""The constant description of what is simulated: bodies, joints, masses.
+
+Owns `Model` and its validation. Must not know about time, motion, controllers
+or Blender.
+
+A body's frame sits at its joint: the origin is the anchor (a bone's head), the
+axes are the bone's. With R_p, x_p the parent's world pose (the world itself for
+a root), the body's pose is
+
+    x = x_p + R_p · position          position [m], in the parent's frame
+    R = R_p · rest_rotation · R(q)    q the joint's rotation, identity at rest
+
+so a joint's rotation axis and angular velocity are given in the body's own frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .errors import ModelError
+
+FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)
+JOINT_KINDS = ("FIXED", "HINGE", "UNIVERSAL", "BALL", "FREE")
+JOINT_DOFS = (0, 1, 2, 3, 6)
+JOINT_COORDS = (0, 1, 2, 4, 7)
+
+# Slack in the triangle inequality of principal moments: rounding, not physics.
+INERTIA_SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Bodies in depth-first order, parents before children. Arrays are read-only.
+
+    names            (n,)      body names, unique
+    parents          (n,)      index of the parent body, -1 for the world
+    offsets          (n, 3)    anchor at rest in the parent's frame [m]
+    rest_rotations   (n, 4)    body axes at rest in the parent's frame, wxyz
+    kinds            (n,)      FIXED, HINGE, UNIVERSAL, BALL or FREE
+    axes             (n, 2, 3) joint axes, unit, for HINGE (first) and UNIVERSAL
+    masses           (n,)      [kg]
+    centers          (n, 3)    centre of mass in the body's frame [m]
+    inertias         (n, 3, 3) about the centre of mass, body axes [kg m²]
+    order            (n,)      where each body stood in the caller's lists
+    """
+
+    names: tuple[str, ...]
+    parents: np.ndarray
+    offsets: np.ndarray
+    rest_rotations: np.ndarray
+    kinds: np.ndarray
+    axes: np.ndarray
+    masses: np.ndarray
+    centers: np.ndarray
+    inertias: np.ndarray
+    order: np.ndarray
+
+    @classmethod
+    def from_tree(
+        cls,
+        names: Sequence[str],
+        parents: Sequence[int | str | None],
+        offsets,
+        rest_rotations=None,
+        kinds: Sequence[str] | None = None,
+        masses=None,
+        centers=None,
+        inertias=None,
+        axes=None,
+    ) -> Model:
+        """Build a model from lists in any order; bodies come out depth-first.
+
+        `parents` holds names, indices into the lists, or None/-1 for the world.
+        `axes` is (n, 3) for hinges or (n, 2, 3) where universals are present.
+        Roots default to FREE, all others to BALL; masses default to 1 kg and
+        inertias to a 5 cm sphere's.
+        """
+        names = tuple(str(name) for name in names)
+        n = len(names)
+        if n == 0:
+            raise ModelError("The model has no bodies: give at least one.")
+        if len(set(names)) != n:
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ModelError(f"Body '{twice[0]}' is named twice: give every body its own name.")
+        parent = _parent_indices(names, parents)
+        order = _depth_first(names, parent)
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        parent = np.array([-1 if parent[i] < 0 else place[parent[i]] for i in order], dtype=np.int64)
+        names = tuple(names[i] for i in order)
+
+        offsets = _numbers(offsets, (n, 3), "offset", names, order)
+        if rest_rotations is None:
+            rest_rotations = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))[order]
+        else:
+            rest_rotations = _unit_quaternions(_numbers(rest_rotations, (n, 4), "rest rotation", names, order), names)
+        if kinds is None:
+            kinds = [("BALL", "FREE")[parent[place[i]] < 0] for i in range(n)]
+        kind = _kinds(kinds, names, parent, order)
+        axis = _axes(axes, kind, names, order)
+        masses = _numbers(np.ones(n) if masses is None else masses, (n,), "mass", names, order)
+        for name, mass in zip(names, masses, strict=True):
+            if mass <= 0.0:
+                raise ModelError(f"Body '{name}' has mass {mass:g} kg: give it a mass above zero.")
+        centers = _numbers(np.zeros((n, 3)) if centers is None else centers, (n, 3), "centre of mass", names, order)
+        if inertias is None:
+            inertias = np.einsum("i,jk->ijk", masses, np.eye(3) * (0.4 * 0.05**2))
+        else:
+            inertias = _inertias(_numbers(inertias, (n, 3, 3), "inertia", names, order), names)
+        arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
+        for array in arrays:
+            array.setflags(write=False)
+        return cls(names, *arrays)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """The body's index in this model's order."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise ModelError(f"The model has no body '{name}': it has {', '.join(self.names[:8])} …") from None
+
+    @cached_property
+    def dof_starts(self) -> np.ndarray:
+        """(n + 1,) first generalized velocity of each body; the last entry is nv."""
+        return np.concatenate([[0], np.cumsum(np.array(JOINT_DOFS)[self.kinds])]).astype(np.int64)
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return int(self.dof_starts[-1])
+
+    @cached_property
+    def trees(self) -> np.ndarray:
+        """(n,) the index of each body's root body."""
+        tree = np.arange(len(self))
+        for i, parent in enumerate(self.parents):
+            if parent >= 0:
+                tree[i] = tree[parent]
+        return tree
+
+    @property
+    def total_mass(self) -> float:
+        """[kg]"""
+        return float(self.masses.sum())
+
+
+def _parent_indices(names: tuple[str, ...], parents) -> list[int]:
+    if len(parents) != len(names):
+        raise ModelError(f"{len(names)} bodies but {len(parents)} parents: give one parent (or None) a body.")
+    index = {name: i for i, name in enumerate(names)}
+    found = []
+    for name, parent in zip(names, parents, strict=True):
+        if parent is None or (not isinstance(parent, str) and parent == -1):
+            found.append(-1)
+        elif isinstance(parent, str):
+            if parent not in index:
+                raise ModelError(f"Body '{name}' hangs on '{parent}', which is not in the model: add it or use None.")
+            found.append(index[parent])
+        elif 0 <= int(parent) < len(names):
+            found.append(int(parent))
+        else:
+            raise ModelError(f"Body '{name}' has parent number {parent}, but there are {len(names)} bodies.")
+    return found
+
+
+def _depth_first(names: tuple[str, ...], parents: list[int]) -> np.ndarray:
+    children: list[list[int]] = [[] for _ in names]
+    stack = []
+    for i, parent in enumerate(parents):
+        (children[parent] if parent >= 0 else stack).append(i)
+    stack.reverse()
+    order = []
+    while stack:
+        i = stack.pop()
+        order.append(i)
+        stack.extend(reversed(children[i]))
+    if len(order) != len(names):
+        lost = next(i for i in range(len(names)) if i not in set(order))
+        raise ModelError(f"Body '{names[lost]}' is part of a cycle of parents: make one of them a root.")
+    return np.array(order, dtype=np.int64)
+
+
+def _numbers(values, shape: tuple[int, ...], what: str, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
+    """Check shape and finiteness and bring the caller's order into the model's."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ModelError(f"The {what}s have shape {array.shape}, wanted {shape}.")
+    array = np.ascontiguousarray(array[order])
+    bad = ~np.isfinite(array.reshape(len(names), -1)).all(axis=1)
+    if bad.any():
+        raise ModelError(f"Body '{names[int(np.argmax(bad))]}' has a {what} that is not finite: give it real numbers.")
+    return array
+
+
+def _unit_quaternions(quats: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    norm = np.linalg.norm(quats, axis=1)
+    bad = np.abs(norm - 1.0) > 1e-3
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ModelError(f"Body '{names[i]}' has a rest rotation of length {norm[i]:g}: give a unit quaternion (wxyz).")
+    return quats / norm[:, None]
+
+
+def _kinds(kinds, names, parents, order) -> np.ndarray:
+    if len(kinds) != len(names):
+        raise ModelError(f"{len(names)} bodies but {len(kinds)} joint kinds: give one a body.")
+    kind = np.empty(len(names), dtype=np.int64)
+    for i, source in enumerate(order):
+        word = str(kinds[source]).upper()
+        if word not in JOINT_KINDS:
+            raise ModelError(f"Body '{names[i]}' has joint kind '{word}': use one of {', '.join(JOINT_KINDS)}.")
+        kind[i] = JOINT_KINDS.index(word)
+        if kind[i] == FREE and parents[i] >= 0:
+            raise ModelError(f"Body '{names[i]}' has a parent and a FREE joint: only roots can be free.")
+    return kind
+
+
+def _axes(axes, kinds, names, order) -> np.ndarray:
+    n = len(names)
+    out = np.zeros((n, 2, 3))
+    out[:, 0, 0] = 1.0
+    out[:, 1, 2] = 1.0
+    if axes is None:
+        return out
+    given = np.asarray(axes, dtype=np.float64)
+    if given.shape == (n, 3):
+        out[:, 0] = given[order]
+    elif given.shape == (n, 2, 3):
+        out = given[order].copy()
+    else:
+        raise ModelError(f"The joint axes have shape {given.shape}, wanted ({n}, 3) or ({n}, 2, 3).")
+    for i, name in enumerate(names):
+        used = {HINGE: 1, UNIVERSAL: 2}.get(int(kinds[i]), 0)
+        length = np.linalg.norm(out[i], axis=1)
+        if used and not (np.isfinite(length[:used]).all() and (length[:used] > 1e-9).all()):
+            raise ModelError(f"Body '{name}' has a joint axis without direction: give it a non-zero one.")
+        for k in range(used):
+            out[i, k] /= length[k]
+        if used == 2 and abs(out[i, 0] @ out[i, 1]) > 1.0 - 1e-6:
+            raise ModelError(f"Body '{name}' has two parallel joint axes: a universal joint needs two directions.")
+    return out
+
+
+def _inertias(inertias: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    for name, inertia in zip(names, inertias, strict=True):
+        scale = np.abs(inertia).max()
+        if scale == 0.0:
+            raise ModelError(f"Body '{name}' has no inertia: give it the one of a small sphere at least.")
+        if np.abs(inertia - inertia.T).max() > 1e-6 * scale:
+            raise ModelError(f"Body '{name}' has an inertia that is not symmetric: give one about the centre of mass.")
+        low, middle, high = np.linalg.eigvalsh(inertia)
+        if low <= 0.0 or low + middle < high * (1.0 - INERTIA_SLACK):
+            raise ModelError(
+                f"Body '{name}' has principal moments {low:g}, {middle:g}, {high:g}: no body has them "
+                "(each is positive and at most the sum of the other two)."
+            )
+    return 0.5 * (inertias + inertias.transpose(0, 2, 1))

@@ -1,0 +1,196 @@
+"""Small algebra on tuples: vectors, quaternions (wxyz), rotation vectors.
+
+Owns the helpers the kernels are written in. Must not know about bodies or time.
+Tuples compile to registers: a kernel written with them reads like the formula and
+costs what hand-written scalars cost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .jit import kernel
+
+SMALL = 1e-4  # rotation angle below which series replace sin, cos quotients
+
+
+@kernel
+def load3(a, i):
+    return a[i, 0], a[i, 1], a[i, 2]
+
+
+@kernel
+def store3(a, i, v):
+    a[i, 0], a[i, 1], a[i, 2] = v
+
+
+@kernel
+def load4(a, i):
+    return a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+
+
+@kernel
+def store4(a, i, q):
+    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = q
+
+
+@kernel
+def add(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def sub(a, b):
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def scale(s, a):
+    return s * a[0], s * a[1], s * a[2]
+
+
+@kernel
+def axpy(s, a, b):
+    """s·a + b"""
+    return s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2]
+
+
+@kernel
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def quat_mul(p, q):
+    return (
+        p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
+        p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
+        p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
+        p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0],
+    )
+
+
+@kernel
+def quat_conj(q):
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@kernel
+def quat_unit(q):
+    s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return q[0] * s, q[1] * s, q[2] * s, q[3] * s
+
+
+@kernel
+def rotate(q, v):
+    """R(q)·v"""
+    u = (q[1], q[2], q[3])
+    t = scale(2.0, cross(u, v))
+    return add(axpy(q[0], t, v), cross(u, t))
+
+
+@kernel
+def unrotate(q, v):
+    """R(q)ᵀ·v"""
+    return rotate(quat_conj(q), v)
+
+
+@kernel
+def quat_exp(phi):
+    """The rotation by the rotation vector phi [rad]."""
+    angle2 = dot(phi, phi)
+    if angle2 < SMALL * SMALL:
+        s = 0.5 - angle2 / 48.0
+        c = 1.0 - angle2 / 8.0
+    else:
+        angle = math.sqrt(angle2)
+        s = math.sin(0.5 * angle) / angle
+        c = math.cos(0.5 * angle)
+    return c, s * phi[0], s * phi[1], s * phi[2]
+
+
+@kernel
+def quat_log(q):
+    """The rotation vector of q with angle at most π [rad]."""
+    flip = -1.0 if q[0] < 0.0 else 1.0
+    w = flip * q[0]
+    u = (flip * q[1], flip * q[2], flip * q[3])
+    s = math.sqrt(dot(u, u))
+    k = 2.0 / w * (1.0 - (s / w) ** 2 / 3.0) if s < SMALL else 2.0 * math.atan2(s, w) / s
+    return scale(k, u)
+
+
+@kernel
+def quat_axis(axis, angle):
+    """The rotation by angle [rad] about a unit axis."""
+    s = math.sin(0.5 * angle)
+    return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
+
+
+@kernel
+def right_jacobian(phi, v):
+    """J_r(phi)·v: body angular velocity of exp(phi) where phi changes at rate v."""
+    angle2 = dot(phi, phi)
+    if angle2 < SMALL * SMALL:
+        a = 0.5 - angle2 / 24.0
+        b = 1.0 / 6.0 - angle2 / 120.0
+    else:
+        angle = math.sqrt(angle2)
+        a = (1.0 - math.cos(angle)) / angle2
+        b = (angle - math.sin(angle)) / (angle2 * angle)
+    c = cross(phi, v)
+    return axpy(b, cross(phi, c), axpy(-a, c, v))
+
+
+@kernel
+def right_jacobian_inverse(phi, v):
+    """J_r(phi)⁻¹·v: rate of phi for a body angular velocity v of exp(phi)."""
+    angle2 = dot(phi, phi)
+    if angle2 < SMALL * SMALL:
+        b = 1.0 / 12.0 + angle2 / 720.0
+    else:
+        angle = math.sqrt(angle2)
+        b = 1.0 / angle2 - (1.0 + math.cos(angle)) / (2.0 * angle * math.sin(angle))
+    c = cross(phi, v)
+    return axpy(b, cross(phi, c), axpy(0.5, c, v))
+
+
+@kernel
+def symmetric_apply(a, v):
+    """A·v for a symmetric A given as (xx, yy, zz, xy, xz, yz)."""
+    return (
+        a[0] * v[0] + a[3] * v[1] + a[4] * v[2],
+        a[3] * v[0] + a[1] * v[1] + a[5] * v[2],
+        a[4] * v[0] + a[5] * v[1] + a[2] * v[2],
+    )
+
+
+@kernel
+def symmetric_solve(a, v):
+    """A⁻¹·v for a symmetric positive definite A (xx, yy, zz, xy, xz, yz)."""
+    cxx = a[1] * a[2] - a[5] * a[5]
+    cxy = a[4] * a[5] - a[3] * a[2]
+    cxz = a[3] * a[5] - a[4] * a[1]
+    det = a[0] * cxx + a[3] * cxy + a[4] * cxz
+    cyy = a[0] * a[2] - a[4] * a[4]
+    cyz = a[3] * a[4] - a[0] * a[5]
+    czz = a[0] * a[1] - a[3] * a[3]
+    return scale(1.0 / det, symmetric_apply((cxx, cyy, czz, cxy, cxz, cyz), v))
+
+
+@kernel
+def rotate_symmetric(q, a):
+    """R(q)·A·R(q)ᵀ for a symmetric A (xx, yy, zz, xy, xz, yz)."""
+    c0 = rotate(q, (a[0], a[3], a[4]))
+    c1 = rotate(q, (a[3], a[1], a[5]))
+    c2 = rotate(q, (a[4], a[5], a[2]))
+    # rows of R·A are columns of (R·A)ᵀ: rotate those once more
+    r0 = rotate(q, (c0[0], c1[0], c2[0]))
+    r1 = rotate(q, (c0[1], c1[1], c2[1]))
+    r2 = rotate(q, (c0[2], c1[2], c2[2]))
+    return r0[0], r1[1], r2[2], r0[1], r0[2], r1[2]
