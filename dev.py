@@ -378,7 +378,7 @@ def build_zip(target: Zip) -> Path:
         unwanted = shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc")
         for name in ("addon", "engine"):
             shutil.copytree(ROOT / name, stage / name, ignore=unwanted)
-        for name in ("__init__.py", "LICENSE", "README.md", "CHANGELOG.md"):
+        for name in ("__init__.py", "LICENSE"):
             shutil.copy(ROOT / name, stage / name)
         (stage / "wheels").mkdir()
         for wheel in wheels:

@@ -1,0 +1,66 @@
+"""Build, bake and picture the sample scenes. Run by dev.py inside bpy:
+
+python -m sample_scenes build [NAME…]     write NAME.blend
+python -m sample_scenes picture [NAME…]   bake it and write pictures/NAME.png and .gif
+python -m sample_scenes demo [NAME]       bake it into out/, with a picture
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import bpy
+
+from . import SCENES, picture, stage
+
+HERE = Path(__file__).resolve().parent
+
+
+def build(name: str) -> None:
+    stage.load_addon()
+    importlib.import_module(f"sample_scenes.{name}").build()
+    path = HERE / f"{name}.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    print(f"{path.relative_to(stage.ROOT)}  {path.stat().st_size / 1000:.0f} kB")
+
+
+def bake(name: str, path: Path) -> tuple[int, ...]:
+    """Bake the scene through the add-on's operators, with a ghost of the source; the frames worth a look."""
+    stage.load_addon()
+    module = importlib.import_module(f"sample_scenes.{name}")
+    rig = module.build()
+    picture.add_ghost(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.bake(target="ACTION")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    return module.PICTURE_FRAMES
+
+
+def main(command: str, *names: str) -> None:
+    unknown = [name for name in names if name not in SCENES]
+    if unknown:
+        sys.exit(f"No sample scene '{unknown[0]}': there are {', '.join(SCENES)}.")
+    out = stage.ROOT / "out"
+    if command == "build":
+        for name in names or SCENES:
+            build(name)
+    elif command == "picture":
+        for name in names or SCENES:
+            frames = bake(name, out / f"{name}.blend")
+            picture.strip(out / f"{name}.blend", frames, HERE / "pictures" / f"{name}.png")
+            picture.movie(out / f"{name}.blend", HERE / "pictures" / f"{name}.gif")
+    elif command == "demo":
+        name = names[0] if names else "mannequin"
+        blend, image = out / f"{name}.blend", out / f"{name}.png"
+        frames = bake(name, blend)
+        picture.strip(blend, frames, image)
+        print(f"baked   {blend.relative_to(stage.ROOT)}\npicture {image.relative_to(stage.ROOT)}")
+    else:
+        sys.exit(__doc__)
+
+
+main(*sys.argv[1:])
