@@ -99,7 +99,7 @@ class Model:
         else:
             rest_rotations = _unit_quaternions(_numbers(rest_rotations, (n, 4), "rest rotation", names, order), names)
         if kinds is None:
-            kinds = [("BALL", "FREE")[parent[place[i]] < 0] for i in range(n)]
+            kinds = ["FREE" if parent[place[i]] < 0 else "BALL" for i in range(n)]
         kind = _kinds(kinds, names, parent, order)
         axis = _axes(axes, kind, names, order)
         masses = _numbers(np.ones(n) if masses is None else masses, (n,), "mass", names, order)

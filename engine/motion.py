@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import MotionError
 from .model import Model
+from .target import build_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,14 @@ class Motion:
     def __len__(self) -> int:
         """Frames."""
         return len(self.rotations)
+
+    def target(self, model: Model):
+        """The curves through the samples, made once: settings change often, keys seldom."""
+        kept = self.__dict__.get("_target")
+        if kept is None or kept[0] is not model:
+            kept = (model, build_target(model, self))
+            object.__setattr__(self, "_target", kept)
+        return kept[1]
 
     @property
     def duration(self) -> float:

@@ -57,6 +57,8 @@ class Aim(NamedTuple):
     drift_secant: np.ndarray  # (n+1, 3)
     mode: np.ndarray  # (n+1,) PRESCRIBED, LOOSE or COMPLIANT
     share: np.ndarray  # (nv,) the share of its load a degree of freedom feels (heaviness; 1 where loose)
+    limited: np.ndarray  # (n+1,) the drive gives a fixed impulse, not a spring's
+    held: np.ndarray  # (nv,) that impulse
     response: np.ndarray  # (n+1, 4) closed-form response over one step
     gains: np.ndarray  # (n+1, 2) k_p, k_v
     value0: np.ndarray  # (n+1, 4) the target at the step's start …
@@ -88,16 +90,24 @@ class Work(NamedTuple):
     linear: np.ndarray  # (n+1, 3)
     spin2: np.ndarray
     linear2: np.ndarray
+    drift: np.ndarray  # (n+1, 3)
     u: np.ndarray  # (nv,) rate of the deflection
     delta: np.ndarray  # (nv,) deflection
+    change: np.ndarray  # (nv,) change of the rates to follow
+    push: np.ndarray  # (nv,) change of the rate of E, seen from the deflected body
+    pull: np.ndarray  # (nv,) impulse of the compliant joints' springs
+    excess: np.ndarray  # (nv,) their secant less the mean of start and end
     turn: np.ndarray  # (nv,) generalized impulse of the bodies' turning, half a step
     y: np.ndarray  # (nv,) what it does
-    g: np.ndarray  # (nv,)
-    x: np.ndarray  # (nv,)
+    g: np.ndarray  # (nv,) a generalized impulse
+    felt: np.ndarray  # (nv,) the share of it that is felt
+    tracked: np.ndarray  # (nv,) what loose joints do while compliant ones hold
+    x1: np.ndarray  # (nv,) rate changes of the two stages
     x2: np.ndarray  # (nv,)
-    g2: np.ndarray  # (nv,)
-    rates: np.ndarray  # (nv,)
-    moved: np.ndarray  # (nv,) mean rate over the step
+    rate: np.ndarray  # (nv,) a stage's rate of the deflection …
+    place: np.ndarray  # (nv,) … and the deflection itself
+    ends: np.ndarray  # (nv,) rates at the end of the step, seen at the middle pose
+    mean: np.ndarray  # (nv,) mean rates over the step
     still: np.ndarray  # (n+1, 3) zeros
     ff: np.ndarray  # (3, nv) the undisturbed root's share of turn, load and second turn
     reference: Pose
@@ -117,13 +127,15 @@ def new_aim(tree: Tree) -> Aim:
     return Aim(
         *(np.zeros(shape) for shape in first),
         np.zeros(n1, dtype=np.int64),
+        np.zeros(nv),
+        np.zeros(n1, dtype=np.bool_),
         *(np.zeros(shape) for shape in ((nv,), (n1, 4), (n1, 2), *sample, *sample)),
     )
 
 
 def new_work(tree: Tree) -> Work:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    arrays = ((n1, 4), (n1, 3), (n1, 10), (nv, 6), (n1,), (n1, 6), (n1, 6), (n1, 3), (n1, 3), (n1, 3), (n1, 3))
+    arrays = ((n1, 4), (n1, 3), (n1, 10), (nv, 6), (n1,), (n1, 6), (n1, 6), *((n1, 3),) * 5)
     return Work(
         new_pose(tree),
         new_pose(tree),
@@ -131,7 +143,7 @@ def new_work(tree: Tree) -> Work:
         new_factor(tree),
         new_factor(tree),
         *(np.zeros(shape) for shape in arrays),
-        *(np.zeros(nv) for _ in range(10)),
+        *(np.zeros(nv) for _ in range(17)),
         np.zeros((n1, 3)),
         np.zeros((3, nv)),
         new_pose(tree),

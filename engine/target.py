@@ -19,7 +19,6 @@ from . import rotations as rot
 from .errors import MotionError
 from .jit import kernel
 from .model import BALL, FIXED, HINGE, UNIVERSAL, Model
-from .motion import Motion
 from .spatial import load3, load4, quat_exp, quat_mul, right_jacobian, store3, store4
 
 FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
@@ -41,7 +40,7 @@ class Target(NamedTuple):
     moving: np.ndarray  # (n+1,) the anchor moves
 
 
-def build_target(model: Model, motion: Motion) -> Target:
+def build_target(model: Model, motion) -> Target:
     """Fit joint coordinates to the motion's rotations and lay curves through them."""
     frames, n = motion.rotations.shape[:2]
     dt = 1.0 / motion.fps
@@ -85,7 +84,7 @@ def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
     return np.where(after & before, 0.5 * (left + slope), np.where(after, slope, np.where(before, left, 0.0)))
 
 
-def _joint_angles(model: Model, motion: Motion, body: int) -> np.ndarray:
+def _joint_angles(model: Model, motion, body: int) -> np.ndarray:
     """(frames, 2) angles of a hinge, universal or fixed joint; raises where the motion does not fit."""
     kind = model.kinds[body]
     q = motion.rotations[:, body]

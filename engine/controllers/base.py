@@ -11,25 +11,93 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SettingError
-from ..model import Model
-from ..motion import Motion
+from ..model import FREE, Model
+from ..pd import SETTLE
+from ..state import ANIMATED, ASSIST, LIMP, Plan
 
-ANIMATED, SIMULATED, LIMP = range(3)
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
-
-ROOT_ANIMATED, ROOT_ASSISTED, ROOT_FREE = range(3)
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
+ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Controller:
-    """behaviour: a word, one a body, or (frames, n) indices or words.
+    """Settings every controller has.
 
-    root      'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited force)
-              or 'FREE' (may fall); for all roots of the model
-    assist    the guiding force's limit, in body weights
+    behaviour   a word, one a body, or (frames, n) indices into BEHAVIOURS
+    root        'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited
+                force) or 'FREE' (may fall): for every root with a free joint,
+                whatever its behaviour
+    assist      limit of the guiding force, in body weights
     """
 
     behaviour: object = "SIMULATED"
     root: str = "ANIMATED"
     assist: float = 1.0
+
+    def plan(self, model: Model, frames: int) -> Plan:
+        """What is asked of each body at each frame."""
+        raise NotImplementedError
+
+    def _plan(self, model: Model, frames: int, settle_time, damping_ratio, heaviness) -> Plan:
+        settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
+        zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
+        heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
+        behaviour = self._behaviours(model, frames)
+        rows = max(len(settle), len(zeta), len(heavy), len(behaviour))
+
+        def columns(values: np.ndarray, world: float) -> np.ndarray:
+            out = np.full((rows, len(model) + 1), world, dtype=values.dtype)
+            out[:, 1:] = values
+            return out
+
+        return Plan(
+            columns(behaviour, 0),
+            columns(SETTLE / settle, 1.0),
+            columns(zeta, 1.0),
+            columns(heavy, 0.0),
+            np.full(len(model) + 1, _one_number(self.assist, "assist")),
+        )
+
+    def _behaviours(self, model: Model, frames: int) -> np.ndarray:
+        if self.root not in ROOTS:
+            raise SettingError(f"The root is '{self.root}': use one of {', '.join(ROOTS)}.")
+        given = np.asarray(self.behaviour)
+        if given.dtype.kind in "US":
+            unknown = set(np.unique(given)) - set(BEHAVIOURS)
+            if unknown:
+                raise SettingError(f"Behaviour '{unknown.pop()}' is not known: use one of {', '.join(BEHAVIOURS)}.")
+            given = np.select([given == word for word in BEHAVIOURS], range(len(BEHAVIOURS)))
+        behaviour = np.array(_spread(given, model, frames, "behaviour"), dtype=np.int64)
+        if behaviour.min() < 0 or behaviour.max() >= len(BEHAVIOURS):
+            raise SettingError(f"Behaviours run from 0 to {len(BEHAVIOURS) - 1}: {', '.join(BEHAVIOURS)}.")
+        behaviour[:, model.kinds == FREE] = ROOT_BEHAVIOUR[ROOTS.index(self.root)]
+        return behaviour
+
+
+def _one_number(value, what: str) -> float:
+    number = float(value)
+    if not (np.isfinite(number) and number >= 0.0):
+        raise SettingError(f"The {what} is {value}: give a number of zero or above.")
+    return number
+
+
+def _spread(values: np.ndarray, model: Model, frames: int, what: str) -> np.ndarray:
+    """Bring a scalar, (n,) or (frames, n) setting to (1, n) or (frames, n)."""
+    n = len(model)
+    if values.ndim <= 1 and values.shape in ((), (n,)):
+        return np.broadcast_to(values, (1, n))
+    if values.shape == (frames, n):
+        return values
+    raise SettingError(f"The {what} has shape {values.shape}, wanted one number, ({n},) or ({frames}, {n}).")
+
+
+def _per_body(values, model: Model, frames: int, what: str, low: float, high: float) -> np.ndarray:
+    array = _spread(np.asarray(values, dtype=np.float64), model, frames, what)
+    bad = ~((array >= low) & (array <= high))
+    if bad.any():
+        frame, body = np.argwhere(bad)[0]
+        raise SettingError(
+            f"Body '{model.names[body]}' has {what} {array[frame, body]:g}: give a number from {low:g} to {high:g}."
+        )
+    return array

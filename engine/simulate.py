@@ -1,0 +1,188 @@
+"""The public way in: a model, a motion and a controller give a result.
+
+Owns the set-up of a shot, its slicing for progress and cancelling, and variants on
+threads. Must not know what happens inside a step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from . import rotations as rot
+from .controllers import Controller, Follow
+from .errors import MotionError, SettingError, SimulationError
+from .jit import warn_if_plain
+from .model import BALL, FREE, HINGE, UNIVERSAL, Model
+from .motion import Motion
+from .result import Progress, Result
+from .scene import Scene
+from .shot import new_record, run_frames
+from .state import new_aim, new_state, new_work
+from .tree import build_tree
+
+SLICES = 50  # progress reports of a shot
+
+
+def simulate(
+    model: Model,
+    motion: Motion,
+    controller: Controller,
+    scene: Scene | None = None,
+    steps_per_second: float = 240,
+) -> Result:
+    """Simulate the whole motion at once."""
+    shot = Shot(model, motion, controller, scene, steps_per_second)
+    shot.run(shot.frames - 1)
+    return shot.result()
+
+
+def simulate_iter(
+    model: Model,
+    motion: Motion,
+    controller: Controller,
+    scene: Scene | None = None,
+    steps_per_second: float = 240,
+) -> Iterator[Progress]:
+    """The same in slices. Drop the iterator to cancel; the last report carries the result."""
+    shot = Shot(model, motion, controller, scene, steps_per_second)
+    yield Progress(0, shot.frames)
+    stride = max(1, math.ceil(shot.frames / SLICES))
+    while shot.done < shot.frames - 1:
+        shot.run(min(shot.done + stride, shot.frames - 1))
+        if shot.done < shot.frames - 1:
+            yield Progress(shot.done, shot.frames)
+    yield Progress(shot.frames, shot.frames, shot.result())
+
+
+def simulate_variants(
+    model: Model,
+    motion: Motion,
+    controllers: Sequence[Controller],
+    scene: Scene | None = None,
+    steps_per_second: float = 240,
+    threads: int | None = None,
+) -> list[Result]:
+    """One result a controller, computed side by side: the kernels run without Python's lock."""
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        jobs = [pool.submit(simulate, model, motion, each, scene, steps_per_second) for each in controllers]
+        return [job.result() for job in jobs]
+
+
+class Shot:
+    """One simulation on its way: resumable frame by frame."""
+
+    def __init__(self, model: Model, motion: Motion, controller: Controller, scene: Scene | None, steps_per_second: float):
+        if motion.rotations.shape[1] != len(model):
+            raise MotionError(
+                f"The motion has {motion.rotations.shape[1]} bodies, the model {len(model)}: build it for this model."
+            )
+        if not (np.isfinite(steps_per_second) and steps_per_second > 0.0):
+            raise SettingError(f"Steps per second is {steps_per_second}: give a number above zero.")
+        warn_if_plain()
+        self.model = model
+        self.motion = motion
+        self.frames = len(motion)
+        self.done = 0
+        self.dt = 1.0 / motion.fps
+        # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
+        self.substeps = max(1, math.ceil(steps_per_second / motion.fps - 1e-9))
+        self.gravity = tuple(float(x) for x in (scene or Scene()).gravity)
+        self.tree = build_tree(model)
+        self.target = motion.target(model)
+        self.plan = controller.plan(model, self.frames)
+        self.state = new_state(self.tree)
+        self.aim = new_aim(self.tree)
+        self.work = new_work(self.tree)
+        self.record = new_record(self.tree, self.frames)
+        if self.frames == 1:
+            self.record.coords[0] = self.target.value[0]
+            self.record.anchors[0] = self.target.anchor[0]
+
+    def run(self, last: int) -> None:
+        """Simulate up to frame index `last`."""
+        if last <= self.done:
+            return
+        bad = run_frames(
+            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
+            self.done, last, self.substeps, self.dt, self.gravity,
+        )  # fmt: skip
+        if bad >= 0:
+            self._raise_bad(bad)
+        self.done = last
+
+    def _raise_bad(self, frame: int) -> None:
+        rows = ~np.isfinite(self.record.coords[frame]).all(axis=1)
+        name = self.model.names[max(0, int(np.argmax(rows)) - 1)]
+        raise SimulationError(
+            f"Body '{name}' flew apart at frame {frame + self.motion.frame_start}: raise the steps per second, "
+            "or look for a key that jumps there."
+        )
+
+    def result(self) -> Result:
+        """What was simulated, as motion in the source's terms."""
+        model, record = self.model, self.record
+        motion = Motion.build(
+            model,
+            self.motion.fps,
+            coords_to_rotations(model, record.coords[:, 1:]),
+            record.anchors[:, 1:],
+            frame_start=self.motion.frame_start,
+        )
+        torques, forces = _drive(model, record, motion)
+        return Result(motion, torques, forces, record.v)
+
+
+def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
+    """Joint rotations (frames, n, 4) of coordinates (frames, n, 4), continuous in sign."""
+    out = np.zeros_like(coords)
+    out[..., 0] = 1.0
+    turn = model.kinds >= BALL
+    out[:, turn] = coords[:, turn]
+    for body in np.flatnonzero((model.kinds == HINGE) | (model.kinds == UNIVERSAL)):
+        q = rot.about(model.axes[body, 0], coords[:, body, 0])
+        if model.kinds[body] == UNIVERSAL:
+            q = rot.multiply(q, rot.about(model.axes[body, 1], coords[:, body, 1]))
+        out[:, body] = q
+    return rot.continuous(out)
+
+
+def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Generalized torques as vectors: (frames, n, 3) in body axes, and roots' forces in world axes."""
+    frames, n = motion.rotations.shape[:2]
+    torques, forces = np.zeros((frames, n, 3)), np.zeros((frames, n, 3))
+    for body in range(n):
+        kind, d = model.kinds[body], model.dof_starts[body]
+        tau = record.torque[:, d : model.dof_starts[body + 1]]
+        if kind >= BALL:
+            torques[:, body] = tau[:, :3]
+            if kind == FREE:
+                forces[:, body] = tau[:, 3:]
+        elif kind == HINGE:
+            torques[:, body] = tau * model.axes[body, 0]
+        elif kind == UNIVERSAL:
+            # the torque vector whose components along the two axes, as they stand, are tau
+            second = model.axes[body, 1]
+            first = rot.rotate(
+                rot.conjugate(rot.about(second, record.coords[:, body + 1, 1])),
+                np.broadcast_to(model.axes[body, 0], (frames, 3)),
+            )
+            overlap = first @ second
+            scale = 1.0 / np.maximum(1.0 - overlap**2, 1e-12)
+            a = (tau[:, 0] - overlap * tau[:, 1]) * scale
+            b = (tau[:, 1] - overlap * tau[:, 0]) * scale
+            torques[:, body] = a[:, None] * first + b[:, None] * second
+    return torques, forces
+
+
+def warm_up() -> None:
+    """Compile everything, or load it from the cache. Safe in a thread."""
+    model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
+    motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
+    simulate(model, motion, Follow(heaviness=0.5, root="FREE"), steps_per_second=24)
+
+
+
