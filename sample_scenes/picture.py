@@ -113,7 +113,8 @@ def render_here(engine: str, blend: str, folder: str, *frames: str) -> None:
     scene.view_settings.view_transform = "Standard"
     if engine == "CYCLES":
         scene.cycles.samples = CYCLES_SAMPLES
-        scene.cycles.use_denoising = False
+        scene.cycles.use_denoising = True
+        scene.cycles.max_bounces = 3
     else:
         light_workbench(scene)
     for frame in map(int, frames):

@@ -37,11 +37,11 @@ def empty(frames: int, fps: int = 24) -> bpy.types.Scene:
     scene.world = bpy.data.worlds.new("Backdrop")
     scene.world.color = linear("backdrop")
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
-    sun.data.energy = 3.0
+    sun.data.energy = 2.0
     sun.rotation_euler = (math.radians(40), math.radians(-12), math.radians(30))
     scene.collection.objects.link(sun)
     floor = bpy.data.objects.new("Floor", floor_mesh())
-    floor.display.show_shadows = False  # it shall catch shadows, not lie in its own wall's
+    floor.display.show_shadows = floor.visible_shadow = False  # it catches shadows; its wall shall cast none
     scene.collection.objects.link(floor)
     return scene
 
