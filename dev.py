@@ -166,7 +166,7 @@ def ensure_system_libraries(env: Env) -> None:
         say(f"installing what Blender needs of the system ({what})")
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         for step in ("apt-get update", command):
-            subprocess.run(step.split(), stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
+            subprocess.run(step.split(), stdin=subprocess.DEVNULL, capture_output=True, env=environment)
         missing = missing_system_libraries(env)
     if missing:
         raise Missing(f"{env.name} lacks {', '.join(missing)}. On Debian or Ubuntu:\n    sudo {command}")

@@ -49,6 +49,14 @@ def test_a_missing_python_is_named_with_the_way_to_get_it(monkeypatch):
         dev.find_python("3.99")
 
 
+def test_missing_system_libraries_are_named_with_the_command(monkeypatch):
+    monkeypatch.setattr(dev, "missing_system_libraries", lambda env: ["libSM.so.6"])
+    monkeypatch.setattr(dev.sys, "platform", "linux")
+    monkeypatch.setattr(dev.os, "geteuid", lambda: 1000)
+    with pytest.raises(dev.Missing, match=r"(?s)lacks libSM\.so\.6.*sudo apt-get install .*libsm6"):
+        dev.ensure_system_libraries(dev.BARE)
+
+
 def test_environments_are_named_after_their_content():
     one, other = dev.Env("blender", ("bpy==5.0.1",)), dev.Env("blender", ("bpy==4.5.15",))
     assert one.folder != other.folder
