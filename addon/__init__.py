@@ -1,0 +1,31 @@
+"""The Blender half of Heft: everything that imports `bpy`.
+
+Owns registration: explicit tuples, in order, with errors left loud.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from . import cli, handlers, operators, panel, properties
+
+CLASSES = (*properties.CLASSES, *operators.CLASSES, *panel.CLASSES)
+
+
+def register() -> None:
+    """Called by Blender when the extension is enabled."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    properties.register()
+    handlers.register()
+    cli.register()
+    handlers.start_warm_up()
+
+
+def unregister() -> None:
+    """Called by Blender when the extension is disabled."""
+    cli.unregister()
+    handlers.unregister()
+    properties.unregister()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

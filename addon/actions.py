@@ -1,0 +1,218 @@
+"""Actions, old and new: F-curves found, made and filled in bulk.
+
+Owns the difference between legacy actions (Blender 4.2 and 4.3: `action.fcurves`)
+and slotted ones (4.4 and later: layers, strips, channelbags). Must not know bones,
+physics or what the numbers mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+import numpy as np
+
+HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+CONSTANT, LINEAR, BEZIER = 0, 1, 2
+# Values closer than this over all frames are one value: the last bit of a float32 near one.
+SAME = 1.2e-7
+
+# Everything a key is made of, with its width and number type; `co` first.
+KEY_PARTS = (
+    ("co", 2, np.float32),
+    ("handle_left", 2, np.float32),
+    ("handle_right", 2, np.float32),
+    ("interpolation", 1, np.int32),
+    ("easing", 1, np.int32),
+    ("handle_left_type", 1, np.int32),
+    ("handle_right_type", 1, np.int32),
+    ("type", 1, np.int32),
+    ("amplitude", 1, np.float32),
+    ("back", 1, np.float32),
+    ("period", 1, np.float32),
+)
+
+
+def slot_of(id_block: bpy.types.ID):
+    """The slot of the block's active action, None on legacy Blenders or without one."""
+    data = id_block.animation_data
+    return getattr(data, "action_slot", None) if data else None
+
+
+def bag_of(action: bpy.types.Action, slot=None):
+    """What holds F-curves and groups: the slot's channelbag, or the legacy action. None if there is none."""
+    if action is None:
+        return None
+    if not HAS_SLOTS:
+        return action
+    if slot is None:
+        return None
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                return bag
+    return None
+
+
+def active_bag(id_block: bpy.types.ID):
+    """The bag that animates the block through its active action, or None."""
+    data = id_block.animation_data
+    if data is None or data.action is None:
+        return None
+    return bag_of(data.action, slot_of(id_block))
+
+
+def active_curves(id_block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
+    """The F-curves of the block's active action; empty without one."""
+    bag = active_bag(id_block)
+    return bag.fcurves if bag is not None else ()
+
+
+def new_action(name: str, id_block: bpy.types.ID) -> bpy.types.Action:
+    """An empty action with (from 4.4) one slot made for the block's type."""
+    action = bpy.data.actions.new(name)
+    if HAS_SLOTS:
+        action.slots.new(id_block.id_type, id_block.name)
+    return action
+
+
+def ensure_bag(action: bpy.types.Action, slot=None):
+    """The slot's bag (the first slot without one given), made with layer and strip where missing."""
+    if not HAS_SLOTS:
+        return action
+    slot = slot or action.slots[0]
+    found = bag_of(action, slot)
+    if found is not None:
+        return found
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True)
+
+
+def assign(id_block: bpy.types.ID, action: bpy.types.Action | None, slot=None) -> None:
+    """Make the action (and its slot) the block's active one."""
+    data = id_block.animation_data or id_block.animation_data_create()
+    data.action = action
+    if HAS_SLOTS and action is not None:
+        data.action_slot = slot or action.slots[0]
+
+
+def same_slot(action: bpy.types.Action, slot):
+    """The slot of a copied action that answers to the original's slot."""
+    if not HAS_SLOTS or slot is None:
+        return None
+    return next((other for other in action.slots if other.identifier == slot.identifier), None)
+
+
+def curve_table(bag) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """The bag's curves by data path and index."""
+    if bag is None:
+        return {}
+    return {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+
+
+def ensure_curve(bag, table: dict, path: str, index: int, group: str = "") -> bpy.types.FCurve:
+    """The curve of that path and index, new where missing and put into the named group."""
+    curve = table.get((path, index))
+    if curve is None:
+        curve = bag.fcurves.new(path, index=index)
+        if group:
+            curve.group = bag.groups.get(group) or bag.groups.new(group)
+        table[path, index] = curve
+    return curve
+
+
+def write_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
+    """Make the curve hold exactly these values on these frames; one key where nothing changes.
+
+    frames (n,) float32, values (n,) float32. Keys that exist already in the right
+    number are only moved, which is what makes dragging a slider cheap.
+    """
+    if values.max() - values.min() <= SAME:
+        frames, values = frames[:1], values[:1]
+    points = curve.keyframe_points
+    count = len(frames)
+    fresh = len(points) != count
+    if fresh:
+        points.clear()
+        points.add(count)
+    co = np.empty((count, 2), dtype=np.float32)
+    co[:, 0] = frames
+    co[:, 1] = values
+    points.foreach_set("co", co.ravel())
+    if fresh:
+        points.foreach_set("interpolation", np.full(count, LINEAR, dtype=np.int32))
+        curve.update()
+
+
+def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
+    """Every part of every key as arrays (keys, width)."""
+    count = len(curve.keyframe_points)
+    parts = {}
+    for name, width, kind in KEY_PARTS:
+        buffer = np.empty(count * width, dtype=kind)
+        curve.keyframe_points.foreach_get(name, buffer)
+        parts[name] = buffer.reshape(count, width)
+    return parts
+
+
+def replace_span(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
+    """Replace the keys from the first to the last of `frames`; keys outside stay as they are."""
+    old = read_keys(curve)
+    when = old["co"][:, 0]
+    before, after = when < frames[0] - 1e-3, when > frames[-1] + 1e-3
+    if not before.any() and not after.any():
+        write_keys(curve, frames, values)
+        return
+    if values.max() - values.min() <= SAME:
+        ends = [0, -1] if len(frames) > 1 else [0]
+        frames, values = frames[ends], values[ends]
+    new = _plain_keys(frames, values)
+    merged = {name: np.concatenate([old[name][before], new[name], old[name][after]]) for name, _, _ in KEY_PARTS}
+    points = curve.keyframe_points
+    points.clear()
+    points.add(len(merged["co"]))
+    for name, _, _ in KEY_PARTS:
+        points.foreach_set(name, merged[name].ravel())
+    curve.update()
+
+
+def _plain_keys(frames: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Linear keys with handles a third of a frame away and Blender's defaults elsewhere."""
+    count = len(frames)
+    co = np.stack([frames, values], axis=1).astype(np.float32)
+    aside = np.array([1.0 / 3.0, 0.0], dtype=np.float32)
+    parts = {"co": co, "handle_left": co - aside, "handle_right": co + aside}
+    # AUTO_CLAMPED handles, automatic easing, plain key frames, Blender's elastic defaults.
+    defaults = {
+        "interpolation": LINEAR,
+        "easing": 0,
+        "handle_left_type": 4,
+        "handle_right_type": 4,
+        "type": 0,
+        "amplitude": 0.8,
+        "back": 1.70158,
+        "period": 4.1,
+    }
+    for name, _, kind in KEY_PARTS[3:]:
+        parts[name] = np.full((count, 1), defaults[name], dtype=kind)
+    return parts
+
+
+def step_frames(curve: bpy.types.FCurve) -> Iterator[int]:
+    """Whole frames on which the curve jumps: after a key held constant, to another value."""
+    count = len(curve.keyframe_points)
+    if count < 2:
+        return
+    interpolation = np.empty(count, dtype=np.int32)
+    curve.keyframe_points.foreach_get("interpolation", interpolation)
+    held = interpolation[:-1] == CONSTANT
+    if not held.any():
+        return
+    co = np.empty(count * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    co = co.reshape(count, 2)
+    jumps = held & (np.abs(np.diff(co[:, 1])) > SAME)
+    for frame in co[1:][jumps][:, 0]:
+        yield int(np.ceil(frame - 1e-4))

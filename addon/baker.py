@@ -1,0 +1,270 @@
+"""Bake: what the rig shows, as a plain new action or NLA strip.
+
+Owns the new keys and the check that Blender then evaluates what was simulated.
+Must not know the engine: it bakes what is seen, mix included.
+
+The source action stays as it is. Its copy keeps every channel the bake does not
+replace (other bones, custom properties, keys outside the range).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from . import actions, channels, rotations, sampling, settings, showing
+from .errors import RigError
+from .sampling import Samples
+
+TARGETS = (
+    ("ACTION", "Action", "A new action on the rig: the source's copy with the result's keys", 0),
+    ("NLA", "NLA Strip", "A new strip on top of the rig's NLA; an active action is pushed down first", 1),
+)
+
+
+@dataclass(frozen=True)
+class Baked:
+    """The new action, the largest deviation of the evaluated pose from the simulated
+    one (parts of the rig's height, degrees), where, and sentences for the user."""
+
+    action: bpy.types.Action
+    offset: float
+    angle: float
+    bone: str
+    frame: int
+    notes: tuple[str, ...]
+
+
+def bake(
+    rig, scene, target: str = "ACTION", selected_only: bool = False, reduce: float = 0.0, mute: bool = False
+) -> Baked:
+    """Bake the shown result; the source is what the rig shows afterwards, with the new action on it."""
+    bones = _bones(rig, selected_only)
+    frames = _frames(rig, scene)
+    data = rig.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
+    with showing.exposed(rig, "RESULT"):
+        wanted = sampling.finish(sampling.sample(rig, scene, frames))
+    notes = list(_constraint_notes(rig, bones, mute))
+    source = data.action if data else None
+    action, bag = _new_action(rig, source if target == "ACTION" else None)
+    height = _height(rig)
+    for bone in bones:
+        _bake_bone(bag, bone, wanted, height, reduce)
+    showing.show(rig, "SOURCE")
+    if target == "NLA":
+        _push_down(rig)
+        _add_strip(rig, action, frames)
+    else:
+        actions.assign(rig, action, actions.same_slot(action, actions.slot_of(rig)))
+        notes += _keep_source(rig, source)
+    offset, angle, bone, frame = _compare(rig, scene, bones, wanted, height, selected_only)
+    return Baked(action, offset, angle, bone, frame, tuple(notes))
+
+
+def _bones(rig: bpy.types.Object, selected_only: bool) -> list[bpy.types.PoseBone]:
+    if rig.heft_result is None or not rig.heft.fingerprint:
+        raise RigError(f"'{rig.name}' has no result to bake: press Simulate first.")
+    bones = [bone for bone in rig.pose.bones if bone.constraints.get(showing.CONSTRAINT) is not None]
+    if selected_only:
+        bones = [bone for bone in bones if is_selected(bone)]
+        if not bones:
+            raise RigError("No simulated bone is selected: select the bones to bake in Pose Mode.")
+    return bones
+
+
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    """Blender 5.0 moved the selection from the bone to the pose bone."""
+    return bone.select if hasattr(bone, "select") else bone.bone.select
+
+
+def _frames(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
+    chosen = settings.frame_range(rig, scene)
+    frames = chosen[(chosen >= rig.heft.result_start) & (chosen <= rig.heft.result_end)]
+    if not len(frames):
+        raise RigError(
+            f"The range {chosen[0]} to {chosen[-1]} lies outside the simulated frames "
+            f"{rig.heft.result_start} to {rig.heft.result_end}: simulate again."
+        )
+    return frames
+
+
+def _height(rig: bpy.types.Object) -> float:
+    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
+    return float(max(np.ptp(ends, axis=0).max(), 1e-9))
+
+
+def _constraint_notes(rig, bones, mute: bool):
+    """Constraints of the rig's own that will still move baked bones; muted where asked."""
+    fighting = [
+        (bone, constraint)
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.name != showing.CONSTRAINT and constraint.enabled and constraint.influence > 0.0
+    ]
+    ours = {tuple(pair) for pair in showing.muted_solvers(rig)}
+    fighting += [(rig.pose.bones[bone], rig.pose.bones[bone].constraints[name]) for bone, name in ours]
+    for bone, constraint in fighting:
+        if mute:
+            showing.keep_muted(rig, bone, constraint)
+            yield f"Muted '{constraint.name}' on '{bone.name}': the baked keys take its place."
+        elif (bone.name, constraint.name) in ours or constraint.type in showing.SOLVERS:
+            yield f"'{constraint.name}' on '{bone.name}' still solves baked bones: bake with Mute Constraints."
+
+
+def _new_action(rig: bpy.types.Object, source: bpy.types.Action | None):
+    """A copy of the source (or an empty action) and the bag that animates the rig."""
+    if source is None:
+        action = actions.new_action(f"{rig.name} baked", rig)
+        return action, actions.ensure_bag(action)
+    action = source.copy()
+    action.name = f"{source.name} baked"
+    slot = actions.same_slot(action, actions.slot_of(rig))
+    if actions.HAS_SLOTS and slot is None:
+        slot = action.slots.new(rig.id_type, rig.name)
+    return action, actions.ensure_bag(action, slot)
+
+
+def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, reduce: float) -> None:
+    index = wanted.names.index(bone.name)
+    parent = wanted.poses[:, wanted.names.index(bone.parent.name)].astype(np.float64) if bone.parent else None
+    matrices = channels.basis(bone, wanted.poses[:, index].astype(np.float64), parent)
+    turns, scales = rotations.split(matrices[:, :3, :3])
+    quats = rotations.from_matrix(turns)
+    table = _bone_table(bag, bone)
+    base = bone.path_from_id()
+    path = channels.rotation_path(bone)
+    start = _start(table, f"{base}.{path}", getattr(bone, path), wanted.frames[0])
+    values = channels.rotation_values(bone.rotation_mode, quats, start)
+    # Half a quaternion's component is a quarter of the angle; Euler angles and axis angles are taken as they are.
+    slack = np.radians(reduce) * (0.5 if bone.rotation_mode == "QUATERNION" else 1.0)
+    _write(bag, table, f"{base}.{path}", bone.name, wanted.frames, values, slack)
+    if not (bone.bone.use_connect and bone.parent):
+        noise = showing.LOCATION_NOISE * height
+        _write_calm(bag, table, bone, "location", wanted.frames, matrices[:, :3, 3], noise, reduce * height / 100.0)
+    _write_calm(bag, table, bone, "scale", wanted.frames, scales, showing.SCALE_NOISE, reduce / 100.0)
+
+
+def _bone_table(bag, bone: bpy.types.PoseBone) -> dict:
+    """The bone's own curves, by path and index."""
+    base = bone.path_from_id()
+    found = {}
+    for name, width in sampling.CHANNELS:
+        for i in range(width):
+            curve = bag.fcurves.find(f"{base}.{name}", index=i)
+            if curve is not None:
+                found[f"{base}.{name}", i] = curve
+    return found
+
+
+def _start(table: dict, path: str, current, frame: int) -> np.ndarray:
+    """The source's value of a channel on the first frame."""
+    values = np.array(current, dtype=np.float64)
+    for i in range(len(values)):
+        if (path, i) in table:
+            values[i] = table[path, i].evaluate(float(frame))
+    return values
+
+
+def _write_calm(bag, table, bone, name: str, frames, values, noise: float, slack: float) -> None:
+    """Location or scale: left alone where the source's keys (or the bare channel) already make it."""
+    path = f"{bone.path_from_id()}.{name}"
+    current = getattr(bone, name)
+    default = 1.0 if name == "scale" else 0.0
+    same = True
+    for i in range(values.shape[1]):
+        curve = table.get((path, i))
+        if curve is not None:
+            there = np.array([curve.evaluate(float(frame)) for frame in frames])
+            same = same and not curve.mute
+        else:
+            there = current[i]
+            same = same and abs(current[i] - default) <= noise
+        same = same and np.abs(values[:, i] - there).max() <= noise
+    if same:
+        return
+    calm = np.ptp(values, axis=0) <= noise
+    values = np.where(calm, values[:1], values)
+    _write(bag, table, path, bone.name, frames, values, slack)
+
+
+def _write(bag, table, path: str, group: str, frames, values, slack: float) -> None:
+    keep = channels.thin(values, slack)
+    frames = frames[keep].astype(np.float32)
+    for i in range(values.shape[1]):
+        curve = actions.ensure_curve(bag, table, path, i, group)
+        for modifier in list(curve.modifiers):
+            curve.modifiers.remove(modifier)
+        curve.mute = curve.lock = False
+        actions.replace_span(curve, frames, values[keep, i].astype(np.float32))
+
+
+def _keep_source(rig: bpy.types.Object, source: bpy.types.Action | None) -> list[str]:
+    """The source stays in the file: it needs a user now that the rig has let go of it."""
+    if source is None or source.use_fake_user:
+        return []
+    others = source.users - (1 if rig.heft.source_action == source else 0)
+    if others > 0:
+        return []
+    source.use_fake_user = True
+    return [f"The source action '{source.name}' is kept with a fake user."]
+
+
+def _push_down(rig: bpy.types.Object) -> None:
+    """An active action would play over every strip: make it one, as Push Down does."""
+    data = rig.animation_data
+    if data is None or data.action is None:
+        return
+    action, slot = data.action, actions.slot_of(rig)
+    influence, blend, extrapolation = data.action_influence, data.action_blend_type, data.action_extrapolation
+    data.action = None
+    strip = _strip(rig, action, slot, int(np.floor(action.frame_range[0])))
+    strip.extrapolation, strip.blend_type = extrapolation, blend
+    if influence != 1.0:
+        strip.use_animated_influence = False
+        strip.influence = influence
+
+
+def _add_strip(rig: bpy.types.Object, action: bpy.types.Action, frames: np.ndarray) -> None:
+    slot = action.slots[0] if actions.HAS_SLOTS else None
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = float(frames[0]), float(max(frames[-1], frames[0] + 1))
+    strip = _strip(rig, action, slot, int(frames[0]))
+    strip.extrapolation, strip.blend_type = "NOTHING", "REPLACE"
+
+
+def _strip(rig: bpy.types.Object, action: bpy.types.Action, slot, start: int) -> bpy.types.NlaStrip:
+    data = rig.animation_data or rig.animation_data_create()
+    track = data.nla_tracks.new()
+    track.name = action.name
+    strip = track.strips.new(action.name, start, action)
+    if actions.HAS_SLOTS and slot is not None:
+        strip.action_slot = slot
+    return strip
+
+
+def _compare(rig, scene, bones, wanted: Samples, height: float, relative: bool):
+    """The largest deviation of what Blender evaluates now from what was shown.
+
+    With only some bones baked their parents may move otherwise: then each bone is
+    compared within its parent.
+    """
+    now = sampling.finish(sampling.sample(rig, scene, wanted.frames))
+    order = [wanted.names.index(bone.name) for bone in bones]
+    sides = []
+    for samples in (wanted, now):
+        poses = samples.poses.astype(np.float64)
+        own = poses[:, order]
+        if relative:
+            above = [wanted.names.index(bone.parent.name) if bone.parent else -1 for bone in bones]
+            frame = np.stack([poses[:, a] if a >= 0 else np.tile(np.eye(4), (len(poses), 1, 1)) for a in above], axis=1)
+            own = np.linalg.pinv(frame) @ own
+        quats = rotations.from_matrix(rotations.split(own[..., :3, :3])[0])
+        sides.append((own[..., :3, 3], quats))
+    offsets = np.linalg.norm(sides[0][0] - sides[1][0], axis=-1) / height
+    angles = np.degrees(rotations.angle_between(sides[0][1], sides[1][1]))
+    frame, bone = np.unravel_index(int(np.argmax(angles + 1e3 * offsets)), angles.shape)
+    return float(offsets.max()), float(angles.max()), bones[bone].name, int(wanted.frames[frame])

@@ -1,0 +1,135 @@
+"""What happens behind the commands: loading, saving, undo, frame changes, warm-up.
+
+Owns the handlers and the state they keep (is the result current, are the libraries
+there). Must not draw or report.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import bpy
+from bpy.app.handlers import persistent
+
+from .. import engine
+from . import live, session, showing, store
+
+_current: dict[int, tuple[str, bool]] = {}
+_problem = ""
+
+
+def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """`session.is_current`, worked out again only after something changed."""
+    known = _current.get(rig.session_uid)
+    if known is None or known[0] != rig.heft.fingerprint:
+        known = (rig.heft.fingerprint, session.is_current(rig, scene))
+        _current[rig.session_uid] = known
+    return known[1]
+
+
+def library_problem() -> str:
+    """A sentence for the panel if a library is missing, else nothing."""
+    return _problem
+
+
+def warm_up() -> None:
+    """Compile the engine's kernels beside the user's work; never touches Blender."""
+    global _problem
+    try:
+        engine.warm_up()
+    except engine.HeftError as error:
+        _problem = str(error)
+        print(f"Heft: {error}")
+        return
+    if not engine.is_compiled():
+        _problem = engine.NO_NUMBA
+        print(f"Heft: {engine.NO_NUMBA}")
+
+
+def start_warm_up() -> None:
+    """In a daemon thread, in a window only."""
+    if not bpy.app.background:
+        threading.Thread(target=warm_up, name="heft-warm-up", daemon=True).start()
+
+
+def _settle(rig: bpy.types.Object) -> None:
+    """Give a duplicated rig its own result, stand back from another action, follow keyed mix."""
+    result = rig.heft_result
+    if result is None:
+        return
+    if result.parent != rig:
+        showing.ensure_result(rig)
+        session.forget(rig)
+    constraint = next(showing.constraints_of(rig), None)
+    if constraint is None:
+        return
+    visible = rig.heft.shown == "RESULT" and not showing.standing_back(rig)
+    driven = bool(rig.animation_data and showing.is_driven(rig))
+    if constraint.mute == visible or (visible and driven != showing.mix_is_keyed(rig)):
+        showing.apply(rig)
+
+
+@persistent
+def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
+    """Before a frame is evaluated: constraints must fit what is keyed now."""
+    if not scene.name.startswith("Heft sampling"):
+        for rig in session.rigs():
+            _settle(rig)
+
+
+@persistent
+def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After an edit: the source may have changed."""
+    edited = {update.id.original for update in depsgraph.updates}
+    if not any(isinstance(block, (bpy.types.Action, bpy.types.Object, bpy.types.Armature)) for block in edited):
+        return
+    _current.clear()
+    for rig in session.rigs():
+        _settle(rig)
+
+
+@persistent
+def on_undo(*_args) -> None:
+    """Undo and redo bring settings and result back together; what was read may be stale."""
+    session.forget()
+    _current.clear()
+
+
+@persistent
+def on_load(*_args) -> None:
+    """A file was opened: settings lost to overrides come back from the store."""
+    session.forget()
+    _current.clear()
+    with live.paused():
+        for ob in bpy.data.objects:
+            if ob.type == "ARMATURE" and ob.heft_store:
+                store.unpack(ob)
+
+
+@persistent
+def on_save(*_args) -> None:
+    """Keep a copy of the settings that overrides cannot lose."""
+    for rig in session.rigs():
+        store.pack(rig)
+
+
+HANDLERS = (
+    (bpy.app.handlers.frame_change_pre, on_frame_change),
+    (bpy.app.handlers.depsgraph_update_post, on_depsgraph_update),
+    (bpy.app.handlers.undo_post, on_undo),
+    (bpy.app.handlers.redo_post, on_undo),
+    (bpy.app.handlers.load_post, on_load),
+    (bpy.app.handlers.save_pre, on_save),
+)
+
+
+def register() -> None:
+    """Hook in."""
+    for queue, function in HANDLERS:
+        queue.append(function)
+
+
+def unregister() -> None:
+    """Hook out."""
+    for queue, function in HANDLERS:
+        queue.remove(function)

@@ -1,0 +1,287 @@
+"""The commands: add, remove, simulate, show, flip, bake and small helpers.
+
+Owns what is reported and what is undone. Turns Heft's errors, and only them, into
+reports; anything else is a bug and stays loud.
+"""
+
+import time
+from typing import ClassVar
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+
+from ..engine import HeftError
+from . import baker, live, session, showing, store
+from .properties import SHOWN
+
+# How long one modal tick may work before the window gets its turn [s].
+TICK = 0.05
+
+
+def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature the panel and the commands act on."""
+    ob = context.object
+    return ob if ob is not None and ob.type == "ARMATURE" else None
+
+
+class _RigOperator:
+    """Shared by all: needs an armature, reports Heft's errors."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if active_rig(context) is None:
+            cls.poll_message_set("Select an armature")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            return self.run(context, session.check(active_rig(context)))
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+
+class _PhysicsOperator(_RigOperator):
+    """For commands that need physics on the armature."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not active_rig(context).heft.enabled:
+            cls.poll_message_set("Press Add Physics first")
+            return False
+        return True
+
+
+class HEFT_OT_add(_RigOperator, bpy.types.Operator):
+    """Give the active armature physics: every deforming bone becomes a body"""
+
+    bl_idname = "heft.add"
+    bl_label = "Add Physics"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            session.add(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_remove(_PhysicsOperator, bpy.types.Operator):
+    """Take physics and its result off the armature; the file is left as it was found"""
+
+    bl_idname = "heft.remove"
+    bl_label = "Remove Physics"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            session.remove(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are"""
+
+    bl_idname = "heft.simulate"
+    bl_label = "Simulate"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            result = session.simulate(rig, context.scene)
+        self._tell(result)
+        return {"FINISHED"}
+
+    def _tell(self, result) -> None:
+        for warning in result.warnings:
+            self.report({"WARNING"}, warning)
+
+    def invoke(self, context, event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        try:
+            rig = session.check(active_rig(context))
+            self._steps = session.simulate_steps(rig, context.scene)
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.progress_begin(0.0, 100.0)
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set("Heft: simulating, Esc cancels")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event) -> set[str]:
+        if event.type == "ESC":
+            self.cancel(context)
+            self.report({"INFO"}, "Simulation cancelled; nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            with live.paused():
+                result = self._work(context)
+        except HeftError as error:
+            self.cancel(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except BaseException:
+            self.cancel(context)
+            raise
+        if result is None:
+            return {"RUNNING_MODAL"}
+        self._close(context)
+        self._tell(result)
+        return {"FINISHED"}
+
+    def _work(self, context):
+        """Work for one tick; the result when it is there."""
+        end = time.perf_counter() + TICK
+        while time.perf_counter() < end:
+            try:
+                step = next(self._steps)
+            except StopIteration as stop:
+                return stop.value
+        context.window_manager.progress_update(100.0 * step.done)
+        context.workspace.status_text_set(f"Heft: {step.label.lower()} {100.0 * step.done:.0f} %, Esc cancels")
+        return None
+
+    def cancel(self, context) -> None:
+        """Blender calls this too, when it closes the window or loads another file."""
+        self._steps.close()
+        self._close(context)
+
+    def _close(self, context) -> None:
+        manager = context.window_manager
+        manager.event_timer_remove(self._timer)
+        manager.progress_end()
+        context.workspace.status_text_set(None)
+        for window in manager.windows:
+            for area in window.screen.areas:
+                area.tag_redraw()
+
+
+class HEFT_OT_show(_PhysicsOperator, bpy.types.Operator):
+    """Show the source's or the result's motion on the rig"""
+
+    bl_idname = "heft.show"
+    bl_label = "Show"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    which: EnumProperty(name="Which", items=SHOWN, default="RESULT")
+
+    def run(self, context, rig) -> set[str]:
+        if rig.heft_result is None:
+            self.report({"ERROR"}, f"'{rig.name}' has no result to show: press Simulate first.")
+            return {"CANCELLED"}
+        showing.show(rig, self.which)
+        if self.which == "RESULT" and showing.standing_back(rig):
+            self.report({"WARNING"}, "Another action than the simulated one is on the rig: simulate again")
+        return {"FINISHED"}
+
+
+class HEFT_OT_flip(_PhysicsOperator, bpy.types.Operator):
+    """Flip between the source's and the result's motion"""
+
+    bl_idname = "heft.flip"
+    bl_label = "Flip Source and Result"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        which = "SOURCE" if rig.heft.shown == "RESULT" else "RESULT"
+        return bpy.ops.heft.show(which=which)
+
+
+class HEFT_OT_bake(_PhysicsOperator, bpy.types.Operator):
+    """Bake the shown result into plain new keys; the source action stays in the file"""
+
+    bl_idname = "heft.bake"
+    bl_label = "Bake"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    target: EnumProperty(name="Target", items=baker.TARGETS, default="ACTION")
+    selected_only: BoolProperty(
+        name="Selected Bones Only", description="Bake the selected bones, keep the others' keys"
+    )
+    reduce: FloatProperty(
+        name="Reduce",
+        description="Leave out keys as long as rotations stay within this many degrees, and locations within this "
+        "percentage of the rig's height; 0 keys every frame",
+        default=0.0,
+        min=0.0,
+        soft_max=5.0,
+    )
+    mute_constraints: BoolProperty(
+        name="Mute Constraints",
+        description="Mute the constraints that would move baked bones away from their keys",
+    )
+
+    def invoke(self, context, event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context, rig) -> set[str]:
+        current = session.is_current(rig, context.scene)
+        with live.paused():
+            baked = baker.bake(rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints)
+        for note in baked.notes:
+            self.report({"WARNING"}, note)
+        if not current:
+            self.report({"WARNING"}, "The result was out of date: it was baked as it was shown")
+        self.report(
+            {"INFO"},
+            f"Baked '{baked.action.name}': at most {100.0 * baked.offset:.4f} % of the rig's height and "
+            f"{baked.angle:.4f}° from the simulation (bone '{baked.bone}', frame {baked.frame})",
+        )
+        return {"FINISHED"}
+
+
+class HEFT_OT_copy_to_selected(_PhysicsOperator, bpy.types.Operator):
+    """Copy the active bone's physics settings to all selected bones"""
+
+    bl_idname = "heft.copy_to_selected"
+    bl_label = "Copy to Selected Bones"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        active = context.active_pose_bone
+        if active is None:
+            self.report({"ERROR"}, "No bone is active: click one in Pose Mode.")
+            return {"CANCELLED"}
+        with live.paused():
+            for bone in rig.pose.bones:
+                if bone != active and baker.is_selected(bone):
+                    for name in store.BONE_SETTINGS:
+                        setattr(bone.heft, name, getattr(active.heft, name))
+        live.setting_changed(rig)
+        live.mix_changed(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_set_size(_PhysicsOperator, bpy.types.Operator):
+    """Set Metres per Unit so that the rig is as tall as a person"""
+
+    bl_idname = "heft.set_size"
+    bl_label = "Make It Human-Sized"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    height: FloatProperty(name="Height", description="The rig's longest side in metres", default=1.75, min=0.001)
+
+    def run(self, context, rig) -> set[str]:
+        tall = session.height_in_meters(rig, context.scene)
+        rig.heft.meters_per_unit *= self.height / tall
+        return {"FINISHED"}
+
+
+CLASSES = (
+    HEFT_OT_add,
+    HEFT_OT_remove,
+    HEFT_OT_simulate,
+    HEFT_OT_show,
+    HEFT_OT_flip,
+    HEFT_OT_bake,
+    HEFT_OT_copy_to_selected,
+    HEFT_OT_set_size,
+)

@@ -1,0 +1,284 @@
+"""From a rig to the engine's types: `Model` and `Motion`, and what leads back.
+
+Owns the choice of bodies, their joints and anchors, and the channels of the result
+that physics leaves alone (location of non-roots, scale). Must not know how results
+are shown or baked, nor any controller.
+
+Bones whose behaviour is Ignored are no bodies: they ride on the nearest ancestor
+that is one, with their own keys, and lend it their mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..engine import Model, Motion, MotionError
+from . import actions, bodies, rotations, units
+from .errors import RigError
+from .sampling import Samples
+from .units import Placement
+
+ROTATION_PATHS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A rig read: what the engine gets, and the map back to bones.
+
+    names        (n,) bone of each body, in the model's order
+    frames       (frames,) scene frames
+    placement    where armature space sits in the engine's world
+    rests        (n, 4, 4) rest matrices in armature space
+    locations    (frames, n, 3) location channel on the result armature
+    scales       (frames, n, 3) scale channel on the result armature
+    connected    (n,) the bone cannot move from its parent's tail
+    height       the rig's longest side at rest [armature units]
+    """
+
+    model: Model
+    motion: Motion
+    names: tuple[str, ...]
+    frames: np.ndarray
+    placement: Placement
+    rests: np.ndarray
+    locations: np.ndarray
+    scales: np.ndarray
+    connected: np.ndarray
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The rig's bones at rest, in the pose's order.
+
+    names, parents (-1 for none), rests (b, 4, 4) in armature space, lengths (b,),
+    carriers (b,): the body each bone belongs to (itself, an ancestor, or -1).
+    """
+
+    names: tuple[str, ...]
+    parents: list[int]
+    rests: np.ndarray
+    lengths: np.ndarray
+    connected: np.ndarray
+    carriers: list[int]
+
+    @property
+    def body_bones(self) -> list[int]:
+        """Indices of the bones that are bodies."""
+        return [i for i, carrier in enumerate(self.carriers) if carrier == i]
+
+
+def skeleton_of(rig: bpy.types.Object) -> Skeleton:
+    """Rest geometry and the bodies chosen by the bones' behaviours."""
+    pose_bones = list(rig.pose.bones)
+    if not pose_bones:
+        raise RigError(f"Armature '{rig.name}' has no bones: add some in Edit Mode.")
+    index = {bone.name: i for i, bone in enumerate(pose_bones)}
+    parents = [index[bone.parent.name] if bone.parent else -1 for bone in pose_bones]
+    rests = np.array([bone.bone.matrix_local for bone in pose_bones], dtype=np.float64)
+    lengths = np.array([bone.bone.length for bone in pose_bones])
+    connected = np.array([bone.bone.use_connect and bone.parent is not None for bone in pose_bones])
+    carriers: list[int] = []
+    for i, bone in enumerate(pose_bones):
+        ignored = bone.heft.behaviour == "IGNORED"
+        carriers.append(i if not ignored else carriers[parents[i]] if parents[i] >= 0 else -1)
+    if all(carrier < 0 for carrier in carriers):
+        raise RigError(f"All bones of '{rig.name}' are Ignored: set at least one to Simulated.")
+    return Skeleton(tuple(bone.name for bone in pose_bones), parents, rests, lengths, connected, carriers)
+
+
+def read(rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples) -> Reading:
+    """The rig's model and its sampled motion."""
+    skeleton = skeleton_of(rig)
+    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    placement = Placement.from_matrices(samples.placements, meters)
+    kept = skeleton.body_bones
+    model = build_model(rig, skeleton, placement)
+    order = [kept[i] for i in model.order]
+    _check_finite(samples, order)
+
+    turns, scales = rotations.split(samples.poses[:, order][..., :3, :3])
+    quats = rotations.from_matrix(turns)
+    heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
+    anchors = _anchors(model, quats, heads)
+    motion = _motion(rig, scene, model, skeleton, order, samples, placement, quats, heads, anchors)
+    locations, channel_scales = _channels(model, skeleton, order, anchors, heads, scales)
+    tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
+    return Reading(
+        model=model,
+        motion=motion,
+        names=tuple(skeleton.names[i] for i in order),
+        frames=samples.frames,
+        placement=placement,
+        rests=skeleton.rests[order],
+        locations=locations,
+        scales=channel_scales,
+        connected=skeleton.connected[order],
+        height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
+    )
+
+
+def build_model(rig: bpy.types.Object, skeleton: Skeleton, placement: Placement) -> Model:
+    """Bodies and joints in metres, at the size the object has on the first frame."""
+    size = placement.sizes[0]
+    kept = skeleton.body_bones
+    rests = skeleton.rests.copy()
+    rests[:, :3, 3] *= size
+    overrides = [bone.heft.mass for bone in rig.pose.bones]
+    guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
+    merged = bodies.merge(guess, rests, skeleton.carriers, kept)
+    place = {bone: k for k, bone in enumerate(kept)}
+    parents, offsets, turns = [], [], []
+    for bone in kept:
+        above = skeleton.parents[bone]
+        carrier = skeleton.carriers[above] if above >= 0 else -1
+        local = np.linalg.inv(rests[carrier]) @ rests[bone] if carrier >= 0 else rests[bone]
+        parents.append(place[carrier] if carrier >= 0 else None)
+        offsets.append(local[:3, 3])
+        turns.append(rotations.split(local[:3, :3])[0])
+    return Model.from_tree(
+        names=[skeleton.names[bone] for bone in kept],
+        parents=parents,
+        offsets=np.array(offsets),
+        rest_rotations=rotations.from_matrix(np.array(turns)),
+        masses=merged.masses,
+        centers=merged.centers,
+        inertias=merged.inertias,
+    )
+
+
+def _check_finite(samples: Samples, order: list[int]) -> None:
+    bad = ~np.isfinite(samples.poses[:, order].reshape(len(samples.frames), len(order), 16)).all(axis=2)
+    if bad.any():
+        frame, body = np.argwhere(bad)[0]
+        raise MotionError(
+            f"Bone '{samples.names[order[body]]}' has a pose that is not finite at frame {samples.frames[frame]}: "
+            "look for a broken key, driver or constraint there."
+        )
+
+
+def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """(frames, n, 3) heads in the parent body's frame [armature units]; roots keep armature space."""
+    anchors = heads.copy()
+    held = np.flatnonzero(model.parents >= 0)
+    parents = model.parents[held]
+    anchors[:, held] = rotations.rotate(rotations.conjugate(quats[:, parents]), heads[:, held] - heads[:, parents])
+    return anchors
+
+
+def _motion(rig, scene, model, skeleton, order, samples, placement, quats, heads, anchors) -> Motion:
+    """Joint rotations and anchors as the engine wants them."""
+    roots = np.flatnonzero(model.parents < 0)
+    held = np.flatnonzero(model.parents >= 0)
+    relative = np.empty_like(quats)
+    relative[:, held] = rotations.multiply(rotations.conjugate(quats[:, model.parents[held]]), quats[:, held])
+    relative[:, roots] = placement.rotations_to_world(quats[:, roots])
+    joints = rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative)
+    positions = anchors * placement.sizes[:, None, None]
+    positions[:, roots] = placement.points_to_world(heads[:, roots])
+    return Motion.build(
+        model,
+        units.frames_per_second(scene.render.fps, scene.render.fps_base),
+        rotations.continuous(joints),
+        positions,
+        stepped_flags(rig, model, skeleton, order, samples.frames),
+        frame_start=int(samples.frames[0]),
+    )
+
+
+def _channels(model, skeleton, order, anchors, heads, scales) -> tuple[np.ndarray, np.ndarray]:
+    """Location and scale on the result armature, which has the same bones, none of them
+    inheriting scale; bones that are no bodies rest there relative to their parents."""
+    locations = np.zeros_like(heads)
+    signs = np.where(scales[:, :, :1] < 0.0, -1.0, 1.0)
+    out = scales.copy()
+    for b, bone in enumerate(order):
+        parent = int(model.parents[b])
+        if parent < 0:
+            turn, head = skeleton.rests[bone, :3, :3], skeleton.rests[bone, :3, 3]
+            locations[:, b] = (heads[:, b] - head) @ turn
+            continue
+        chain = _chain(skeleton, bone, order[parent])
+        # The first bone below the body feels its scale; the ones after it only its mirroring.
+        spot = chain[0][:3, 3] * scales[:, parent]
+        turn = chain[0][:3, :3]
+        for local in chain[1:]:
+            spot = spot + (turn @ local[:3, 3]) * signs[:, parent]
+            turn = turn @ local[:3, :3]
+        shift = anchors[:, b] - spot
+        safe = np.where(np.abs(scales[:, parent]) > 1e-9, scales[:, parent], 1.0)
+        shift = shift / (safe if len(chain) == 1 else signs[:, parent])
+        locations[:, b] = shift @ turn
+        out[:, b] = scales[:, b] * signs[:, parent]
+    locations[:, skeleton.connected[order]] = 0.0
+    return locations, out
+
+
+def _chain(skeleton: Skeleton, bone: int, ancestor: int) -> list[np.ndarray]:
+    """Rest matrices from the ancestor down to the bone, each relative to the one above."""
+    chain = []
+    while bone != ancestor:
+        above = skeleton.parents[bone]
+        chain.append(np.linalg.inv(skeleton.rests[above]) @ skeleton.rests[bone])
+        bone = above
+    return chain[::-1]
+
+
+def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:
+    """(frames, n) True where a body's target jumps: keys held constant up to that frame.
+
+    The body's own curves count, those of ignored bones between it and its parent
+    body, and for roots the object's.
+    """
+    flags = np.zeros((len(frames), len(order)), dtype=bool)
+    jumps = _jumps(rig)
+    if not jumps:
+        return flags
+    first, last = int(frames[0]), int(frames[-1])
+    for b, bone in enumerate(order):
+        parent = int(model.parents[b])
+        stop = order[parent] if parent >= 0 else -1
+        found = set(jumps.get("", ())) if parent < 0 else set()
+        while bone != stop and bone >= 0:
+            found |= jumps.get(skeleton.names[bone], set())
+            bone = skeleton.parents[bone]
+        for frame in found:
+            if first < frame <= last:
+                flags[frame - first, b] = True
+    return flags
+
+
+def _jumps(rig: bpy.types.Object) -> dict[str, set[int]]:
+    """Frames of jumps by bone name, "" for the object itself."""
+    jumps: dict[str, set[int]] = {}
+    paths = {}
+    for bone in rig.pose.bones:
+        base = bone.path_from_id()
+        paths.update({f"{base}.{name}": bone.name for name in (*ROTATION_PATHS, "location")})
+    paths.update(dict.fromkeys((*ROTATION_PATHS, "location"), ""))
+    for curve in actions.active_curves(rig):
+        name = paths.get(curve.data_path)
+        if name is None or curve.mute:
+            continue
+        frames = set(actions.step_frames(curve))
+        if frames:
+            jumps.setdefault(name, set()).update(frames)
+    return jumps
+
+
+def result_channels(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, n, 4) rotations and (frames, n, 3) locations of a simulated motion on the result armature."""
+    quats = motion.rotations.copy()
+    locations = reading.locations.copy()
+    roots = np.flatnonzero(reading.model.parents < 0)
+    world = rotations.multiply(reading.model.rest_rotations[None, roots], motion.rotations[:, roots])
+    rest = rotations.from_matrix(rotations.split(reading.rests[roots, :3, :3])[0])
+    quats[:, roots] = rotations.multiply(rotations.conjugate(rest)[None], reading.placement.rotations_to_rig(world))
+    heads = reading.placement.points_to_rig(motion.positions[:, roots])
+    shifts = heads - reading.rests[roots][None, :, :3, 3]
+    locations[:, roots] = np.einsum("fni,nij->fnj", shifts, reading.rests[roots, :3, :3])
+    locations[:, reading.connected] = 0.0
+    return rotations.continuous(quats), locations

@@ -1,0 +1,124 @@
+"""Rotation arithmetic on whole arrays: quaternions (wxyz) and matrices, any leading shape.
+
+Owns the numbers only. Must not know Blender, bones or units, so that it can be
+tested without either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Below this a column has no direction left (a bone scaled to nothing).
+TINY = 1e-12
+
+
+def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a ⊗ b: rotate by b, then by a. Shapes (..., 4), broadcast."""
+    aw, ax, ay, az = np.moveaxis(a, -1, 0)
+    bw, bx, by, bz = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ],
+        axis=-1,
+    )
+
+
+def conjugate(q: np.ndarray) -> np.ndarray:
+    """The inverse of unit quaternions, shape (..., 4)."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    u = q[..., 1:]
+    t = 2.0 * np.cross(u, v)
+    return v + q[..., :1] * t + np.cross(u, t)
+
+
+def to_matrix(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(m: np.ndarray) -> np.ndarray:
+    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), by the largest component."""
+    d = np.moveaxis(np.diagonal(m, axis1=-2, axis2=-1), -1, 0)
+    squares = np.stack(
+        [1 + d[0] + d[1] + d[2], 1 + d[0] - d[1] - d[2], 1 - d[0] + d[1] - d[2], 1 - d[0] - d[1] + d[2]], axis=-1
+    )
+    a = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    s = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
+    # Row k holds 4 q_k · q: pick the row whose component is largest, then normalise.
+    rows = np.stack(
+        [
+            np.stack([squares[..., 0], a[0], a[1], a[2]], axis=-1),
+            np.stack([a[0], squares[..., 1], s[0], s[1]], axis=-1),
+            np.stack([a[1], s[0], squares[..., 2], s[2]], axis=-1),
+            np.stack([a[2], s[1], s[2], squares[..., 3]], axis=-1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(squares, axis=-1)
+    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def split(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation matrices (..., 3, 3) and scales (..., 3) of bone matrices (..., 3, 3).
+
+    The Y column keeps its direction, so that a bone's tail stays where it was even
+    if the matrix is sheared; X is made perpendicular to it. A mirrored matrix gives
+    three negative scales. A column scaled to nothing takes a direction that fits.
+    """
+    m = np.asarray(m, dtype=np.float64)
+    sign = np.where(np.linalg.det(m) < 0.0, -1.0, 1.0)
+    flipped = m * sign[..., None, None]
+    scale = np.linalg.norm(flipped, axis=-2)
+    y = _direction(flipped[..., 1], np.broadcast_to([0.0, 1.0, 0.0], flipped.shape[:-1]))
+    x = flipped[..., 0] - y * (y * flipped[..., 0]).sum(-1, keepdims=True)
+    spare = np.cross(y, np.where(np.abs(y[..., 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]))
+    x = _direction(x, spare / np.linalg.norm(spare, axis=-1, keepdims=True), scale[..., 0])
+    rotation = np.stack([x, y, np.cross(x, y)], axis=-1)
+    return rotation, scale * sign[..., None]
+
+
+def _direction(v: np.ndarray, fallback: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    floor = TINY if size is None else np.maximum(1e-6 * size[..., None], TINY)
+    return np.where(length > floor, v / np.maximum(length, TINY), fallback)
+
+
+def polar(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rotation (..., 3, 3) and the uniform size (...) of matrices with positive determinant."""
+    u, s, vt = np.linalg.svd(np.asarray(m, dtype=np.float64))
+    flip = np.where(np.linalg.det(u @ vt) < 0.0, -1.0, 1.0)
+    u = u.copy()
+    u[..., :, 2] *= flip[..., None]
+    return u @ vt, np.cbrt(s.prod(axis=-1))
+
+
+def continuous(q: np.ndarray) -> np.ndarray:
+    """Quaternions (frames, ..., 4) with signs chosen so that no frame jumps to the other half."""
+    if len(q) < 2:
+        return q.copy()
+    dots = (q[1:] * q[:-1]).sum(axis=-1)
+    signs = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+    out = q.copy()
+    out[1:] *= signs[..., None]
+    return out
+
+
+def angle_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Angle [rad] between unit quaternions (..., 4), accurate near zero."""
+    d = multiply(conjugate(a), b)
+    return 2.0 * np.arctan2(np.linalg.norm(d[..., 1:], axis=-1), np.abs(d[..., 0]))

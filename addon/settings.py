@@ -1,0 +1,101 @@
+"""From the panel's settings to the engine's controller, per body and per frame.
+
+Owns the meaning of multipliers and of keyed settings. Must not know poses or results.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .. import engine
+from . import actions
+from .errors import RigError
+
+# Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
+BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
+
+
+def controller_of(rig: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray):
+    """The engine's controller for these bodies and frames."""
+    heft = rig.heft
+    keyed = keyed_settings(rig)
+    behaviour = _behaviours(rig, names, frames, keyed)
+    common = {"behaviour": behaviour, "root": heft.root, "assist": float(heft.assist)}
+    if heft.controller == "LIMP":
+        behaviour = np.where(behaviour == BEHAVIOUR_NUMBERS["SIMULATED"], BEHAVIOUR_NUMBERS["LIMP"], behaviour)
+        return engine.Limp(**{**common, "behaviour": behaviour})
+    if heft.controller != "FOLLOW":
+        raise RigError(f"The controller '{heft.controller}' is not available yet: choose Follow or Limp.")
+    settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")
+    heaviness = np.clip(_product(rig, names, frames, keyed, "heaviness", "heaviness_scale"), 0.0, 1.0)
+    damping = _product(rig, names, frames, keyed, "damping_ratio", None)
+    return engine.Follow(settle_time=settle, damping_ratio=damping, heaviness=heaviness, **common)
+
+
+def gravity_of(rig: bpy.types.Object) -> tuple[float, float, float]:
+    """[m/s²] in Blender's world."""
+    return tuple(float(value) for value in rig.heft.gravity)
+
+
+def frame_range(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
+    """The whole frames to simulate."""
+    kind = rig.heft.range
+    start, end = scene.frame_start, scene.frame_end
+    if kind == "PREVIEW" and scene.use_preview_range:
+        start, end = scene.frame_preview_start, scene.frame_preview_end
+    elif kind == "CUSTOM":
+        start, end = rig.heft.frame_start, rig.heft.frame_end
+    elif kind == "ACTION":
+        spans = [curve.range() for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
+        if not spans:
+            raise RigError(f"'{rig.name}' has no action with keys: choose another range.")
+        start = int(np.floor(min(span[0] for span in spans)))
+        end = int(np.ceil(max(span[1] for span in spans)))
+    if end < start:
+        raise RigError(f"The range ends at frame {end}, before it starts at {start}: swap them.")
+    return np.arange(start, end + 1)
+
+
+def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
+    """Heft settings animated by the rig's action, by data path."""
+    return {
+        curve.data_path: curve
+        for curve in actions.active_curves(rig)
+        if not curve.mute and (curve.data_path.startswith("heft.") or "].heft." in curve.data_path)
+    }
+
+
+def _value(keyed: dict, path: str, fixed: float, frames: np.ndarray):
+    curve = keyed.get(path)
+    if curve is None:
+        return float(fixed)
+    return np.array([curve.evaluate(float(frame)) for frame in frames])
+
+
+def _product(rig, names, frames, keyed, rig_setting: str, bone_setting: str | None) -> np.ndarray:
+    """Armature value times bone multiplier: (n,), or (frames, n) where either is keyed."""
+    base = _value(keyed, f"heft.{rig_setting}", getattr(rig.heft, rig_setting), frames)
+    scales = [1.0] * len(names)
+    if bone_setting is not None:
+        for i, name in enumerate(names):
+            bone = rig.pose.bones[name]
+            path = f"{bone.path_from_id()}.heft.{bone_setting}" if keyed else ""
+            scales[i] = _value(keyed, path, getattr(bone.heft, bone_setting), frames)
+    if np.ndim(base) == 0 and all(np.ndim(scale) == 0 for scale in scales):
+        return base * np.array(scales, dtype=np.float64)
+    columns = [np.broadcast_to(base * scale, (len(frames),)) for scale in scales]
+    return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _behaviours(rig, names, frames, keyed) -> np.ndarray:
+    bones = rig.pose.bones
+    fixed = [BEHAVIOUR_NUMBERS[bones[name].heft.behaviour] for name in names]
+    paths = [f"{bones[name].path_from_id()}.heft.behaviour" for name in names] if keyed else []
+    if not any(path in keyed for path in paths):
+        return np.array(fixed, dtype=np.int64)
+    columns = []
+    for path, number in zip(paths, fixed, strict=True):
+        values = np.round(np.broadcast_to(_value(keyed, path, number, frames), (len(frames),))).astype(np.int64)
+        columns.append(np.where(values > 2, 0, values))
+    return np.ascontiguousarray(np.stack(columns, axis=1))

@@ -1,0 +1,385 @@
+"""The result on the rig: a result armature, and constraints that show it.
+
+Owns the result armature (a copy of the rest data that inherits no scale, child of
+the rig, in no collection, carrying the result action), the constraints, the IK
+muted meanwhile, and the mix. Must not know where the motion came from.
+
+The rig's action, slot, NLA and pose channels are never touched. Drivers are added
+only while mix is keyed, and taken away with the constraints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..engine import Motion
+from . import actions, properties, reader
+from .errors import RigError
+
+CONSTRAINT = "Heft"
+SOLVERS = ("IK", "SPLINE_IK")
+# Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
+LOCATION_NOISE = 2e-6
+SCALE_NOISE = 1e-5
+
+
+# --- the result armature -------------------------------------------------------
+
+
+def ensure_result(rig: bpy.types.Object) -> bpy.types.Object:
+    """The rig's own result armature, made, copied (after duplicating the rig) or renewed."""
+    result = rig.heft_result
+    if result is not None and result.parent != rig:
+        result = _own_copy(rig, result)
+    if result is None:
+        result = _new_result(rig)
+    elif not _same_rest(rig.data, result.data):
+        old = result.data
+        result.data = _rest_copy(rig)
+        bpy.data.armatures.remove(old)
+        _set_modes(result)
+    return result
+
+
+def _new_result(rig: bpy.types.Object) -> bpy.types.Object:
+    result = bpy.data.objects.new(f"{rig.name} result", _rest_copy(rig))
+    result.data = result.data  # setting the data builds the pose, which a new object does not have
+    result.parent = rig
+    rig.heft_result = result
+    actions.assign(result, actions.new_action(f"{rig.name} result", result))
+    _set_modes(result)
+    return result
+
+
+def _own_copy(rig: bpy.types.Object, other: bpy.types.Object) -> bpy.types.Object:
+    result = other.copy()
+    result.data = other.data.copy()
+    result.parent = rig
+    rig.heft_result = result
+    if other.animation_data and other.animation_data.action:
+        copied = other.animation_data.action.copy()
+        actions.assign(result, copied, actions.same_slot(copied, actions.slot_of(other)))
+    for constraint in constraints_of(rig):
+        constraint.target = result
+    return result
+
+
+def _rest_copy(rig: bpy.types.Object) -> bpy.types.Armature:
+    data = rig.data.copy()
+    data.name = f"{rig.name} result"
+    data.animation_data_clear()
+    data.pose_position = "POSE"
+    for bone in data.bones:
+        bone.inherit_scale = "NONE"
+        bone.use_inherit_rotation = True
+        bone.use_local_location = True
+        bone.bbone_segments = 1
+    return data
+
+
+def _set_modes(result: bpy.types.Object) -> None:
+    if result.pose is None or len(result.pose.bones) != len(result.data.bones):
+        raise RigError(f"The result armature of '{result.parent.name}' has no pose: remove physics and add it again.")
+    for bone in result.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+
+
+def _same_rest(a: bpy.types.Armature, b: bpy.types.Armature) -> bool:
+    if [bone.name for bone in a.bones] != [bone.name for bone in b.bones]:
+        return False
+    return bool(np.array_equal(_rests(a), _rests(b))) and _ties(a) == _ties(b)
+
+
+def _rests(data: bpy.types.Armature) -> np.ndarray:
+    values = np.empty(len(data.bones) * 16, dtype=np.float32)
+    data.bones.foreach_get("matrix_local", values)
+    return values
+
+
+def _ties(data: bpy.types.Armature) -> list[tuple[str, bool]]:
+    return [(bone.parent.name if bone.parent else "", bone.use_connect) for bone in data.bones]
+
+
+# --- writing -------------------------------------------------------------------
+
+
+def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_moved: bool = False) -> None:
+    """Put a simulated motion onto the result armature's action.
+
+    `only_moved`: location and scale of the last reading are there already, so that
+    only rotations and the roots' locations are written.
+    """
+    result = ensure_result(rig)
+    data = result.animation_data
+    if data is None or data.action is None:
+        actions.assign(result, actions.new_action(f"{rig.name} result", result))
+    action = result.animation_data.action
+    bag = actions.ensure_bag(action, actions.slot_of(result))
+    table = actions.curve_table(bag)
+    frames = reading.frames.astype(np.float32)
+    quats, locations = reader.result_channels(reading, motion)
+    if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
+        raise RigError("The result holds numbers that are not finite: nothing was written.")
+    wanted = set()
+    for b, name in enumerate(reading.names):
+        base = f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+        channels = [("rotation_quaternion", quats[:, b], 0.0, None)]
+        if not only_moved or reading.model.parents[b] < 0:
+            channels.append(("location", locations[:, b], LOCATION_NOISE * reading.height, 0.0))
+        if not only_moved:
+            channels.append(("scale", reading.scales[:, b], SCALE_NOISE, 1.0))
+        for suffix, values, noise, default in channels:
+            wanted |= _write_channel(bag, table, f"{base}.{suffix}", name, frames, values, noise, default)
+    if not only_moved:
+        for key, curve in table.items():
+            if key not in wanted:
+                bag.fcurves.remove(curve)
+    rest_unkeyed(result)
+    action.update_tag()
+    result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+
+def _write_channel(bag, table, path, group, frames, values, noise, default) -> set[tuple[str, int]]:
+    """Write one vector channel; one that never leaves its default gets no curve at all."""
+    values = values.astype(np.float32)
+    if default is not None:
+        low, high = values.min(axis=0), values.max(axis=0)
+        calm = high - low <= noise
+        values[:, calm] = values[0, calm]
+        idle = (np.abs(values[0] - default) <= noise) & calm
+        if idle.all():
+            return set()
+    keys = set()
+    for i in range(values.shape[1]):
+        curve = actions.ensure_curve(bag, table, path, i, group)
+        actions.write_keys(curve, frames, values[:, i])
+        curve.lock = True
+        keys.add((path, i))
+    return keys
+
+
+def rest_unkeyed(result: bpy.types.Object) -> None:
+    """Channels without a curve rest: a curve taken away must not leave its last value behind."""
+    count = len(result.pose.bones)
+    for name, rest in (("location", (0, 0, 0)), ("rotation_quaternion", (1, 0, 0, 0)), ("scale", (1, 1, 1))):
+        result.pose.bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), count))
+
+
+# --- constraints and mix ---------------------------------------------------------
+
+
+def constraints_of(rig: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
+    """Heft's own constraints on the rig."""
+    for bone in rig.pose.bones:
+        found = bone.constraints.get(CONSTRAINT)
+        if found is not None:
+            yield found
+
+
+def attach(rig: bpy.types.Object, names: Iterable[str]) -> None:
+    """One last Copy Transforms on each body's bone, and none elsewhere."""
+    result = rig.heft_result
+    names = set(names)
+    for bone in rig.pose.bones:
+        found = bone.constraints.get(CONSTRAINT)
+        if bone.name not in names:
+            if found is not None:
+                _drop_driver(rig, bone)
+                bone.constraints.remove(found)
+            continue
+        if found is None:
+            found = bone.constraints.new("COPY_TRANSFORMS")
+            found.name = CONSTRAINT
+            found.show_expanded = False
+        if found.target != result or found.subtarget != bone.name:
+            found.target = result
+            found.subtarget = bone.name
+            # Armature space on both sides: the object's transform, however large, costs no precision.
+            found.target_space = found.owner_space = "POSE"
+        last = len(bone.constraints) - 1
+        if bone.constraints[last] != found:
+            bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
+
+
+def show(rig: bpy.types.Object, which: str) -> None:
+    """Show the source or the result on the rig."""
+    rig.heft.shown = which
+    apply(rig)
+
+
+def apply(rig: bpy.types.Object) -> None:
+    """Bring constraints, mix and muted IK in line with the settings."""
+    visible = rig.heft.shown == "RESULT" and rig.heft_result is not None and not standing_back(rig)
+    keyed = visible and mix_is_keyed(rig)
+    any_mix = keyed
+    for bone in rig.pose.bones:
+        constraint = bone.constraints.get(CONSTRAINT)
+        if constraint is None:
+            continue
+        if constraint.mute == visible:
+            constraint.mute = not visible
+        if keyed:
+            _add_driver(rig, bone)
+            continue
+        _drop_driver(rig, bone)
+        influence = rig.heft.mix * bone.heft.mix
+        any_mix = any_mix or influence > 0.0
+        if constraint.influence != influence:
+            constraint.influence = influence
+    _mute_solvers(rig, visible and any_mix)
+
+
+def mix_is_keyed(rig: bpy.types.Object) -> bool:
+    """Does the rig's action animate a mix?"""
+    bag = actions.active_bag(rig)
+    if bag is None:
+        return False
+    if bag.fcurves.find("heft.mix") is not None:
+        return True
+    return any(curve.data_path.endswith("].heft.mix") for curve in bag.fcurves)
+
+
+def is_driven(rig: bpy.types.Object) -> bool:
+    """Do drivers move the constraints' influence?"""
+    ending = f'.constraints["{CONSTRAINT}"].influence'
+    return any(curve.data_path.endswith(ending) for curve in rig.animation_data.drivers)
+
+
+def _influence_path(bone: bpy.types.PoseBone) -> str:
+    return f'{bone.path_from_id()}.constraints["{CONSTRAINT}"].influence'
+
+
+def _add_driver(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
+    path = _influence_path(bone)
+    if rig.animation_data.drivers.find(path) is not None:
+        return
+    driver = rig.driver_add(path).driver
+    driver.expression = "rig * bone"
+    for name, source in (("rig", "heft.mix"), ("bone", f"{bone.path_from_id()}.heft.mix")):
+        variable = driver.variables.new()
+        variable.name = name
+        variable.targets[0].id = rig
+        variable.targets[0].data_path = source
+
+
+def _drop_driver(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
+    data = rig.animation_data
+    if data is not None and len(data.drivers) and data.drivers.find(_influence_path(bone)) is not None:
+        rig.driver_remove(_influence_path(bone))
+
+
+def _mute_solvers(rig: bpy.types.Object, mute: bool) -> None:
+    """Mute IK that would solve a body's bone, or unmute what Heft muted."""
+    muted = muted_solvers(rig)
+    if mute:
+        for bone in rig.pose.bones:
+            for constraint in bone.constraints:
+                pair = (bone.name, constraint.name)
+                if constraint.type in SOLVERS and not constraint.mute and _solves_body(bone, constraint):
+                    constraint.mute = True
+                    muted.append(pair)
+    else:
+        for bone_name, name in muted:
+            bone = rig.pose.bones.get(bone_name)
+            constraint = bone.constraints.get(name) if bone else None
+            if constraint is not None:
+                constraint.mute = False
+        muted = []
+    _record_muted(rig, muted)
+
+
+def muted_solvers(rig: bpy.types.Object) -> list[tuple[str, str]]:
+    """Bone and name of each constraint Heft has muted."""
+    return [(bone, name) for bone, name in json.loads(rig.heft.muted or "[]")]
+
+
+def keep_muted(rig: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
+    """Mute a constraint for good: Heft will not unmute it again."""
+    constraint.mute = True
+    _record_muted(rig, [pair for pair in muted_solvers(rig) if pair != (bone.name, constraint.name)])
+
+
+def _record_muted(rig: bpy.types.Object, muted: list[tuple[str, str]]) -> None:
+    text = json.dumps(muted) if muted else ""
+    if rig.heft.muted != text:
+        rig.heft.muted = text
+
+
+def _solves_body(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    count = constraint.chain_count or 10**6
+    if constraint.type == "IK" and not constraint.use_tail:
+        bone = bone.parent
+    while bone is not None and count > 0:
+        if bone.constraints.get(CONSTRAINT) is not None:
+            return True
+        bone, count = bone.parent, count - 1
+    return False
+
+
+def record_source(rig: bpy.types.Object) -> None:
+    """Remember which action and slot the result was simulated from."""
+    data = rig.animation_data
+    rig.heft.source_action = data.action if data else None
+    rig.heft.source_slot = _slot_name(rig)
+
+
+def _slot_name(rig: bpy.types.Object) -> str:
+    slot = actions.slot_of(rig)
+    return str(slot.handle) if slot else ""
+
+
+def standing_back(rig: bpy.types.Object) -> bool:
+    """Is another action than the simulated one on the rig?
+
+    In tweak mode the NLA swaps actions by itself, and overrides may have lost the
+    record: then the result stays.
+    """
+    data = rig.animation_data
+    recorded = rig.heft.source_action
+    if recorded is None or data is None or data.use_tweak_mode:
+        return False
+    return data.action != recorded or rig.heft.source_slot != _slot_name(rig)
+
+
+@contextmanager
+def exposed(rig: bpy.types.Object, which: str):
+    """Within this block the rig moves as its source (or its result); then as before."""
+    before = rig.heft.shown
+    changed = rig.heft_result is not None and before != which
+    if changed:
+        show(rig, which)
+    try:
+        yield
+    finally:
+        if changed:
+            show(rig, before)
+
+
+def remove(rig: bpy.types.Object) -> None:
+    """Take everything of Heft's off the rig and out of the file."""
+    if rig.heft_result is not None:
+        show(rig, "SOURCE")
+    attach(rig, ())
+    result = rig.heft_result
+    properties.forget(rig, "heft_result")
+    if result is not None and result.parent == rig:
+        delete_result(result)
+    for bone in rig.pose.bones:
+        properties.forget(bone, "heft")
+    properties.forget(rig, "heft_store")
+    properties.forget(rig, "heft")
+
+
+def delete_result(result: bpy.types.Object) -> None:
+    """Delete a result armature with its data and action."""
+    data = result.data
+    action = result.animation_data.action if result.animation_data else None
+    bpy.data.objects.remove(result)
+    bpy.data.armatures.remove(data)
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)

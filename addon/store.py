@@ -1,0 +1,190 @@
+"""What a result was made from, and settings that outlive overrides.
+
+Owns the fingerprint (settings, source, engine version) and `Object.heft_store`
+(JSON of the settings, written on save and restored on load where Blender dropped
+them). Must not run simulations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import bpy
+import numpy as np
+
+from .. import engine
+from . import actions, sampling, settings, showing
+
+ARMATURE_SETTINGS = (
+    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "root", "assist", "mix", "live",
+    "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
+)  # fmt: skip
+ARMATURE_STATE = ("shown", "fingerprint", "source_slot", "muted", "result_start", "result_end", "written")
+BONE_SETTINGS = ("behaviour", "settle_scale", "heaviness_scale", "mass", "mix")
+# Shown, not simulated: changing these leaves the result as it is.
+NOT_SIMULATED = ("enabled", "mix", "live")
+
+
+def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, source: str | None = None) -> str:
+    """A digest of everything the result depends on."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(engine.ENGINE_VERSION.encode())
+    digest.update((source or source_fingerprint(rig, scene)).encode())
+    keyed = settings.keyed_settings(rig)
+    digest.update(json.dumps(_simulated_settings(rig.heft, "heft", ARMATURE_SETTINGS, keyed)).encode())
+    for bone in rig.pose.bones:
+        base = f"{bone.path_from_id()}.heft" if keyed else ""
+        digest.update(json.dumps(_simulated_settings(bone.heft, base, BONE_SETTINGS, keyed)).encode())
+    return digest.hexdigest()
+
+
+def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
+    """Values that matter to the simulation; a keyed one changes with the frame and counts by its curve."""
+    return [
+        "keyed" if f"{base}.{name}" in keyed else _plain(getattr(group, name))
+        for name in names
+        if name not in NOT_SIMULATED
+    ]
+
+
+def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """A digest of what the rig's source motion depends on: cheap, read in bulk."""
+    digest = hashlib.blake2b(digest_size=16)
+    frames = settings.frame_range(rig, scene)
+    render, unit = scene.render, scene.unit_settings.scale_length
+    digest.update(repr((frames[0], frames[-1], render.fps, render.fps_base, unit)).encode())
+    digest.update(repr((render.frame_map_old, render.frame_map_new)).encode())
+    own = {rig.heft_result}
+    for block in sampling.upstream(rig):
+        if block in own or (isinstance(block, bpy.types.Armature) and block.name.endswith(" result")):
+            continue
+        digest.update(block.name_full.encode())
+        _digest_animation(digest, block)
+        if isinstance(block, bpy.types.Object):
+            _digest_object(digest, block)
+        if isinstance(block, bpy.types.Armature):
+            digest.update(block.pose_position.encode())
+            digest.update(_bulk(block.bones, "matrix_local", 16))
+        if isinstance(block, bpy.types.Action):
+            _digest_curves(digest, _all_curves(block))
+    return digest.hexdigest()
+
+
+def _digest_animation(digest, block: bpy.types.ID) -> None:
+    data = block.animation_data
+    if data is None:
+        return
+    if data.action is not None:
+        digest.update(repr((data.action_influence, data.action_blend_type, data.use_nla)).encode())
+        _digest_curves(digest, actions.active_curves(block))
+    for track in data.nla_tracks:
+        digest.update(repr((track.mute, track.is_solo)).encode())
+        for strip in track.strips:
+            digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.influence, strip.mute)).encode())
+            digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
+            if strip.action is not None:
+                _digest_curves(digest, _all_curves(strip.action))
+
+
+def _digest_curves(digest, curves) -> None:
+    for curve in curves:
+        if "heft.mix" in curve.data_path:
+            continue
+        points = curve.keyframe_points
+        count = len(points)
+        digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{len(curve.modifiers)}{count}".encode())
+        co = np.empty(count * 2, dtype=np.float32)
+        points.foreach_get("co", co)
+        digest.update(co.tobytes())
+        kinds = np.empty(count, dtype=np.int32)
+        points.foreach_get("interpolation", kinds)
+        digest.update(kinds.tobytes())
+        if (kinds == actions.BEZIER).any():
+            for part in ("handle_left", "handle_right"):
+                points.foreach_get(part, co)
+                digest.update(co.tobytes())
+        for modifier in curve.modifiers:
+            digest.update(f"{modifier.type}{modifier.mute}".encode())
+
+
+def _all_curves(action: bpy.types.Action):
+    if not actions.HAS_SLOTS:
+        return list(action.fcurves)
+    return [
+        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
+    ]
+
+
+def _animated_paths(ob: bpy.types.Object) -> set[str]:
+    """Data paths whose values change with the frame: they count by their curves, not by their value."""
+    data = ob.animation_data
+    if data is None:
+        return set()
+    paths = {curve.data_path for curve in actions.active_curves(ob)}
+    paths |= {curve.data_path for curve in data.drivers}
+    for track in data.nla_tracks:
+        for strip in track.strips:
+            paths |= {curve.data_path for curve in (_all_curves(strip.action) if strip.action else ())}
+    return paths
+
+
+def _digest_object(digest, ob: bpy.types.Object) -> None:
+    moved = _animated_paths(ob)
+    if not moved & {"location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"}:
+        digest.update(np.array(ob.matrix_basis, dtype=np.float32).tobytes())
+    digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
+    if ob.pose is None:
+        return
+    for bone in ob.pose.bones:
+        digest.update(bone.rotation_mode.encode())
+        for constraint in bone.constraints:
+            if constraint.name != showing.CONSTRAINT:
+                path = f'{bone.path_from_id()}.constraints["{constraint.name}"].influence'
+                influence = "" if path in moved else round(constraint.influence, 6)
+                digest.update(f"{constraint.type}{constraint.name}{influence}".encode())
+    for name, width in sampling.CHANNELS:
+        values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)
+        free = [i for i, bone in enumerate(ob.pose.bones) if f"{bone.path_from_id()}.{name}" not in moved]
+        digest.update(values[free].tobytes())
+
+
+def _bulk(collection, name: str, width: int) -> bytes:
+    values = np.empty(len(collection) * width, dtype=np.float32)
+    collection.foreach_get(name, values)
+    return values.tobytes()
+
+
+def keys_fingerprint(result: bpy.types.Object) -> str:
+    """A digest of the result's keys, to notice changes made by hand."""
+    digest = hashlib.blake2b(digest_size=16)
+    _digest_curves(digest, actions.active_curves(result))
+    return digest.hexdigest()
+
+
+def pack(rig: bpy.types.Object) -> None:
+    """Write the settings into `heft_store`."""
+    values = {name: _plain(getattr(rig.heft, name)) for name in (*ARMATURE_SETTINGS, *ARMATURE_STATE)}
+    bones = {
+        bone.name: {name: _plain(getattr(bone.heft, name)) for name in BONE_SETTINGS}
+        for bone in rig.pose.bones
+        if bone.is_property_set("heft")
+    }
+    rig.heft_store = json.dumps({"armature": values, "bones": bones})
+
+
+def unpack(rig: bpy.types.Object) -> None:
+    """Restore the settings from `heft_store` where the file lost them."""
+    if not rig.heft_store or rig.heft.enabled:
+        return
+    stored = json.loads(rig.heft_store)
+    for name, value in stored["armature"].items():
+        setattr(rig.heft, name, value)
+    for bone_name, values in stored["bones"].items():
+        bone = rig.pose.bones.get(bone_name)
+        for name, value in values.items() if bone else ():
+            setattr(bone.heft, name, value)
+
+
+def _plain(value):
+    return value if isinstance(value, (str, bool, int, float)) else [float(v) for v in value]

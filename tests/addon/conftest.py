@@ -1,0 +1,45 @@
+"""Puts the project under the name `heft` into Blender, whatever its folder is called.
+
+`heft.engine` and `engine` would be two different modules: add-on tests use the first.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+
+try:
+    import bpy
+except ImportError:
+    bpy = None
+
+if bpy is None:
+    collect_ignore_glob = ["test_*.py"]
+else:
+    spec = importlib.util.spec_from_file_location("heft", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    heft = importlib.util.module_from_spec(spec)
+    sys.modules["heft"] = heft
+    spec.loader.exec_module(heft)
+    sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def registered():
+    """The add-on as Blender registers it, once."""
+    heft.register()
+    yield
+    heft.unregister()
+
+
+@pytest.fixture
+def empty():
+    """A new file with one scene and nothing in it."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.preferences.edit.use_global_undo = True
+    yield bpy.context.scene

@@ -1,0 +1,92 @@
+"""Rigs and measurements the add-on's tests share."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+
+
+def chain(bones: int = 5, connected: bool = True, name: str = "Rig", length: float = 0.3) -> bpy.types.Object:
+    """A bent chain, alternately rolled, active and in Object Mode."""
+    data = bpy.data.armatures.new(name)
+    rig = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    above, head = None, np.zeros(3)
+    for i in range(bones):
+        bone = data.edit_bones.new(f"bone.{i:03d}")
+        step = np.array([0.2 * math.sin(i), length, 0.3 * length * math.cos(2.0 * i)])
+        bone.head, bone.tail = head, head + step
+        bone.roll = 0.7 * i
+        bone.parent = above
+        bone.use_connect = connected and i > 0
+        above, head = bone, head + step + (0.0 if connected else 0.05)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+MODES = ("QUATERNION", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE")
+
+
+def wave(rig: bpy.types.Object, end: int = 40, step: int = 4, modes: tuple[str, ...] = ("QUATERNION",)) -> None:
+    """Key every bone's rotation in its mode, and the first bone's location."""
+    from mathutils import Euler
+
+    for i, bone in enumerate(rig.pose.bones):
+        bone.rotation_mode = modes[i % len(modes)]
+        for frame in range(1, end + 1, step):
+            t = 0.15 * frame + i
+            turn = Euler((0.5 * math.sin(t), 0.3 * math.cos(0.7 * t), 0.4 * math.sin(1.3 * t)))
+            if bone.rotation_mode == "QUATERNION":
+                bone.rotation_quaternion = turn.to_quaternion()
+                path = "rotation_quaternion"
+            elif bone.rotation_mode == "AXIS_ANGLE":
+                axis, angle = turn.to_quaternion().to_axis_angle()
+                bone.rotation_axis_angle = (angle, *axis)
+                path = "rotation_axis_angle"
+            else:
+                bone.rotation_euler = turn.to_quaternion().to_euler(bone.rotation_mode)
+                path = "rotation_euler"
+            bone.keyframe_insert(path, frame=frame)
+            if i == 0:
+                bone.location = (0.1 * math.sin(t), 0.0, 0.05 * frame)
+                bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, end
+
+
+def poses(rig: bpy.types.Object, frames) -> np.ndarray:
+    """(frames, bones, 4, 4) evaluated in the main scene, frame by frame, as a user would see them."""
+    scene = bpy.context.scene
+    out = []
+    for frame in frames:
+        scene.frame_set(int(frame))
+        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        out.append([np.array(bone.matrix) for bone in evaluated.pose.bones])
+    return np.array(out)
+
+
+def scene_frames() -> range:
+    scene = bpy.context.scene
+    return range(scene.frame_start, scene.frame_end + 1)
+
+
+def height(rig: bpy.types.Object) -> float:
+    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
+    return float(np.ptp(ends, axis=0).max())
+
+
+def deviation(a: np.ndarray, b: np.ndarray, tall: float) -> tuple[float, float]:
+    """Largest head offset (parts of the height) and largest angle [degrees] between two sets of poses."""
+    offset = np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1).max() / tall
+    return float(offset), float(np.degrees(_angles(a[..., :3, :3], b[..., :3, :3]).max()))
+
+
+def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    # From the chord between unit columns, which stays accurate near zero.
+    a = a / np.linalg.norm(a, axis=-2, keepdims=True)
+    b = b / np.linalg.norm(b, axis=-2, keepdims=True)
+    chord = np.linalg.norm(a - b, axis=-2).max(axis=-1)
+    return 2.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
