@@ -102,7 +102,7 @@ class Skin:
             for s in range(10):
                 a, b = start + i * 10, start + (i + 1) % steps * 10
                 t = (s + 1) % 10
-                self._face((a + s, b + s, b + t, a + t), material)
+                self._face((a + t, b + t, b + s, a + s), material)
 
     def bind(self, name: str) -> bpy.types.Object:
         """One mesh object, child of the rig, with vertex groups and an Armature modifier."""

@@ -51,7 +51,7 @@ def floor_mesh(flat: float = 6.0, bend: float = 5.0, wall: float = 12.0) -> bpy.
     profile = [(0.05, 0.0), (flat, 0.0)]
     profile += [(flat + bend * math.sin(a), bend * (1 - math.cos(a))) for a in (math.pi / 32 * i for i in range(1, 17))]
     profile.append((flat + bend, wall))
-    sides = 96
+    sides = 64
     angles = [2 * math.pi * s / sides for s in range(sides)]
     points = [(r * math.cos(a), r * math.sin(a), z) for r, z in profile for a in angles]
     faces = [tuple(range(sides))]
