@@ -11,7 +11,7 @@ import sys
 import bpy
 
 from ..engine import HeftError
-from . import baker, session
+from . import baker, properties, session
 from .errors import RigError
 
 NAME = "heft"
@@ -53,7 +53,7 @@ def _rigs(name: str | None) -> list[bpy.types.Object]:
         if not found:
             raise RigError(f"The scene has no armature '{name}': it has {_listed(armatures)}.")
         return found
-    ready = [ob for ob in armatures if ob.heft.enabled]
+    ready = [ob for ob in armatures if properties.has_physics(ob)]
     if ready or len(armatures) == 1:
         return ready or armatures
     raise RigError(f"Say which armature with --armature NAME: the scene has {_listed(armatures)}.")

@@ -102,7 +102,7 @@ def on_load(*_args) -> None:
     _current.clear()
     with live.paused():
         for ob in bpy.data.objects:
-            if ob.type == "ARMATURE" and ob.heft_store:
+            if ob.type == "ARMATURE" and ob.is_property_set("heft_store"):
                 store.unpack(ob)
 
 

@@ -49,5 +49,5 @@ def mix_changed(rig: bpy.types.Object) -> None:
     """The mix was changed: nothing to simulate, only to show."""
     from . import showing
 
-    if not _paused and rig.type == "ARMATURE" and rig.heft_result is not None:
+    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled and rig.heft_result is not None:
         showing.apply(rig)

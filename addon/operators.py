@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..engine import HeftError
 from . import baker, live, session, showing, store
-from .properties import SHOWN
+from .properties import SHOWN, has_physics
 
 # How long one modal tick may work before the window gets its turn [s].
 TICK = 0.05
@@ -49,7 +49,7 @@ class _PhysicsOperator(_RigOperator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if not active_rig(context).heft.enabled:
+        if not has_physics(active_rig(context)):
             cls.poll_message_set("Press Add Physics first")
             return False
         return True

@@ -11,6 +11,7 @@ import bpy
 from ..engine import HeftError
 from . import handlers, session, showing
 from .operators import active_rig
+from .properties import has_physics
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
@@ -27,8 +28,7 @@ class _PhysicsPanel(_HeftPanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        rig = active_rig(context)
-        return rig is not None and rig.heft.enabled
+        return has_physics(active_rig(context))
 
 
 class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
@@ -44,7 +44,7 @@ class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
         if rig is None:
             layout.label(text="Select an armature", icon="INFO")
             return
-        if not rig.heft.enabled:
+        if not has_physics(rig):
             layout.operator("heft.add", icon="PHYSICS")
             return
         heft = rig.heft

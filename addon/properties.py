@@ -296,6 +296,11 @@ def unregister() -> None:
         delattr(owner, name)
 
 
+def has_physics(ob: bpy.types.Object | None) -> bool:
+    """Is there physics on this object? Asking leaves no trace, as reading `ob.heft` would."""
+    return ob is not None and ob.type == "ARMATURE" and ob.is_property_set("heft") and ob.heft.enabled
+
+
 def forget(holder: bpy.types.bpy_struct, name: str) -> None:
     """Delete a property's stored value, so that the file holds no trace of it.
 

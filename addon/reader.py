@@ -131,19 +131,15 @@ def build_model(rig: bpy.types.Object, skeleton: Skeleton, placement: Placement)
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
     merged = bodies.merge(guess, rests, skeleton.carriers, kept)
     place = {bone: k for k, bone in enumerate(kept)}
-    parents, offsets, turns = [], [], []
-    for bone in kept:
-        above = skeleton.parents[bone]
-        carrier = skeleton.carriers[above] if above >= 0 else -1
-        local = np.linalg.inv(rests[carrier]) @ rests[bone] if carrier >= 0 else rests[bone]
-        parents.append(place[carrier] if carrier >= 0 else None)
-        offsets.append(local[:3, 3])
-        turns.append(rotations.split(local[:3, :3])[0])
+    above = [skeleton.parents[bone] for bone in kept]
+    carriers = [skeleton.carriers[bone] if bone >= 0 else -1 for bone in above]
+    frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
+    locals_ = np.linalg.inv(frames) @ rests[kept]
     return Model.from_tree(
         names=[skeleton.names[bone] for bone in kept],
-        parents=parents,
-        offsets=np.array(offsets),
-        rest_rotations=rotations.from_matrix(np.array(turns)),
+        parents=[place.get(carrier) for carrier in carriers],
+        offsets=locals_[:, :3, 3],
+        rest_rotations=rotations.from_matrix(rotations.split(locals_[:, :3, :3])[0]),
         masses=merged.masses,
         centers=merged.centers,
         inertias=merged.inertias,
@@ -195,13 +191,14 @@ def _channels(model, skeleton, order, anchors, heads, scales) -> tuple[np.ndarra
     locations = np.zeros_like(heads)
     signs = np.where(scales[:, :, :1] < 0.0, -1.0, 1.0)
     out = scales.copy()
+    steps = np.linalg.inv(skeleton.rests[skeleton.parents]) @ skeleton.rests
     for b, bone in enumerate(order):
         parent = int(model.parents[b])
         if parent < 0:
             turn, head = skeleton.rests[bone, :3, :3], skeleton.rests[bone, :3, 3]
             locations[:, b] = (heads[:, b] - head) @ turn
             continue
-        chain = _chain(skeleton, bone, order[parent])
+        chain = _chain(skeleton, steps, bone, order[parent])
         # The first bone below the body feels its scale; the ones after it only its mirroring.
         spot = chain[0][:3, 3] * scales[:, parent]
         turn = chain[0][:3, :3]
@@ -217,13 +214,12 @@ def _channels(model, skeleton, order, anchors, heads, scales) -> tuple[np.ndarra
     return locations, out
 
 
-def _chain(skeleton: Skeleton, bone: int, ancestor: int) -> list[np.ndarray]:
+def _chain(skeleton: Skeleton, steps: np.ndarray, bone: int, ancestor: int) -> list[np.ndarray]:
     """Rest matrices from the ancestor down to the bone, each relative to the one above."""
     chain = []
     while bone != ancestor:
-        above = skeleton.parents[bone]
-        chain.append(np.linalg.inv(skeleton.rests[above]) @ skeleton.rests[bone])
-        bone = above
+        chain.append(steps[bone])
+        bone = skeleton.parents[bone]
     return chain[::-1]
 
 

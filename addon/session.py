@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, reader, sampling, settings, showing, store, units
+from . import actions, properties, reader, sampling, settings, showing, store, units
 from .errors import RigError
 
 
@@ -93,7 +93,7 @@ def simulate_steps(
 ) -> Generator[Step, None, engine.Result]:
     """Read, simulate, write and show; yields progress, returns the engine's result."""
     check(rig)
-    if not rig.heft.enabled:
+    if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
     source = store.source_fingerprint(rig, scene)
     cached = _cache.get(rig.session_uid)
@@ -175,7 +175,7 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 def rigs() -> list[bpy.types.Object]:
     """All armatures with physics."""
-    return [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.heft.enabled]
+    return [ob for ob in bpy.data.objects if properties.has_physics(ob)]
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:

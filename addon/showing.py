@@ -190,12 +190,15 @@ def attach(rig: bpy.types.Object, names: Iterable[str]) -> None:
         if bone.name not in names:
             if found is not None:
                 _drop_driver(rig, bone)
-                bone.constraints.remove(found)
+                _detach(bone, found)
             continue
         if found is None:
+            active = bone.constraints.active
             found = bone.constraints.new("COPY_TRANSFORMS")
             found.name = CONSTRAINT
             found.show_expanded = False
+            if active is not None:
+                bone.constraints.active = active
         if found.target != result or found.subtarget != bone.name:
             found.target = result
             found.subtarget = bone.name
@@ -204,6 +207,15 @@ def attach(rig: bpy.types.Object, names: Iterable[str]) -> None:
         last = len(bone.constraints) - 1
         if bone.constraints[last] != found:
             bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
+
+
+def _detach(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
+    """Remove a constraint; the one that was active in the user's list stays it."""
+    active = bone.constraints.active
+    name = active.name if active is not None and active != constraint else None
+    bone.constraints.remove(constraint)
+    if name is not None:
+        bone.constraints.active = bone.constraints[name]
 
 
 def show(rig: bpy.types.Object, which: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bpy
-import numpy as np
 import pytest
 import rigs
 

@@ -1,0 +1,173 @@
+"""Nothing but Heft's own data changes: bytes before, bytes after."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+import rigs
+import state
+
+from heft.addon import session
+
+
+@pytest.fixture
+def rig(empty):
+    """A rig with everything that could be lost: modes, drivers, NLA, constraints, custom and unkeyed values."""
+    rig = rigs.chain(6, connected=False)
+    rigs.wave(rig, modes=rigs.MODES)
+    rig["note"] = "mine"
+    rig.pose.bones[2]["twist"] = 0.25
+    rig.pose.bones[2].keyframe_insert('["twist"]', frame=3)
+    rig.keyframe_insert("location", frame=1)
+    limit = rig.pose.bones[4].constraints.new("LIMIT_ROTATION")
+    limit.influence = 0.5
+    driver = rig.driver_add('pose.bones["bone.005"].scale', 0).driver
+    driver.expression = "1 + 0.01 * frame"
+    track = rig.animation_data.nla_tracks.new()
+    track.strips.new("old", 1, rig.animation_data.action.copy())
+    track.mute = True
+    bpy.context.scene.frame_set(17)
+    rig.pose.bones[3].rotation_euler = (0.1, 0.2, 0.3)
+    rig.pose.bones[1].location = (0.0, 0.01, 0.0)
+    return rig
+
+
+def test_sampling_keeps_frame_and_unkeyed_pose(rig):
+    before = state.snapshot(rig)
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    assert state.difference(before, state.snapshot(rig)) == []
+    assert bpy.context.scene.frame_current == 17
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+
+
+def test_simulate_show_mix_and_remove_leave_every_byte(rig):
+    before = state.snapshot(rig, pose=False)
+    blocks = _blocks()
+    bpy.ops.heft.add()
+    for act in (
+        bpy.ops.heft.simulate,
+        lambda: bpy.ops.heft.show(which="SOURCE"),
+        lambda: bpy.ops.heft.show(which="RESULT"),
+        bpy.ops.heft.flip,
+        lambda: setattr(rig.heft, "mix", 0.0),
+        lambda: setattr(rig.heft, "live", True),
+        lambda: setattr(rig.heft, "settle_time", 0.5),
+        bpy.ops.heft.simulate,
+    ):
+        act()
+        assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    bpy.ops.heft.remove()
+    bpy.context.scene.frame_set(3)
+    assert not _stored(rig) and not any(_stored(bone) for bone in rig.pose.bones)
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert _blocks() == blocks
+    assert not any(c.name == "Heft" for bone in rig.pose.bones for c in bone.constraints)
+
+
+def test_remove_leaves_a_rig_without_animation_without_animation_data(empty):
+    rig = rigs.chain(3)
+    before, blocks = state.snapshot(rig), _blocks()
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    assert rig.animation_data is None
+    bpy.ops.heft.remove()
+    assert rig.animation_data is None
+    assert state.difference(before, state.snapshot(rig)) == []
+    assert _blocks() == blocks
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 30])
+def test_cancelling_half_way_leaves_nothing(rig, stop_after):
+    bpy.ops.heft.add()
+    before, blocks = state.snapshot(rig), _blocks()
+    steps = session.simulate_steps(rig, bpy.context.scene)
+    for _ in range(stop_after):
+        next(steps)
+    steps.close()
+    assert state.difference(before, state.snapshot(rig)) == []
+    assert _blocks() == blocks
+    assert rig.heft_result is None and not rig.heft.fingerprint
+
+
+def test_cancelling_a_second_simulation_keeps_the_first_result(rig):
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, (5, 20))
+    before, mark = state.snapshot(rig, pose=False), rig.heft.fingerprint
+    rig.heft.heaviness = 0.3
+    steps = session.simulate_steps(rig, bpy.context.scene)
+    next(steps)
+    next(steps)
+    steps.close()
+    assert rig.heft.shown == "RESULT" and rig.heft.fingerprint == mark
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert rigs.deviation(shown, rigs.poses(rig, (5, 20)), rigs.height(rig)) == (0.0, 0.0)
+
+
+def test_undo_and_redo(rig):
+    before = state.snapshot(rig, pose=False)
+    bpy.ops.ed.undo_push(message="start")
+    bpy.ops.heft.add()
+    bpy.ops.ed.undo_push(message="add")
+    bpy.ops.heft.simulate()
+    bpy.ops.ed.undo_push(message="simulate")
+    shown = rigs.poses(bpy.context.object, (5, 20))
+    bpy.ops.ed.undo()
+    rig = bpy.context.object
+    assert rig.heft.enabled and rig.heft_result is None
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    bpy.ops.ed.redo()
+    rig = bpy.context.object
+    assert rig.heft_result is not None and rig.heft.shown == "RESULT"
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert rigs.deviation(shown, rigs.poses(rig, (5, 20)), rigs.height(rig)) == (0.0, 0.0)
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    rig = bpy.context.object
+    assert not rig.heft.enabled
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+
+
+def test_save_and_reload_keeps_result_and_settings(rig, tmp_path):
+    before = state.snapshot(rig, pose=False)
+    bpy.ops.heft.add()
+    rig.heft.settle_time, rig.heft.mix, rig.heft.root = 0.37, 0.75, "ASSISTED"
+    rig.pose.bones[2].heft.behaviour = "ANIMATED"
+    rig.pose.bones[3].heft.settle_scale = 2.5
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, (1, 11, 40))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    rig = bpy.context.object
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert rig.heft.settle_time == pytest.approx(0.37) and rig.heft.mix == 0.75 and rig.heft.root == "ASSISTED"
+    assert rig.pose.bones[2].heft.behaviour == "ANIMATED" and rig.pose.bones[3].heft.settle_scale == 2.5
+    assert rig.heft.shown == "RESULT" and session.is_current(rig, bpy.context.scene)
+    assert rigs.deviation(shown, rigs.poses(rig, (1, 11, 40)), rigs.height(rig)) == (0.0, 0.0)
+
+
+def test_settings_lost_with_the_group_come_back_from_the_store(rig):
+    from heft.addon import handlers, properties
+
+    bpy.ops.heft.add()
+    rig.heft.settle_time = 0.61
+    rig.pose.bones[1].heft.mass = 3.0
+    handlers.on_save()
+    properties.forget(rig, "heft")
+    properties.forget(rig.pose.bones[1], "heft")
+    assert not rig.heft.enabled
+    handlers.on_load()
+    assert rig.heft.enabled and rig.heft.settle_time == pytest.approx(0.61)
+    assert rig.pose.bones[1].heft.mass == 3.0
+
+
+def _blocks() -> dict[str, list[str]]:
+    names = ("objects", "armatures", "actions", "scenes", "collections", "meshes")
+    return {name: sorted(block.name for block in getattr(bpy.data, name)) for name in names}
+
+
+def _stored(holder) -> list[str]:
+    bag = holder.bl_system_properties_get() if hasattr(holder, "bl_system_properties_get") else holder
+    return [key for key in (bag.keys() if bag is not None else ()) if key.startswith("heft")]
