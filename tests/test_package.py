@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -25,9 +26,13 @@ def extension_zip() -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(extension_zip, tmp_path_factory) -> dict:
+def installed(extension_zip) -> dict:
     """What a Blender without numba and scipy reports after installing the zip into an empty user folder."""
-    user = tmp_path_factory.mktemp("blender_user")
+    with tempfile.TemporaryDirectory() as folder:
+        return {"user": folder, **install_and_use(extension_zip, Path(folder))}
+
+
+def install_and_use(extension_zip: Path, user: Path) -> dict:
     report = user / "report.json"
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "NUMBA"))}
     environment |= {
@@ -37,9 +42,9 @@ def installed(extension_zip, tmp_path_factory) -> dict:
         "PYTHONNOUSERSITE": "1",
     }
     command = [dev.ensure(dev.BARE), USE_INSTALLED, extension_zip, report]
-    done = subprocess.run(list(map(str, command)), env=environment, cwd=user, capture_output=True, text=True)
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {"user": str(user), **json.loads(report.read_text())}
+    return json.loads(report.read_text())
 
 
 def test_zip_holds_the_add_on_and_nothing_else(extension_zip):
