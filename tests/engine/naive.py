@@ -53,7 +53,9 @@ def forward(model, rotations: np.ndarray, positions: np.ndarray) -> Bodies:
         parent_anchor = 0.0 if p < 0 else anchors[:, p]
         before[:, i] = parent_turn @ rest[i]
         turns[:, i] = before[:, i] @ own[:, i]
-        anchors[:, i] = parent_anchor + np.einsum("fab,fb->fa", np.broadcast_to(parent_turn, turns[:, i].shape), positions[:, i])
+        anchors[:, i] = parent_anchor + np.einsum(
+            "fab,fb->fa", np.broadcast_to(parent_turn, turns[:, i].shape), positions[:, i]
+        )
         centers[:, i] = anchors[:, i] + turns[:, i] @ model.centers[i]
     return Bodies(turns, before, anchors, centers)
 

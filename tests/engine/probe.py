@@ -90,7 +90,17 @@ class Frozen(NamedTuple):
         pose, factor = new_pose(tree), new_factor(tree)
         n1 = len(model) + 1
         motion, load, g = np.zeros((n1, 6)), np.zeros((n1, 6)), np.zeros(model.nv)
-        _place(tree, _rows(coords), _rows(anchors), v, np.zeros((n1, 3)) if drift is None else _rows(drift), pose, motion, load, g)
+        _place(
+            tree,
+            _rows(coords),
+            _rows(anchors),
+            v,
+            np.zeros((n1, 3)) if drift is None else _rows(drift),
+            pose,
+            motion,
+            load,
+            g,
+        )
         return cls(model, tree, pose, factor, motion[1:], g)
 
     def times_mass(self, v: np.ndarray) -> np.ndarray:

@@ -26,7 +26,15 @@ def random_inertia(rng, mass: float, size: float) -> np.ndarray:
     return mass / 8.0 * inertia
 
 
-def random_tree(rng, bodies: int, light: float = 0.2, zero: float = 0.2, kinds=None, roots: int | None = None) -> Model:
+def random_tree(
+    rng,
+    bodies: int,
+    light: float = 0.2,
+    zero: float = 0.2,
+    kinds=None,
+    roots: int | None = None,
+    root: str | None = None,
+) -> Model:
     """Any shape, any joints, some bodies a millionth as heavy as others, some offsets zero, several roots."""
     roots = int(rng.integers(1, min(3, bodies) + 1)) if roots is None else roots
     deep = rng.random() < 0.3
@@ -39,6 +47,8 @@ def random_tree(rng, bodies: int, light: float = 0.2, zero: float = 0.2, kinds=N
         else:
             parents.append(int(rng.integers(max(0, i - 2) if deep else 0, i)))
             words.append(str(rng.choice([w for w in words_of if w != "FREE"])))
+    if root:
+        words[:roots] = [root] * roots
     if all(word == "FIXED" for word in words):
         words[0] = "BALL"
     size = 10.0 ** rng.uniform(-1.3, -0.3, bodies)
@@ -70,7 +80,9 @@ def rod_inertia(mass: float, length: float, radius: float, along) -> np.ndarray:
     return wide * np.eye(3) + (thin - wide) * np.outer(along, along)
 
 
-def chain(links: int, kind="HINGE", base: str | None = None, length=0.3, mass=1.0, along=(1.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)) -> Model:
+def chain(
+    links: int, kind="HINGE", base: str | None = None, length=0.3, mass=1.0, along=(1.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)
+) -> Model:
     """Rods in a row along `along`, hinged about `axis`; `base` puts a heavier body before them ('FREE' or 'FIXED')."""
     along = np.asarray(along, dtype=float)
     total = links + (base is not None)
@@ -85,7 +97,9 @@ def chain(links: int, kind="HINGE", base: str | None = None, length=0.3, mass=1.
         masses[0] = 5.0 * mass
         centers[0] = 0.0
         inertias[0] = np.diag([0.9, 1.0, 1.2]) * 5.0 * mass * length**2
-    return Model.from_tree(names, [None, *names[:-1]], offsets, None, kinds, masses, centers, inertias, np.tile(axis, (total, 1)))
+    return Model.from_tree(
+        names, [None, *names[:-1]], offsets, None, kinds, masses, centers, inertias, np.tile(axis, (total, 1))
+    )
 
 
 def ragdoll(seed: int = 7, balls: int = 22, hinges: int = 52, root="FREE") -> Model:
@@ -194,4 +208,3 @@ def launched(model: Model, fps: float, frames: int, rates: np.ndarray, pose=None
         for i in np.flatnonzero(model.kinds == FREE):
             places[:, i] += rates[n] * t[:, 0]
     return Motion.build(model, fps, turns, places)
-

@@ -5,12 +5,12 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+
+from engine.model import BALL
 from mujoco_model import Oracle
 from naive import mass_matrix
 from probe import Frozen
 from shapes import joint_rotations, ragdoll, random_quaternion, random_tree
-
-from engine.model import BALL
 
 TREES = 200
 AGREES = 1e-8  # relative, where the mass matrix is well conditioned
@@ -66,7 +66,10 @@ def test_kinematics(cases, figure):
         for i, body in enumerate(oracle.body_ids):
             six = np.zeros(6)
             mujoco.mj_objectVelocity(oracle.m, oracle.d, mujoco.mjtObj.mjOBJ_XBODY, body, six, 0)
-            spin, speed = frozen.motion[i, :3], frozen.motion[i, 3:] + np.cross(frozen.motion[i, :3], frozen.pose.anchor[i + 1])
+            spin, speed = (
+                frozen.motion[i, :3],
+                frozen.motion[i, 3:] + np.cross(frozen.motion[i, :3], frozen.pose.anchor[i + 1]),
+            )
             error = max(np.abs(spin - six[:3]).max(), np.abs(speed - six[3:]).max())
             worst_speed = max(worst_speed, error / max(1.0, np.abs(six).max()))
     figure("MuJoCo, 200 trees: positions", worst_place, AGREES)
@@ -125,7 +128,9 @@ def test_free_velocities_and_prescribed_impulses(cases, figure, rng):
         else:
             ill += 1
     assert well > 60 and ill > 30 and prescribed_trees > 100, (well, ill, prescribed_trees)
-    figure.note("MuJoCo, 200 trees: well and ill conditioned, with prescribed joints", f"{well}, {ill}, {prescribed_trees}")
+    figure.note(
+        "MuJoCo, 200 trees: well and ill conditioned, with prescribed joints", f"{well}, {ill}, {prescribed_trees}"
+    )
     figure("MuJoCo, 200 trees: one-step free velocities", worst_velocity, AGREES)
     figure("MuJoCo, 200 trees: prescribed impulses", worst_impulse, AGREES)
     figure("MuJoCo, 200 trees: residual at any condition", worst_residual, RESIDUAL)
@@ -187,4 +192,6 @@ def test_tree_momentum_and_locked_inertia(rng, figure):
     figure("ragdoll: centre of mass", np.abs(np.array(center) + anchors[0] - oracle.d.subtree_com[first]).max(), 1e-12)
     figure("ragdoll: momentum", relative(np.array(linear), oracle.d.subtree_linvel[first] * mass), 1e-12)
     figure("ragdoll: angular momentum", relative(np.array(angular), oracle.d.subtree_angmom[first]), 1e-12)
-    figure("ragdoll: locked inertia", relative(np.array(inertia), wanted[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]), 1e-12)
+    figure(
+        "ragdoll: locked inertia", relative(np.array(inertia), wanted[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]), 1e-12
+    )
