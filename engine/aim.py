@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 
 from .jit import kernel
-from .model import BALL, FREE
+from .model import BALL, FREE, HINGE, UNIVERSAL
 from .pd import response
 from .spatial import (
     add,
+    axpy,
     dot,
     load3,
     load4,
@@ -32,7 +33,45 @@ from .spatial import (
     sub,
     unrotate,
 )
-from .state import ANIMATED, ASSIST, COMPLIANT, LIMP, LOOSE, PRESCRIBED, SIMULATED
+from .state import (
+    ANCHOR,
+    ANIMATED,
+    ASSIST,
+    COMPLIANT,
+    COORDS,
+    DEFLECTION,
+    DRIFT,
+    DRIFT_SECANT,
+    END,
+    ERROR,
+    FROM,
+    GAINS,
+    GOAL,
+    GOAL_ANCHOR,
+    GOAL_DRIFT,
+    HEAVINESS,
+    LIMP,
+    LOOSE,
+    OMEGA,
+    PRESCRIBED,
+    PUSH,
+    RATE,
+    REFERENCE,
+    REFERENCE_ANCHOR,
+    REFERENCE_V,
+    RESPONSE,
+    SAMPLE_COLUMNS,
+    SECANT,
+    SHARE,
+    SIMULATED,
+    START,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    TO,
+    VALUE,
+    ZETA,
+    V,
+)
 from .target import evaluate
 
 # A ball's error keeps its branch past half a turn, so that a limb swung through
@@ -44,25 +83,35 @@ TINY_RATE = 1e-12
 
 
 @kernel
-def coordinate_rates(kind, v, d):
+def joint_rates(kind, v, d):
     """The first three rates of a joint, zero where it has fewer."""
-    if kind == 0:
-        return 0.0, 0.0, 0.0
-    if kind == 1:
-        return v[d], 0.0, 0.0
-    if kind == 2:
+    if kind >= BALL:
+        return v[d], v[d + 1], v[d + 2]
+    if kind == UNIVERSAL:
         return v[d], v[d + 1], 0.0
-    return v[d], v[d + 1], v[d + 2]
+    if kind == HINGE:
+        return v[d], 0.0, 0.0
+    return 0.0, 0.0, 0.0
 
 
 @kernel
 def store_rates(kind, v, d, w):
-    if kind >= 1:
+    if kind >= HINGE:
         v[d] = w[0]
-    if kind >= 2:
+    if kind >= UNIVERSAL:
         v[d + 1] = w[1]
     if kind >= BALL:
         v[d + 2] = w[2]
+
+
+@kernel
+def store_vector(v, d, w):
+    v[d], v[d + 1], v[d + 2] = w
+
+
+@kernel
+def load_vector(v, d):
+    return v[d], v[d + 1], v[d + 2]
 
 
 @kernel
@@ -93,16 +142,14 @@ def measure_error(kind, c, w, value, rate):
 @kernel
 def begin_frame(tree, target, plan, state, aim, frame, dt, h):
     """Take over the frame's behaviours and gains; see where the target jumped."""
-    evaluate(target, tree.kind, frame, 0.0, dt, aim.value0, aim.rate0, aim.anchor0, aim.anchor_rate0)
+    evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        omega = plan.omega[row, i]
-        zeta = plan.zeta[row, i]
-        if aim.gains[i, 0] != omega * omega or aim.gains[i, 1] != 2.0 * zeta * omega or frame == 0:
-            u, g, du, dg = response(omega, zeta, h)
-            store4(aim.response, i, (u, g, du, dg))
-            aim.gains[i, 0] = omega * omega
-            aim.gains[i, 1] = 2.0 * zeta * omega
+        omega, zeta = plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
+        if aim.body[i, GAINS] != omega * omega or aim.body[i, GAINS + 1] != 2.0 * zeta * omega:
+            store4(aim.body, i, RESPONSE, response(omega, zeta, h))
+            aim.body[i, GAINS] = omega * omega
+            aim.body[i, GAINS + 1] = 2.0 * zeta * omega
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now
@@ -113,58 +160,58 @@ def begin_frame(tree, target, plan, state, aim, frame, dt, h):
             if before != now:
                 _take_reference(tree, state, i)
             if before != now or jumped:
-                _measure(tree, state, aim, i)
+                _measure(tree, state, aim, FROM, i)
 
 
 @kernel
 def _start_on_target(tree, state, aim, i):
     """The shot's first frame: the body is where its keys say, moving as they say."""
     kind, d = tree.kind[i], tree.dof[i]
-    store4(state.coords, i, load4(aim.value0, i))
-    store4(state.reference, i, load4(aim.value0, i))
-    store3(state.anchors, i, load3(aim.anchor0, i))
-    store3(state.reference_anchor, i, load3(aim.anchor0, i))
-    store3(state.drift, i, load3(aim.anchor_rate0, i))
-    store_rates(kind, state.v, d, load3(aim.rate0, i))
-    store_rates(kind, state.reference_v, d, load3(aim.rate0, i))
+    v = state.rate[V]
+    value, place = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + TARGET_ANCHOR)
+    store4(state.body, i, COORDS, value)
+    store3(state.body, i, ANCHOR, place)
+    store_rates(kind, v, d, load3(aim.body, i, FROM + RATE))
+    drift = load3(aim.body, i, FROM + TARGET_ANCHOR_RATE)
     if kind == FREE:
-        store3(state.drift, i, (0.0, 0.0, 0.0))
-        for k in range(3):
-            state.v[d + 3 + k] = aim.anchor_rate0[i, k]
-            state.reference_v[d + 3 + k] = aim.anchor_rate0[i, k]
+        store_vector(v, d + 3, drift)
+        drift = (0.0, 0.0, 0.0)
+    store3(state.body, i, DRIFT, drift)
+    _take_reference(tree, state, i)
 
 
 @kernel
 def _take_reference(tree, state, i):
-    """A body handed over from keys or limpness: r starts from where it is."""
-    store4(state.reference, i, load4(state.coords, i))
-    store3(state.reference_anchor, i, load3(state.anchors, i))
+    """r starts from where the body is."""
+    store4(state.body, i, REFERENCE, load4(state.body, i, COORDS))
+    store3(state.body, i, REFERENCE_ANCHOR, load3(state.body, i, ANCHOR))
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        state.reference_v[d] = state.v[d]
+        state.rate[REFERENCE_V, d] = state.rate[V, d]
     for k in range(6):
-        state.deflection[i, k] = 0.0
+        state.body[i, DEFLECTION + k] = 0.0
 
 
 @kernel
-def _measure(tree, state, aim, i):
+def _measure(tree, state, aim, sample, i):
+    """E and Ė of r against a target sample."""
     kind, d = tree.kind[i], tree.dof[i]
-    w = coordinate_rates(kind, state.reference_v, d)
-    e, de = measure_error(kind, load4(state.reference, i), w, load4(aim.value0, i), load3(aim.rate0, i))
-    for k in range(3):
-        state.error[i, k] = e[k]
-        state.error[i, 3 + k] = de[k]
-        if kind == FREE:
-            state.error[i, 6 + k] = state.reference_anchor[i, k] - aim.anchor0[i, k]
-            state.error[i, 9 + k] = state.reference_v[d + 3 + k] - aim.anchor_rate0[i, k]
+    v = state.rate[REFERENCE_V]
+    value, rate = load4(aim.body, i, sample + VALUE), load3(aim.body, i, sample + RATE)
+    e, de = measure_error(kind, load4(state.body, i, REFERENCE), joint_rates(kind, v, d), value, rate)
+    store3(state.body, i, ERROR, e)
+    store3(state.body, i, ERROR + 3, de)
+    if kind == FREE:
+        place, drift = load3(aim.body, i, sample + TARGET_ANCHOR), load3(aim.body, i, sample + TARGET_ANCHOR_RATE)
+        store3(state.body, i, ERROR + 6, sub(load3(state.body, i, REFERENCE_ANCHOR), place))
+        store3(state.body, i, ERROR + 9, sub(load_vector(v, d + 3), drift))
 
 
 @kernel
 def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
-    """Fill `aim` for the step that ends at frame + s1; aim.*0 hold the target at its start."""
-    evaluate(target, tree.kind, frame, s1, dt, aim.value1, aim.rate1, aim.anchor1, aim.anchor_rate1)
+    """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
+    evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
         aim.mode[i] = PRESCRIBED
         share = 0.0
@@ -173,24 +220,23 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
         elif behaviour == LIMP:
             aim.mode[i] = LOOSE
             share = 1.0
-            for j in range(d, tree.dof[i + 1]):
-                aim.start[j] = aim.end[j] = aim.secant[j] = aim.push[j] = 0.0
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                for k in range(4):
+                    aim.rate[START + k, d] = 0.0
         else:
             _aim_by_error(tree, state, aim, i, h)
-            share = plan.heaviness[row, i]
+            share = plan.setting[row, i, HEAVINESS]
             if behaviour == ASSIST:
                 share = 1.0
             elif share > 0.0 or _deflected(state, i):
                 aim.mode[i] = COMPLIANT
-        for j in range(d, tree.dof[i + 1]):
-            aim.share[j] = share
-        if kind == FREE:
-            for k in range(3):
-                aim.drift[i, k] = aim.drift_secant[i, k] = 0.0
-        else:
-            store3(aim.anchors, i, load3(aim.anchor1, i))
-            store3(aim.drift, i, load3(aim.anchor_rate1, i))
-            store3(aim.drift_secant, i, scale(1.0 / h, sub(load3(aim.anchor1, i), load3(state.anchors, i))))
+        for d in range(tree.dof[i], tree.dof[i + 1]):
+            aim.rate[SHARE, d] = share
+        if tree.kind[i] != FREE:
+            place = load3(aim.body, i, TO + TARGET_ANCHOR)
+            store3(aim.body, i, GOAL_ANCHOR, place)
+            store3(aim.body, i, GOAL_DRIFT, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
+            store3(aim.body, i, DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
     _assist_when_disturbed(tree, state, aim)
 
 
@@ -198,119 +244,102 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
 def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected."""
     for root in tree.roots:
-        if state.behaviour[root] != ASSIST:
-            continue
-        if _deflected(state, root):
-            aim.mode[root] = COMPLIANT
-        for i in range(root + 1, tree.last[root] + 1):
-            if aim.mode[i] != PRESCRIBED:
+        if state.behaviour[root] == ASSIST:
+            if _deflected(state, root):
                 aim.mode[root] = COMPLIANT
+            for i in range(root + 1, tree.last[root] + 1):
+                if aim.mode[i] != PRESCRIBED:
+                    aim.mode[root] = COMPLIANT
 
 
 @kernel
 def _deflected(state, i):
     for k in range(6):
-        if state.deflection[i, k] != 0.0:
+        if state.body[i, DEFLECTION + k] != 0.0:
             return True
     return False
 
 
 @kernel
 def _aim_at_keys(tree, state, aim, i, h):
+    """Exactly the keys, wherever the body is now."""
     kind, d = tree.kind[i], tree.dof[i]
     for j in range(d, tree.dof[i + 1]):
-        aim.start[j] = state.v[j]
-        aim.push[j] = 0.0
-    store4(aim.coords, i, load4(aim.value1, i))
-    store_rates(kind, aim.end, d, load3(aim.rate1, i))
-    store_rates(kind, aim.secant, d, scale(1.0 / h, difference(kind, load4(state.coords, i), load4(aim.value1, i))))
+        aim.rate[START, j] = state.rate[V, j]
+        aim.rate[PUSH, j] = 0.0
+    value = load4(aim.body, i, TO + VALUE)
+    store4(aim.body, i, GOAL, value)
+    store_rates(kind, aim.rate[END], d, load3(aim.body, i, TO + RATE))
+    turn = difference(kind, load4(state.body, i, COORDS), value)
+    store_rates(kind, aim.rate[SECANT], d, scale(1.0 / h, turn))
     if kind == FREE:
-        store3(aim.anchors, i, load3(aim.anchor1, i))
-        for k in range(3):
-            aim.end[d + 3 + k] = aim.anchor_rate1[i, k]
-            aim.secant[d + 3 + k] = (aim.anchor1[i, k] - state.anchors[i, k]) / h
+        place = load3(aim.body, i, TO + TARGET_ANCHOR)
+        store3(aim.body, i, GOAL_ANCHOR, place)
+        store_vector(aim.rate[END], d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
+        store_vector(aim.rate[SECANT], d + 3, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
 
 
 @kernel
 def _aim_by_error(tree, state, aim, i, h):
     """Let the error die away for one step and put it on the target's end."""
     kind, d = tree.kind[i], tree.dof[i]
-    u, g, du, dg = load4(aim.response, i)
-    old = load4(state.reference, i)
-    value, rate = load4(aim.value1, i), load3(aim.rate1, i)
-    e = load3(state.error, i)
-    de = (state.error[i, 3], state.error[i, 4], state.error[i, 5])
-    was, e1, de1 = de, e, de
+    u, g, du, dg = load4(aim.body, i, RESPONSE)
+    value, rate = load4(aim.body, i, TO + VALUE), load3(aim.body, i, TO + RATE)
+    e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
+    push = (0.0, 0.0, 0.0)
     for j in range(d, tree.dof[i + 1]):
-        aim.start[j] = state.reference_v[j]
+        aim.rate[START, j] = state.rate[REFERENCE_V, j]
     if dot(e, e) > 0.0 or dot(de, de) > 0.0:
-        e1 = add(scale(u, e), scale(g, de))
-        de1 = add(scale(du, e), scale(dg, de))
+        e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
         if dot(e1, e1) < TINY_ANGLE * TINY_ANGLE and dot(de1, de1) < TINY_RATE * TINY_RATE:
             e1 = de1 = (0.0, 0.0, 0.0)
+        store3(state.body, i, ERROR, e1)
+        store3(state.body, i, ERROR + 3, de1)
         if kind >= BALL:
             back = quat_exp(e1)
-            was = right_jacobian(e, de)
+            before, de1 = right_jacobian(e, de), right_jacobian(e1, de1)
             value = quat_unit(quat_mul(value, back))
-            push = right_jacobian(e1, de1)
-            rate = add(unrotate(back, rate), push)
-            de_now = push
+            rate = add(unrotate(back, rate), de1)
+            push = sub(de1, before)
         else:
             value = (value[0] + e1[0], value[1] + e1[1], 0.0, 0.0)
             rate = add(rate, de1)
-            de_now = de1
-        store_rates(kind, aim.push, d, sub(de_now, was))
-    else:
-        store_rates(kind, aim.push, d, (0.0, 0.0, 0.0))
-    store4(aim.coords, i, value)
-    store_rates(kind, aim.end, d, rate)
-    store_rates(kind, aim.secant, d, scale(1.0 / h, difference(kind, old, value)))
-    for k in range(3):
-        state.error[i, k] = e1[k]
-        state.error[i, 3 + k] = de1[k]
+            push = sub(de1, de)
+    store4(aim.body, i, GOAL, value)
+    store_rates(kind, aim.rate[PUSH], d, push)
+    store_rates(kind, aim.rate[END], d, rate)
+    turn = difference(kind, load4(state.body, i, REFERENCE), value)
+    store_rates(kind, aim.rate[SECANT], d, scale(1.0 / h, turn))
     if kind == FREE:
         _aim_position_by_error(state, aim, i, d, h)
 
 
 @kernel
 def _aim_position_by_error(state, aim, i, d, h):
-    u, g, du, dg = load4(aim.response, i)
-    for k in range(3):
-        e, de = state.error[i, 6 + k], state.error[i, 9 + k]
-        state.error[i, 6 + k] = u * e + g * de
-        state.error[i, 9 + k] = du * e + dg * de
-        aim.anchors[i, k] = aim.anchor1[i, k] + state.error[i, 6 + k]
-        aim.end[d + 3 + k] = aim.anchor_rate1[i, k] + state.error[i, 9 + k]
-        aim.push[d + 3 + k] = state.error[i, 9 + k] - de
-        aim.secant[d + 3 + k] = (aim.anchors[i, k] - state.reference_anchor[i, k]) / h
+    u, g, du, dg = load4(aim.body, i, RESPONSE)
+    e, de = load3(state.body, i, ERROR + 6), load3(state.body, i, ERROR + 9)
+    e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
+    store3(state.body, i, ERROR + 6, e1)
+    store3(state.body, i, ERROR + 9, de1)
+    place = add(load3(aim.body, i, TO + TARGET_ANCHOR), e1)
+    store3(aim.body, i, GOAL_ANCHOR, place)
+    store_vector(aim.rate[PUSH], d + 3, sub(de1, de))
+    store_vector(aim.rate[END], d + 3, add(load3(aim.body, i, TO + TARGET_ANCHOR_RATE), de1))
+    store_vector(aim.rate[SECANT], d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
 
 
 @kernel
 def end_step(tree, state, aim):
     """The end of this step is the start of the next; r is now where it was aimed."""
-    aim.value0[:] = aim.value1
-    aim.rate0[:] = aim.rate1
-    aim.anchor0[:] = aim.anchor1
-    aim.anchor_rate0[:] = aim.anchor_rate1
     for i in range(1, len(tree.parent)):
+        for k in range(SAMPLE_COLUMNS):
+            aim.body[i, FROM + k] = aim.body[i, TO + k]
         behaviour = state.behaviour[i]
         if behaviour == SIMULATED or behaviour == ASSIST:
-            store4(state.reference, i, load4(aim.coords, i))
-            store3(state.reference_anchor, i, load3(aim.anchors, i))
-            for j in range(tree.dof[i], tree.dof[i + 1]):
-                state.reference_v[j] = aim.end[j]
-            if tree.kind[i] >= BALL:
-                _rebranch(tree, state, aim, i)
-
-
-@kernel
-def _rebranch(tree, state, aim, i):
-    e = load3(state.error, i)
-    if dot(e, e) > BRANCH * BRANCH:
-        w = coordinate_rates(tree.kind[i], state.reference_v, tree.dof[i])
-        e, de = measure_error(tree.kind[i], load4(state.reference, i), w, load4(aim.value0, i), load3(aim.rate0, i))
-        for k in range(3):
-            state.error[i, k] = e[k]
-            state.error[i, 3 + k] = de[k]
-
-
+            store4(state.body, i, REFERENCE, load4(aim.body, i, GOAL))
+            store3(state.body, i, REFERENCE_ANCHOR, load3(aim.body, i, GOAL_ANCHOR))
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                state.rate[REFERENCE_V, d] = aim.rate[END, d]
+            e = load3(state.body, i, ERROR)
+            if tree.kind[i] >= BALL and dot(e, e) > BRANCH * BRANCH:
+                _measure(tree, state, aim, TO, i)

@@ -12,199 +12,179 @@ Sᵀ (I_articulated + c·I_composite) S.
 from __future__ import annotations
 
 from .jit import kernel
+from .spatial import add, cross, dot, load3, load6, scale, sub, symmetric_apply
+from .tree import COLUMN, LOWER, MASS, MOMENT, PIVOT, WORLD_INERTIA
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
 PIVOT_FLOOR = 1e-14
 
 
 @kernel
-def composite_inertia(tree, pose, out):
-    """out (n+1, 10): xx, yy, zz, xy, xz, yz, mass × centre, mass of each body with all it carries."""
+def composite_inertia(tree, pose, out, column):
+    """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
-    for i in range(n1):
+    for i in range(1, n1):
         for k in range(6):
-            out[i, k] = pose.inertia[i, k]
+            out[i, column + k] = pose.body[i, WORLD_INERTIA + k]
         for k in range(3):
-            out[i, 6 + k] = pose.moment[i, k]
-        out[i, 9] = tree.mass[i]
+            out[i, column + 6 + k] = pose.body[i, MOMENT + k]
+        out[i, column + 9] = tree.body[i, MASS]
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
-        if p > 0:
-            for k in range(10):
-                out[p, k] += out[i, k]
+        for k in range(10):
+            out[p, column + k] += out[i, column + k]
+    for k in range(10):
+        out[0, column + k] = 0.0
 
 
 @kernel
-def composite_form(comp, i, a, b):
-    """aᵀ I b for spatial motions a, b and the composite inertia in row i."""
-    t = comp[i]
-    wx, wy, wz, ux, uy, uz = b[0], b[1], b[2], b[3], b[4], b[5]
-    hx, hy, hz, m = t[6], t[7], t[8], t[9]
-    ax = t[0] * wx + t[3] * wy + t[4] * wz + hy * uz - hz * uy
-    ay = t[3] * wx + t[1] * wy + t[5] * wz + hz * ux - hx * uz
-    az = t[4] * wx + t[5] * wy + t[2] * wz + hx * uy - hy * ux
-    lx = m * ux - (hy * wz - hz * wy)
-    ly = m * uy - (hz * wx - hx * wz)
-    lz = m * uz - (hx * wy - hy * wx)
-    return a[0] * ax + a[1] * ay + a[2] * az + a[3] * lx + a[4] * ly + a[5] * lz
+def composite_form(table, column, i, axes, d, e):
+    """s_dᵀ I s_e with the composite inertia of row i and two rows of `axes`."""
+    w, u = load3(axes, e, 0), load3(axes, e, 3)
+    h = load3(table, i, column + 6)
+    angular = add(symmetric_apply(load6(table, i, column), w), cross(h, u))
+    linear = sub(scale(table[i, column + 9], u), cross(h, w))
+    return dot(load3(axes, d, 0), angular) + dot(load3(axes, d, 3), linear)
 
 
 @kernel
-def factorise(tree, pose, comp, compliance, factor):
-    """Factor M + C. compliance (n+1,) is c per body; comp is read only where c > 0."""
+def factorise(tree, pose, table, composite, compliance, factor):
+    """Factor M + C: c of each body in column `compliance` of `table`, its composite inertia (read where
+    c > 0) in column `composite`."""
     n1 = len(tree.parent)
-    big = factor.inertia
     for i in range(1, n1):
-        _rigid(tree, pose, i, big)
+        _rigid(tree, pose, i, factor.inertia)
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
         if factor.active[i]:
-            _eliminate(tree, pose, comp, compliance[i], i, factor)
+            _eliminate(tree, pose, table, composite, table[i, compliance], i, factor)
         if p > 0:
             for a in range(6):
                 for b in range(6):
-                    big[p, a, b] += big[i, a, b]
+                    factor.inertia[p, a, b] += factor.inertia[i, a, b]
 
 
 @kernel
-def _rigid(tree, pose, i, big):
+def _rigid(tree, pose, i, inertia):
     """The body's own 6 × 6 inertia about the root anchor."""
-    t = pose.inertia[i]
-    hx, hy, hz = pose.moment[i, 0], pose.moment[i, 1], pose.moment[i, 2]
-    m = tree.mass[i]
-    g = big[i]
-    g[0, 0], g[0, 1], g[0, 2] = t[0], t[3], t[4]
-    g[1, 0], g[1, 1], g[1, 2] = t[3], t[1], t[5]
-    g[2, 0], g[2, 1], g[2, 2] = t[4], t[5], t[2]
-    g[0, 3], g[0, 4], g[0, 5] = 0.0, -hz, hy
-    g[1, 3], g[1, 4], g[1, 5] = hz, 0.0, -hx
-    g[2, 3], g[2, 4], g[2, 5] = -hy, hx, 0.0
-    g[3, 0], g[3, 1], g[3, 2] = 0.0, hz, -hy
-    g[4, 0], g[4, 1], g[4, 2] = -hz, 0.0, hx
-    g[5, 0], g[5, 1], g[5, 2] = hy, -hx, 0.0
-    g[3, 3], g[3, 4], g[3, 5] = m, 0.0, 0.0
-    g[4, 3], g[4, 4], g[4, 5] = 0.0, m, 0.0
-    g[5, 3], g[5, 4], g[5, 5] = 0.0, 0.0, m
+    for a in range(6):
+        for b in range(6):
+            inertia[i, a, b] = 0.0
+    xx, yy, zz, xy, xz, yz = load6(pose.body, i, WORLD_INERTIA)
+    inertia[i, 0, 0], inertia[i, 1, 1], inertia[i, 2, 2] = xx, yy, zz
+    inertia[i, 0, 1] = inertia[i, 1, 0] = xy
+    inertia[i, 0, 2] = inertia[i, 2, 0] = xz
+    inertia[i, 1, 2] = inertia[i, 2, 1] = yz
+    x, y, z = load3(pose.body, i, MOMENT)
+    inertia[i, 0, 4] = inertia[i, 4, 0] = -z
+    inertia[i, 0, 5] = inertia[i, 5, 0] = y
+    inertia[i, 1, 3] = inertia[i, 3, 1] = z
+    inertia[i, 1, 5] = inertia[i, 5, 1] = -x
+    inertia[i, 2, 3] = inertia[i, 3, 2] = -y
+    inertia[i, 2, 4] = inertia[i, 4, 2] = x
+    for a in range(3, 6):
+        inertia[i, a, a] = tree.body[i, MASS]
 
 
 @kernel
-def _eliminate(tree, pose, comp, c, i, factor):
+def _eliminate(tree, pose, table, composite, c, i, factor):
     """Take the joint's degrees of freedom out of the articulated inertia, one after the other."""
-    big = factor.inertia[i]
-    col, low, inv = factor.column, factor.lower, factor.inverse
-    first = tree.dof[i]
-    count = tree.dof[i + 1] - first
-    for k in range(count):
-        d = first + k
-        s = pose.axes[d]
+    joint, axes, inertia = factor.joint, pose.axes, factor.inertia
+    first, end = tree.dof[i], tree.dof[i + 1]
+    for d in range(first, end):
         for a in range(6):
             u = 0.0
             for b in range(6):
-                u += big[a, b] * s[b]
-            col[d, a] = u
-    for k in range(count):
-        d = first + k
-        s = pose.axes[d]
-        for j in range(k + 1):
-            e = first + j
+                u += inertia[i, a, b] * axes[d, b]
+            joint[d, COLUMN + a] = u
+    for d in range(first, end):
+        for e in range(first, d + 1):
             pivot = 0.0
             for a in range(6):
-                pivot += s[a] * col[e, a]
+                pivot += axes[d, a] * joint[e, COLUMN + a]
             if c > 0.0:
-                pivot += c * composite_form(comp, i, s, pose.axes[e])
-            low[d, j] = pivot
-    # block LDLᵀ: low holds L below and the pivots on the diagonal, columns follow
-    for k in range(count):
-        d = first + k
-        floor = PIVOT_FLOOR * low[d, k]
-        for j in range(k):
-            e = first + j
-            entry = low[d, j]
-            for m in range(j):
-                entry -= low[d, m] * low[e, m] * low[first + m, m]
-            low[d, j] = entry * inv[e]
-        pivot = low[d, k]
-        for j in range(k):
-            pivot -= low[d, j] * low[d, j] * low[first + j, j]
+                pivot += c * composite_form(table, composite, i, axes, d, e)
+            joint[d, LOWER + e - first] = pivot
+    # block LDLᵀ; the columns follow L
+    for d in range(first, end):
+        pivot = joint[d, LOWER + d - first]
+        floor = PIVOT_FLOOR * pivot
+        for e in range(first, d):
+            entry = joint[d, LOWER + e - first]
+            for k in range(e - first):
+                entry -= joint[d, LOWER + k] * joint[e, LOWER + k] * joint[first + k, LOWER + k]
+            entry *= joint[e, PIVOT]
+            joint[d, LOWER + e - first] = entry
+            pivot -= entry * entry * joint[e, LOWER + e - first]
             for a in range(6):
-                col[d, a] -= low[d, j] * col[first + j, a]
-        low[d, k] = pivot
-        inv[d] = 1.0 / pivot if pivot > floor else 0.0
-    for k in range(count):
-        d = first + k
+                joint[d, COLUMN + a] -= entry * joint[e, COLUMN + a]
+        joint[d, LOWER + d - first] = pivot
+        joint[d, PIVOT] = 1.0 / pivot if pivot > floor else 0.0
+    for d in range(first, end):
         for a in range(6):
-            f = col[d, a] * inv[d]
+            f = joint[d, COLUMN + a] * joint[d, PIVOT]
             for b in range(6):
-                big[a, b] -= f * col[d, b]
+                inertia[i, a, b] -= f * joint[d, COLUMN + b]
 
 
 @kernel
 def solve(tree, pose, factor, g, x):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
-    force, motion = factor.force, factor.motion
-    col, low, inv = factor.column, factor.lower, factor.inverse
+    joint, axes, scratch = factor.joint, pose.axes, factor.scratch
     for i in range(n1):
-        for a in range(6):
-            force[i, a] = 0.0
+        for a in range(12):
+            scratch[i, a] = 0.0
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
-        first = tree.dof[i]
+        first, end = tree.dof[i], tree.dof[i + 1]
         if factor.active[i]:
-            for d in range(first, tree.dof[i + 1]):
-                s = pose.axes[d]
+            for d in range(first, end):
                 w = g[d]
                 for a in range(6):
-                    w -= s[a] * force[i, a]
-                x[d] = w
-            for d in range(first, tree.dof[i + 1]):
-                w = x[d]
+                    w -= axes[d, a] * scratch[i, a]
                 for e in range(first, d):
-                    w -= low[d, e - first] * x[e]
+                    w -= joint[d, LOWER + e - first] * x[e]
                 x[d] = w
-            for d in range(first, tree.dof[i + 1]):
-                x[d] *= inv[d]
+            for d in range(first, end):
+                x[d] *= joint[d, PIVOT]
                 for a in range(6):
-                    force[i, a] += col[d, a] * x[d]
-        if p > 0:
-            for a in range(6):
-                force[p, a] += force[i, a]
+                    scratch[i, a] += joint[d, COLUMN + a] * x[d]
+        for a in range(6):
+            scratch[p, a] += scratch[i, a]
     for i in range(1, n1):
         p = tree.parent[i]
-        first = tree.dof[i]
-        end = tree.dof[i + 1]
-        for a in range(6):
-            motion[i, a] = motion[p, a]
+        first, end = tree.dof[i], tree.dof[i + 1]
+        for a in range(6, 12):
+            scratch[i, a] = scratch[p, a]
         if not factor.active[i]:
             for d in range(first, end):
                 x[d] = 0.0
             continue
-        for d in range(first, end):
+        for d in range(end - 1, first - 1, -1):
             z = 0.0
             for a in range(6):
-                z += col[d, a] * motion[p, a]
-            x[d] -= inv[d] * z
-        for k in range(end - first):
-            d = end - 1 - k
+                z += joint[d, COLUMN + a] * scratch[p, 6 + a]
+            w = x[d] - joint[d, PIVOT] * z
             for e in range(d + 1, end):
-                x[d] -= low[e, d - first] * x[e]
+                w -= joint[e, LOWER + d - first] * x[e]
+            x[d] = w
         for d in range(first, end):
-            s = pose.axes[d]
             for a in range(6):
-                motion[i, a] += s[a] * x[d]
+                scratch[i, 6 + a] += axes[d, a] * x[d]
 
 
 @kernel
-def generalized(tree, pose, load, g):
-    """g = Σ Jᵀ load over bodies: load (n+1, 6) about the root anchor, used up; g (nv,)."""
+def generalized(tree, pose, table, load, g):
+    """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            s = pose.axes[d]
             total = 0.0
             for a in range(6):
-                total += s[a] * load[i, a]
+                total += pose.axes[d, a] * table[i, load + a]
             g[d] = total
-        if p > 0:
-            for a in range(6):
-                load[p, a] += load[i, a]
+        for a in range(6):
+            table[p, load + a] += table[i, load + a]
+    for a in range(6):
+        table[0, load + a] = 0.0

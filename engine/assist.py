@@ -14,12 +14,47 @@ from __future__ import annotations
 import math
 
 from .aim import advance, difference, store_rates
-from .articulated import generalized
-from .deflection import first_half, leftover
+from .deflection import carry_over, leftover, turn_spins
 from .jit import kernel
 from .kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
-from .spatial import add, load3, load4, scale, store3, store4, sub
-from .state import ANIMATED, ASSIST, COMPLIANT, LIMP
+from .spatial import add, load3, load4, scale, store3, store4, store6, sub
+from .state import (
+    ANCHOR,
+    ANIMATED,
+    ASSIST,
+    CARRIED,
+    COMPLIANT,
+    COORDS,
+    DRIFT,
+    DRIFT_CHANGE,
+    DRIFT_SECANT,
+    END,
+    FEED,
+    FROM,
+    GOAL,
+    GOAL_DRIFT,
+    HELD,
+    LIMITED,
+    LIMP,
+    MIDDLE,
+    MOMENTUM,
+    MOTION,
+    NEW,
+    NEW_ANCHOR,
+    PULL,
+    RATE,
+    REFERENCE,
+    STAGE_PLACE,
+    STAGE_RATE,
+    START,
+    TO,
+    UNDISTURBED,
+    UNDISTURBED_BEFORE,
+    VALUE,
+    G,
+    pose_of,
+)
+from .tree import MASS
 
 STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
 
@@ -30,107 +65,90 @@ def _guided(tree, state, aim, root):
 
 
 @kernel
-def _any_guided(tree, state, aim):
-    for root in tree.roots:
-        if _guided(tree, state, aim, root):
-            return True
-    return False
-
-
-@kernel
 def feed_forward(tree, state, aim, work, h, gravity):
-    """work.ff: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
-    for i in range(len(aim.limited)):
-        aim.limited[i] = False
-    if not _any_guided(tree, state, aim):
+    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
+    guided = False
+    for root in tree.roots:
+        aim.body[root, LIMITED] = 0.0
+        guided = guided or _guided(tree, state, aim, root)
+    if not guided:
         return
-    start, end, pose = work.rate, work.place, work.reference
-    _reference_pose(tree, state, aim, work, start, end, 0.0, h)
-    velocities(tree, pose, start, state.drift, work.motion)
-    momenta(tree, pose, work.motion, work.spin2, work.linear2)
-    _reference_pose(tree, state, aim, work, start, end, 0.5, h)
-    leftover(tree, pose, work.spin2, work.linear2, start, state.drift, work)
-    generalized(tree, pose, work.load, work.ff[0])
+    start, end = work.rate[STAGE_RATE], work.rate[STAGE_PLACE]
+    pose, before = pose_of(work, UNDISTURBED), pose_of(work, UNDISTURBED_BEFORE)
+    _undisturbed_pose(tree, state, aim, work, start, end, 0.0, h, before)
+    velocities(tree, before, start, state.body, DRIFT, work.body, MOTION)
+    momenta(tree, before, work.body, MOTION, work.body, MOMENTUM)
+    _undisturbed_pose(tree, state, aim, work, start, end, 0.5, h, pose)
     for i in range(1, len(tree.parent)):
-        store3(work.spin, i, (0.0, 0.0, 0.0))
-        store3(work.linear, i, scale(h * tree.mass[i], gravity))
-        store3(work.drift, i, sub(load3(aim.drift, i), load3(state.drift, i)))
+        store3(work.body, i, CARRIED + 3, load3(work.body, i, MOMENTUM + 3))
+    turn_spins(tree, before, pose, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
+    leftover(tree, pose, work.body, CARRIED, start, state.body, DRIFT, work, work.rate[FEED])
+    for i in range(1, len(tree.parent)):
+        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
+        store3(work.body, i, DRIFT_CHANGE, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
     for d in range(len(start)):
-        work.g[d] = end[d] - start[d]
-    leftover(tree, pose, work.spin, work.linear, work.g, work.drift, work)
-    generalized(tree, pose, work.load, work.ff[1])
-    _carried_over(tree, state, aim, work, start, end)
-    _reference_pose(tree, state, aim, work, start, end, 1.0, h)
-    leftover(tree, pose, work.spin2, work.linear2, end, aim.drift, work)
-    generalized(tree, pose, work.load, work.ff[2])
+        work.rate[G, d] = end[d] - start[d]
+    leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, DRIFT_CHANGE, work, work.rate[FEED + 1])
+    _undisturbed_pose(tree, state, aim, work, start, end, 1.0, h, before)
+    carry_over(tree, state, aim, work, pose, before, start, end, h)
+    leftover(tree, before, work.body, CARRIED, end, aim.body, GOAL_DRIFT, work, work.rate[FEED + 2])
 
 
 @kernel
-def _carried_over(tree, state, aim, work, start, end):
-    """work.spin2, linear2: momenta at the middle after the step plus what was taken up before it."""
-    pose = work.reference
-    velocities(tree, pose, start, state.drift, work.motion)
-    momenta(tree, pose, work.motion, work.spin, work.linear)
-    for i in range(1, len(tree.parent)):
-        store3(work.spin2, i, sub(load3(work.spin, i), load3(work.spin2, i)))
-        store3(work.linear2, i, sub(load3(work.linear, i), load3(work.linear2, i)))
-    velocities(tree, pose, end, aim.drift, work.motion)
-    momenta(tree, pose, work.motion, work.spin, work.linear)
-    for i in range(1, len(tree.parent)):
-        for k in range(3):
-            work.spin2[i, k] += work.spin[i, k]
-            work.linear2[i, k] += work.linear[i, k]
-
-
-@kernel
-def _reference_pose(tree, state, aim, work, start, end, s, h):
-    """work.reference: the undisturbed character a share s into the step; its rates at both ends."""
+def _undisturbed_pose(tree, state, aim, work, start, end, s, h, pose):
+    """The undisturbed character a share s into the step, and its rates at both ends."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
         if behaviour == LIMP:
-            first, last = load4(aim.value0, i), load4(aim.value1, i)
-            store_rates(kind, start, d, load3(aim.rate0, i))
-            store_rates(kind, end, d, load3(aim.rate1, i))
+            first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
+            store_rates(kind, start, d, load3(aim.body, i, FROM + RATE))
+            store_rates(kind, end, d, load3(aim.body, i, TO + RATE))
         else:
-            first, last = load4(state.reference, i), load4(aim.coords, i)
+            first, last = load4(state.body, i, REFERENCE), load4(aim.body, i, GOAL)
             if behaviour == ANIMATED:
-                first = load4(state.coords, i)
+                first = load4(state.body, i, COORDS)
             for j in range(d, tree.dof[i + 1]):
-                start[j], end[j] = aim.start[j], aim.end[j]
-        if s == 0.0:
-            store4(work.coords, i, first)
-        elif s == 1.0:
-            store4(work.coords, i, last)
-        else:
-            store4(work.coords, i, advance(kind, first, difference(kind, first, last), s))
-        store3(work.anchors, i, add(load3(state.anchors, i), scale(s * h, load3(aim.drift_secant, i))))
-    forward(tree, work.coords, work.anchors, work.reference)
+                start[j], end[j] = aim.rate[START, j], aim.rate[END, j]
+        c = first
+        if s == 1.0:
+            c = last
+        elif s > 0.0:
+            c = advance(kind, first, difference(kind, first, last), s)
+        store4(work.body, i, NEW, c)
+        drift = scale(s * h, load3(aim.body, i, DRIFT_SECANT))
+        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
 
 
 @kernel
-def hold_back(tree, state, aim, plan, work, h, gravity):
-    """Where the pull on a root exceeds its limit, give just the limit and solve once more.
+def hold_back(tree, state, aim, plan, work, h):
+    """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
 
     The force's limit is `assist` body weights; the couple's is that force at the
     tree's radius of gyration.
     """
     again = False
+    pose = pose_of(work, MIDDLE)
     for root in tree.roots:
-        if not _guided(tree, state, aim, root):
+        if not _guided(tree, state, aim, root) or aim.body[root, LIMITED] != 0.0:
             continue
-        mass, center, _, _ = tree_momentum(tree, work.middle, root, work.spin, work.linear)
-        inertia = locked_inertia(tree, work.middle, root, mass, center)
+        mass, center, _, _ = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+        inertia = locked_inertia(tree, pose, root, mass, center)
         radius = math.sqrt((inertia[0] + inertia[1] + inertia[2]) / (2.0 * mass))
         limit = plan.assist[root] * mass * STANDARD_GRAVITY * h
         d = tree.dof[root]
-        couple = math.sqrt(work.pull[d] ** 2 + work.pull[d + 1] ** 2 + work.pull[d + 2] ** 2)
-        force = math.sqrt(work.pull[d + 3] ** 2 + work.pull[d + 4] ** 2 + work.pull[d + 5] ** 2)
+        couple = _length(work.rate[PULL], d)
+        force = _length(work.rate[PULL], d + 3)
         if couple > limit * radius or force > limit:
             again = True
-            aim.limited[root] = True
+            aim.body[root, LIMITED] = 1.0
             for k in range(3):
-                aim.held[d + k] = work.pull[d + k] * min(1.0, limit * radius / max(couple, 1e-300))
-                aim.held[d + 3 + k] = work.pull[d + 3 + k] * min(1.0, limit / max(force, 1e-300))
-    if again:
-        first_half(tree, state, aim, work, h, gravity)
+                aim.rate[HELD, d + k] = work.rate[PULL, d + k] * min(1.0, limit * radius / max(couple, 1e-300))
+                aim.rate[HELD, d + 3 + k] = work.rate[PULL, d + 3 + k] * min(1.0, limit / max(force, 1e-300))
+    return again
+
+
+@kernel
+def _length(v, d):
+    return math.sqrt(v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])

@@ -18,13 +18,87 @@ from __future__ import annotations
 
 import math
 
-from .aim import coordinate_rates, difference
+from .aim import difference, joint_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
-from .jit import kernel
+from .jit import kernel, stage
 from .kinematics import apply_inertia, momenta, velocities
 from .model import BALL, FREE
-from .spatial import add, cross, dot, load3, load4, quat_exp, quat_mul, scale, store3, sub, unrotate
-from .state import ASSIST, COMPLIANT, LOOSE, PRESCRIBED
+from .spatial import (
+    add,
+    axpy,
+    copy,
+    cross,
+    dot,
+    load3,
+    load4,
+    quat_exp,
+    quat_mul,
+    rotate,
+    scale,
+    store3,
+    store6,
+    sub,
+    unrotate,
+)
+from .state import (
+    ANCHOR,
+    ASSIST,
+    CARRIED,
+    CHANGE,
+    COMPLIANCE,
+    COMPLIANT,
+    COMPOSITE,
+    COORDS,
+    DEFLECTION,
+    DELTA,
+    DRIFT,
+    DRIFT_CHANGE,
+    END,
+    ENDS,
+    EXCESS,
+    FEED,
+    FELT,
+    FINAL,
+    GAINS,
+    GOAL_DRIFT,
+    HELD,
+    LIMITED,
+    LINEAR,
+    LOAD,
+    LOOSE,
+    MAIN,
+    MEAN,
+    MIDDLE,
+    MOMENTUM,
+    MOMENTUM2,
+    MOTION,
+    NOW,
+    PRESCRIBED,
+    PULL,
+    PUSH,
+    REFERENCE,
+    REFERENCE_ANCHOR,
+    SECANT,
+    SEEN_PUSH,
+    SHARE,
+    SPIN,
+    STAGE_PLACE,
+    STAGE_RATE,
+    START,
+    STILL,
+    TRACKED,
+    TRACKING,
+    TURN,
+    X1,
+    X2,
+    G,
+    U,
+    V,
+    Y,
+    factor_of,
+    pose_of,
+)
+from .tree import COM, MASS, ROTATION
 
 GAMMA = 1.0 - math.sqrt(0.5)
 
@@ -33,14 +107,14 @@ GAMMA = 1.0 - math.sqrt(0.5)
 def measure_deflection(tree, state, aim, work, h):
     """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
     for i in range(1, len(tree.parent)):
-        first, end = tree.dof[i], tree.dof[i + 1]
         loose = aim.mode[i] == LOOSE
-        for d in range(first, end):
-            work.u[d] = state.v[d] if loose else 0.0
-            work.delta[d] = 0.0
-            work.push[d] = aim.push[d]
-            work.change[d] = 0.0 if loose else aim.end[d] - aim.start[d]
-            work.excess[d] = 0.0 if loose else aim.secant[d] - 0.5 * (aim.end[d] + aim.start[d])
+        for d in range(tree.dof[i], tree.dof[i + 1]):
+            start, end = aim.rate[START, d], aim.rate[END, d]
+            work.rate[U, d] = state.rate[V, d] if loose else 0.0
+            work.rate[DELTA, d] = 0.0
+            work.rate[SEEN_PUSH, d] = aim.rate[PUSH, d]
+            work.rate[CHANGE, d] = 0.0 if loose else end - start
+            work.rate[EXCESS, d] = 0.0 if loose else aim.rate[SECANT, d] - 0.5 * (end + start)
         if aim.mode[i] == COMPLIANT:
             _measure_compliant(tree, state, aim, work, i, h)
 
@@ -48,15 +122,15 @@ def measure_deflection(tree, state, aim, work, h):
 @kernel
 def _measure_compliant(tree, state, aim, work, i, h):
     kind, d = tree.kind[i], tree.dof[i]
-    delta = difference(kind, load4(state.reference, i), load4(state.coords, i))
-    w = coordinate_rates(kind, state.v, d)
-    start = coordinate_rates(kind, aim.start, d)
-    end = coordinate_rates(kind, aim.end, d)
-    excess = coordinate_rates(kind, work.excess, d)
-    push = coordinate_rates(kind, aim.push, d)
+    delta = difference(kind, load4(state.body, i, REFERENCE), load4(state.body, i, COORDS))
+    w = joint_rates(kind, state.rate[V], d)
+    start = joint_rates(kind, aim.rate[START], d)
+    end = joint_rates(kind, aim.rate[END], d)
+    excess = joint_rates(kind, work.rate[EXCESS], d)
+    push = joint_rates(kind, aim.rate[PUSH], d)
     if kind >= BALL:
         # r's rates seen from the deflected body, whose frame is exp(δ) away
-        delta = _same_branch(delta, load3(state.deflection, i))
+        delta = _same_branch(delta, load3(state.body, i, DEFLECTION))
         turn = quat_exp(delta)
         start = unrotate(turn, start)
         excess = unrotate(turn, excess)
@@ -66,15 +140,15 @@ def _measure_compliant(tree, state, aim, work, i, h):
     u = sub(w, start)
     change = sub(end, start)
     for k in range(min(3, tree.dof[i + 1] - d)):
-        work.u[d + k] = u[k]
-        work.delta[d + k] = delta[k]
-        work.change[d + k] = change[k]
-        work.excess[d + k] = excess[k]
-        work.push[d + k] = push[k]
+        work.rate[U, d + k] = u[k]
+        work.rate[DELTA, d + k] = delta[k]
+        work.rate[CHANGE, d + k] = change[k]
+        work.rate[EXCESS, d + k] = excess[k]
+        work.rate[SEEN_PUSH, d + k] = push[k]
     if kind == FREE:
         for k in range(3):
-            work.u[d + 3 + k] = state.v[d + 3 + k] - aim.start[d + 3 + k]
-            work.delta[d + 3 + k] = state.anchors[i, k] - state.reference_anchor[i, k]
+            work.rate[U, d + 3 + k] = state.rate[V, d + 3 + k] - aim.rate[START, d + 3 + k]
+            work.rate[DELTA, d + 3 + k] = state.body[i, ANCHOR + k] - state.body[i, REFERENCE_ANCHOR + k]
 
 
 @kernel
@@ -95,252 +169,274 @@ def prepare_factor(tree, aim, work, pose, h, with_springs):
     compliant = mixed = loose = False
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
-        work.factor.active[i] = mode != PRESCRIBED
-        work.tracking.active[i] = mode == LOOSE
-        work.compliance[i] = 0.0
+        work.active[MAIN, i] = mode != PRESCRIBED
+        work.active[TRACKING, i] = mode == LOOSE
+        work.body[i, COMPLIANCE] = 0.0
         if mode == LOOSE:
             loose = True
         if mode == COMPLIANT:
             compliant = True
-            mixed = mixed or aim.share[tree.dof[i]] < 1.0
-            if with_springs and not aim.limited[i]:
-                work.compliance[i] = GAMMA * h * (aim.gains[i, 1] + GAMMA * h * aim.gains[i, 0])
+            mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
+            if with_springs and aim.body[i, LIMITED] == 0.0:
+                kp, kv = aim.body[i, GAINS], aim.body[i, GAINS + 1]
+                work.body[i, COMPLIANCE] = GAMMA * h * (kv + GAMMA * h * kp)
     if compliant and with_springs:
-        composite_inertia(tree, pose, work.composite)
-        _blocks(tree, aim, work, pose)
-    factorise(tree, pose, work.composite, work.compliance, work.factor)
+        composite_inertia(tree, pose, work.body, COMPOSITE)
+        for i in range(1, len(tree.parent)):
+            if aim.mode[i] == COMPLIANT:
+                first, end = tree.dof[i], tree.dof[i + 1]
+                for d in range(first, end):
+                    for e in range(first, end):
+                        work.block[d, e - first] = composite_form(work.body, COMPOSITE, i, pose.axes, d, e)
+    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, MAIN))
     mixed = mixed and loose
     if mixed:
-        factorise(tree, pose, work.composite, work.compliance, work.tracking)
+        factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, TRACKING))
     return compliant, mixed
 
 
 @kernel
-def _blocks(tree, aim, work, pose):
-    """Keep the compliant joints' blocks D of M."""
+def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
+    """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
+    velocities(tree, pose, rates, drifts, drift, work.body, MOTION)
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            first, end = tree.dof[i], tree.dof[i + 1]
-            for d in range(first, end):
-                for e in range(first, end):
-                    work.block[d, e - first] = composite_form(work.composite, i, pose.axes[d], pose.axes[e])
+        w, u = load3(work.body, i, MOTION), load3(work.body, i, MOTION + 3)
+        angular, p = apply_inertia(tree, pose, i, w, u)
+        q = load3(table, i, spin + 3)
+        about = add(load3(table, i, spin), cross(load3(pose.body, i, COM), q))
+        store6(work.body, i, LOAD, sub(about, angular), sub(q, p))
+    generalized(tree, pose, work.body, LOAD, g)
 
 
 @kernel
-def leftover(tree, pose, spin, linear, rates, drift, work):
-    """work.load: momenta (given about the bodies' centres) less those of moving at `rates`."""
-    velocities(tree, pose, rates, drift, work.motion)
+def turn_spins(tree, before, after, table, spin, own, motion, half, out, column):
+    """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
+
+    A spin turns with its body and the gyroscopic couple is added: kept fixed in the world
+    instead, a thin body's spin would leak into its light axis, where it means great speed.
+    Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
+    go with them, at `before`.
+    """
     for i in range(1, len(tree.parent)):
-        x = work.motion[i]
-        angular, p = apply_inertia(tree, pose, i, (x[0], x[1], x[2]), (x[3], x[4], x[5]))
-        q = load3(linear, i)
-        a = sub(add(load3(spin, i), cross(load3(pose.center, i), q)), angular)
-        b = sub(q, p)
-        work.load[i, 0], work.load[i, 1], work.load[i, 2] = a
-        work.load[i, 3], work.load[i, 4], work.load[i, 5] = b
+        couple = cross(load3(table, i, motion), load3(table, i, own))
+        s = axpy(-half, couple, load3(table, i, spin))
+        turned = rotate(load4(after.body, i, ROTATION), unrotate(load4(before.body, i, ROTATION), s))
+        store3(out, i, column, turned)
 
 
 @kernel
 def share_load(tree, aim, work, pose, mixed):
-    """From the load work.g: work.felt, what each degree of freedom feels of it, and work.tracked.
+    """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
     Where some feel only part and others are loose, the loose ones first answer as if
-    the compliant ones held (work.tracked); what that leaves on the compliant joints is
+    the compliant ones held (TRACKED); what that leaves on the compliant joints is
     the load to share, −τ₀ of METHODS §1c.
     """
+    g, felt, tracked = work.rate[G], work.rate[FELT], work.rate[TRACKED]
     if not mixed:
-        for d in range(len(work.g)):
-            work.felt[d] = aim.share[d] * work.g[d]
-            work.tracked[d] = 0.0
+        for d in range(len(g)):
+            felt[d] = aim.rate[SHARE, d] * g[d]
+            tracked[d] = 0.0
         return
-    solve(tree, pose, work.tracking, work.g, work.tracked)
+    solve(tree, pose, factor_of(work, TRACKING), g, tracked)
     for i in range(1, len(tree.parent)):
-        store3(work.spin, i, (0.0, 0.0, 0.0))
-        store3(work.linear, i, (0.0, 0.0, 0.0))
-    leftover(tree, pose, work.spin, work.linear, work.tracked, work.still, work)
-    generalized(tree, pose, work.load, work.felt)
+        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    leftover(tree, pose, work.body, MOMENTUM, tracked, work.body, STILL, work, felt)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            work.felt[d] = 0.0 if aim.mode[i] == LOOSE else aim.share[d] * (work.g[d] + work.felt[d])
+            felt[d] = 0.0 if aim.mode[i] == LOOSE else aim.rate[SHARE, d] * (g[d] + felt[d])
 
 
-@kernel
+@stage
 def first_half(tree, state, aim, work, h, gravity):
-    """At the middle pose: work.ends, the rates joints end with, and work.mean, their mean rates.
+    """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
     Returns whether loads are shared beside loose joints.
     """
-    pose = work.middle
-    nv = len(work.g)
+    pose = pose_of(work, MIDDLE)
+    factor = factor_of(work, MAIN)
+    nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
     compliant, mixed = prepare_factor(tree, aim, work, pose, h, True)
     # the bodies' turning, half
-    leftover(tree, pose, state.spin, state.linear, state.v, state.drift, work)
-    generalized(tree, pose, work.load, work.turn)
-    less_feed_forward(tree, aim, state, work, 0, work.turn)
-    work.g[:] = work.turn
+    _bring_momenta(tree, state, work, h)
+    leftover(tree, pose, work.body, CARRIED, state.rate[V], state.body, DRIFT, work, work.rate[TURN])
+    less_feed_forward(tree, aim, state, work, FEED, work.rate[TURN])
+    copy(work.rate[TURN], work.rate[G])
     share_load(tree, aim, work, pose, mixed)
-    solve(tree, pose, work.factor, work.felt, work.y)
+    solve(tree, pose, factor, work.rate[FELT], work.rate[Y])
     for d in range(nv):
-        work.y[d] += work.tracked[d]
+        work.rate[Y, d] += work.rate[TRACKED, d]
     # that, gravity, and what changing the rates to follow takes
-    _outer_load(tree, state, aim, work, h, gravity)
-    less_feed_forward(tree, aim, state, work, 1, work.g)
+    for i in range(1, len(tree.parent)):
+        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
+        store3(work.body, i, DRIFT_CHANGE, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+    leftover(tree, pose, work.body, MOMENTUM, work.rate[CHANGE], work.body, DRIFT_CHANGE, work, work.rate[G])
+    less_feed_forward(tree, aim, state, work, FEED + 1, work.rate[G])
     for d in range(nv):
-        work.g[d] += work.turn[d]
+        work.rate[G, d] += work.rate[TURN, d]
     share_load(tree, aim, work, pose, mixed)
     if compliant:
-        _multiply_blocks(tree, aim, work, work.push)
-    _stages(tree, aim, work, h, compliant)
+        _add_blocks(tree, aim, work, SEEN_PUSH)
+    _stages(tree, aim, work, pose, h, compliant)
     for d in range(nv):
-        work.ends[d] += work.tracked[d]
-        work.mean[d] += 0.5 * (work.tracked[d] + work.y[d])
-    _answer_secants(tree, aim, work, mixed, compliant)
+        work.rate[ENDS, d] += work.rate[TRACKED, d]
+        work.rate[MEAN, d] += 0.5 * (work.rate[TRACKED, d] + work.rate[Y, d])
+    _answer_secants(tree, aim, work, pose, mixed, compliant)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
             if aim.mode[i] == PRESCRIBED:
-                work.ends[d] = aim.end[d]
-                work.mean[d] = aim.secant[d]
+                work.rate[ENDS, d] = aim.rate[END, d]
+                work.rate[MEAN, d] = aim.rate[SECANT, d]
             else:
-                work.ends[d] += state.v[d] + work.change[d]
+                work.rate[ENDS, d] += state.rate[V, d] + work.rate[CHANGE, d]
     return mixed
 
 
 @kernel
-def _outer_load(tree, state, aim, work, h, gravity):
-    """work.g: gravity's impulse less what changing the rates to follow takes."""
+def _bring_momenta(tree, state, work, h):
+    """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
+    now, middle = pose_of(work, NOW), pose_of(work, MIDDLE)
+    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
     for i in range(1, len(tree.parent)):
-        store3(work.spin, i, (0.0, 0.0, 0.0))
-        store3(work.linear, i, scale(h * tree.mass[i], gravity))
-        store3(work.drift, i, sub(load3(aim.drift, i), load3(state.drift, i)))
-    leftover(tree, work.middle, work.spin, work.linear, work.change, work.drift, work)
-    generalized(tree, work.middle, work.load, work.g)
+        store6(work.body, i, MOMENTUM, load3(state.body, i, SPIN), load3(state.body, i, LINEAR))
+        store3(work.body, i, CARRIED + 3, load3(state.body, i, LINEAR))
+    turn_spins(tree, now, middle, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
 
 
 @kernel
-def less_feed_forward(tree, aim, state, work, part, g):
+def less_feed_forward(tree, aim, state, work, row, g):
     """An assisted root is not asked for what its undisturbed motion takes (METHODS §1d)."""
     for root in tree.roots:
         if state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT:
             for d in range(tree.dof[root], tree.dof[root + 1]):
-                g[d] -= work.ff[part, d]
+                g[d] -= work.rate[row, d]
 
 
 @kernel
-def _multiply_blocks(tree, aim, work, vector):
-    """work.felt += share · D · vector on the compliant joints."""
+def _add_blocks(tree, aim, work, row):
+    """FELT += share · D · row, on the compliant joints."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == COMPLIANT:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
                 for e in range(first, end):
-                    work.felt[d] += aim.share[d] * work.block[d, e - first] * vector[e]
+                    work.rate[FELT, d] += aim.rate[SHARE, d] * work.block[d, e - first] * work.rate[row, e]
 
 
 @kernel
-def _stages(tree, aim, work, h, compliant):
-    """SDIRK2 from (u, δ) under the load work.felt: work.ends the change of u, work.mean the mean of u."""
-    nv = len(work.g)
+def _stages(tree, aim, work, pose, h, compliant):
+    """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
+    factor = factor_of(work, MAIN)
+    rate = work.rate
+    nv = len(rate[G])
     if not compliant:
-        solve(tree, work.middle, work.factor, work.felt, work.ends)
+        solve(tree, pose, factor, rate[FELT], rate[ENDS])
         for d in range(nv):
-            work.mean[d] = work.u[d] + 0.5 * work.ends[d]
+            rate[MEAN, d] = rate[U, d] + 0.5 * rate[ENDS, d]
         return
+    for stage in range(2):
+        x = X1 + stage
+        for d in range(nv):
+            u, place = rate[U, d], rate[DELTA, d]
+            if stage == 1:
+                place += (1.0 - GAMMA) * h * (u + GAMMA * rate[X1, d])
+                u += (1.0 - GAMMA) * rate[X1, d]
+            rate[STAGE_RATE, d] = u
+            rate[STAGE_PLACE, d] = place + GAMMA * h * u
+        _spring(tree, aim, work, h)
+        solve(tree, pose, factor, rate[G], rate[x])
+        _note_pull(tree, aim, work, x, float(stage), GAMMA if stage == 1 else 1.0 - GAMMA)
     for d in range(nv):
-        work.rate[d] = work.u[d]
-        work.place[d] = work.delta[d] + GAMMA * h * work.u[d]
-    _spring(tree, aim, work, h)
-    solve(tree, work.middle, work.factor, work.g, work.x1)
-    _note_pull(tree, aim, work, work.x1, 0.0, 1.0 - GAMMA)
-    for d in range(nv):
-        work.rate[d] = work.u[d] + (1.0 - GAMMA) * work.x1[d]
-        step = (1.0 - GAMMA) * h * (work.u[d] + GAMMA * work.x1[d])
-        work.place[d] = work.delta[d] + step + GAMMA * h * work.rate[d]
-    _spring(tree, aim, work, h)
-    solve(tree, work.middle, work.factor, work.g, work.x2)
-    _note_pull(tree, aim, work, work.x2, 1.0, GAMMA)
-    for d in range(nv):
-        work.ends[d] = (1.0 - GAMMA) * work.x1[d] + GAMMA * work.x2[d]
-        first = work.u[d] + GAMMA * work.x1[d]
-        second = work.rate[d] + GAMMA * work.x2[d]
-        work.mean[d] = (1.0 - GAMMA) * first + GAMMA * second
+        x1, x2 = rate[X1, d], rate[X2, d]
+        rate[ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
+        first, second = rate[U, d] + GAMMA * x1, rate[STAGE_RATE, d] + GAMMA * x2
+        rate[MEAN, d] = (1.0 - GAMMA) * first + GAMMA * second
 
 
 @kernel
 def _spring(tree, aim, work, h):
-    """work.g = work.felt − h D (k_v rate + k_p place)"""
-    work.g[:] = work.felt
+    """G = FELT − h D (k_v STAGE_RATE + k_p STAGE_PLACE)"""
+    rate = work.rate
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            kp, kv = aim.gains[i, 0], aim.gains[i, 1]
-            first, end = tree.dof[i], tree.dof[i + 1]
-            for d in range(first, end):
-                if aim.limited[i]:
-                    work.g[d] += aim.held[d]
-                    continue
-                for e in range(first, end):
-                    work.g[d] -= h * work.block[d, e - first] * (kv * work.rate[e] + kp * work.place[e])
+        first, end = tree.dof[i], tree.dof[i + 1]
+        for d in range(first, end):
+            g = rate[FELT, d]
+            if aim.mode[i] == COMPLIANT:
+                if aim.body[i, LIMITED] != 0.0:
+                    g += aim.rate[HELD, d]
+                else:
+                    kp, kv = aim.body[i, GAINS], aim.body[i, GAINS + 1]
+                    for e in range(first, end):
+                        g -= h * work.block[d, e - first] * (kv * rate[STAGE_RATE, e] + kp * rate[STAGE_PLACE, e])
+            rate[G, d] = g
 
 
 @kernel
 def _note_pull(tree, aim, work, x, keep, weight):
-    """work.pull = keep · work.pull + weight · what the springs give in this stage, C·x included."""
+    """PULL = keep · PULL + weight · what the springs give in this stage, C·x included."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == COMPLIANT:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
-                spring = work.g[d] - work.felt[d]
+                spring = work.rate[G, d] - work.rate[FELT, d]
                 for e in range(first, end):
-                    spring -= work.compliance[i] * work.block[d, e - first] * x[e]
-                work.pull[d] = keep * work.pull[d] + weight * spring
+                    spring -= work.body[i, COMPLIANCE] * work.block[d, e - first] * work.rate[x, e]
+                work.rate[PULL, d] = keep * work.rate[PULL, d] + weight * spring
 
 
 @kernel
-def _answer_secants(tree, aim, work, mixed, compliant):
+def _answer_secants(tree, aim, work, pose, mixed, compliant):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
     for i in range(1, len(tree.parent)):
-        store3(work.spin, i, (0.0, 0.0, 0.0))
-        store3(work.linear, i, (0.0, 0.0, 0.0))
-    leftover(tree, work.middle, work.spin, work.linear, work.excess, work.still, work)
-    generalized(tree, work.middle, work.load, work.g)
-    share_load(tree, aim, work, work.middle, mixed)
+        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    leftover(tree, pose, work.body, MOMENTUM, work.rate[EXCESS], work.body, STILL, work, work.rate[G])
+    share_load(tree, aim, work, pose, mixed)
     if compliant:
-        _multiply_blocks(tree, aim, work, work.excess)
-    solve(tree, work.middle, work.factor, work.felt, work.x1)
-    for d in range(len(work.mean)):
-        work.mean[d] += work.x1[d] + work.tracked[d]
+        _add_blocks(tree, aim, work, EXCESS)
+    solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
+    for d in range(len(work.rate[G])):
+        work.rate[MEAN, d] += work.rate[X1, d] + work.rate[TRACKED, d]
+
+
+@stage
+def second_half(tree, state, aim, work, h, mixed):
+    """At the end pose: carry the bodies' momenta over and correct ENDS by their turning, half."""
+    middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
+    nv = len(work.rate[G])
+    # momenta at the middle after the step, plus what the joints took up in the first half once more
+    for d in range(nv):
+        work.rate[STAGE_RATE, d] = state.rate[V, d] + work.rate[Y, d]
+    carry_over(tree, state, aim, work, middle, pose, work.rate[STAGE_RATE], work.rate[ENDS], h)
+    leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
+    less_feed_forward(tree, aim, state, work, FEED + 2, work.rate[G])
+    # only what the joints took up counts twice: take back what the drives kept of the turning
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == COMPLIANT:
+            first, end = tree.dof[i], tree.dof[i + 1]
+            for d in range(first, end):
+                work.rate[G, d] += (1.0 - aim.rate[SHARE, d]) * work.rate[TURN, d]
+                for e in range(first, end):
+                    work.rate[G, d] += work.body[i, COMPLIANCE] * work.block[d, e - first] * work.rate[Y, e]
+    prepare_factor(tree, aim, work, pose, h, False)
+    share_load(tree, aim, work, pose, mixed)
+    solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
+    for d in range(nv):
+        work.rate[ENDS, d] += work.rate[X1, d] + work.rate[TRACKED, d]
 
 
 @kernel
-def second_half(tree, state, aim, work, h, mixed):
-    """At the end pose: carry the bodies' momenta over and correct work.ends by their turning, half."""
-    middle, pose = work.middle, work.end
-    nv = len(work.g)
-    # momenta at the middle after the step, plus what the joints took up in the first half once more
-    for d in range(nv):
-        work.rate[d] = state.v[d] + work.y[d]
-    velocities(tree, middle, work.rate, state.drift, work.motion)
-    momenta(tree, middle, work.motion, work.spin, work.linear)
-    velocities(tree, middle, work.ends, aim.drift, work.motion)
-    momenta(tree, middle, work.motion, work.spin2, work.linear2)
+def carry_over(tree, state, aim, work, middle, final, start, ends, h):
+    """CARRIED, from the start's momenta at the middle to the step's at its end:
+    those of `ends` plus those of `start` less CARRIED, brought from the middle to the final pose."""
+    velocities(tree, middle, start, state.body, DRIFT, work.body, MOTION)
+    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM)
+    velocities(tree, middle, ends, aim.body, GOAL_DRIFT, work.body, MOTION)
+    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM2)
     for i in range(1, len(tree.parent)):
-        store3(work.spin, i, add(load3(work.spin2, i), sub(load3(work.spin, i), load3(state.spin, i))))
-        store3(work.linear, i, add(load3(work.linear2, i), sub(load3(work.linear, i), load3(state.linear, i))))
-    leftover(tree, pose, work.spin, work.linear, work.ends, aim.drift, work)
-    generalized(tree, pose, work.load, work.g)
-    less_feed_forward(tree, aim, state, work, 2, work.g)
-    # of the first half only what the joints took up counts twice: take back what the drives kept
-    for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            c = work.compliance[i]
-            first, end = tree.dof[i], tree.dof[i + 1]
-            for d in range(first, end):
-                work.g[d] += (1.0 - aim.share[d]) * work.turn[d]
-                for e in range(first, end):
-                    work.g[d] += c * work.block[d, e - first] * work.y[e]
-    prepare_factor(tree, aim, work, pose, h, False)
-    share_load(tree, aim, work, pose, mixed)
-    solve(tree, pose, work.factor, work.felt, work.x1)
-    for d in range(nv):
-        work.ends[d] += work.x1[d] + work.tracked[d]
+        for k in range(6):
+            both = work.body[i, MOMENTUM + k] + work.body[i, MOMENTUM2 + k]
+            work.body[i, MOMENTUM + k] = both - work.body[i, CARRIED + k]
+            work.body[i, CARRIED + k] = work.body[i, MOMENTUM + k]
+    turn_spins(tree, middle, final, work.body, MOMENTUM, MOMENTUM2, MOTION, 0.5 * h, work.body, CARRIED)

@@ -1,9 +1,10 @@
 """Compiling: numba where it is present, plain Python where it is not.
 
-Owns the two decorators of the engine's kernels and the place of their cache.
+Owns the three decorators of the engine's kernels and the place of their cache.
 Must not know what the kernels compute.
 
 - `kernel` marks a function called from other kernels only.
+- `stage` marks one with a single caller, into which it is merged.
 - `entry` marks a function called from Python: compiled once, cached on disk.
 
 numba's cache does not notice when a function called by a cached one changes, nor
@@ -88,6 +89,17 @@ def kernel(function: Callable) -> Callable:
     if numba is None:
         return function
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
+
+
+def stage(function: Callable) -> Callable:
+    """Compile as part of its one caller.
+
+    numba optimises a function again in each of its callers' callers, so deep calls of large
+    functions cost minutes; a stage is merged into its caller and compiled once.
+    """
+    if numba is None:
+        return function
+    return numba.njit(inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
 
 
 def entry(function: Callable) -> Callable:

@@ -5,6 +5,7 @@ forces, control or time steps.
 
 Coordinates of a body are four numbers: a quaternion (ball, free), one angle
 (hinge) or two (universal). Its anchor in the parent's frame is kept apart.
+Tables are passed with the column where the group they are to read begins.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .spatial import (
     dot,
     load3,
     load4,
+    load6,
     quat_axis,
     quat_mul,
     quat_unit,
@@ -25,8 +27,11 @@ from .spatial import (
     scale,
     store3,
     store4,
+    store6,
     sub,
+    symmetric_apply,
 )
+from .tree import AXIS, AXIS2, CENTER, COM, INERTIA, MASS, MOMENT, PLACE, REST, ROTATION, WORLD_INERTIA
 
 
 @kernel
@@ -42,19 +47,19 @@ def joint_rotation(kind, axis, axis2, c):
 
 
 @kernel
-def forward(tree, coords, anchors, pose):
-    """Fill `pose` from coords (n+1, 4) and anchors (n+1, 3) in the parents' frames."""
+def forward(tree, table, coords, anchors, pose):
+    """Fill `pose` from the coordinates and anchors in `table`."""
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
         kind = tree.kind[i]
-        before = quat_mul(load4(pose.rotation, p), load4(tree.rest, i))
-        turn = joint_rotation(kind, load3(tree.axis, i), load3(tree.axis2, i), load4(coords, i))
+        before = quat_mul(load4(pose.body, p, ROTATION), load4(tree.body, i, REST))
+        turn = joint_rotation(kind, load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), load4(table, i, coords))
         q = quat_unit(quat_mul(before, turn))
-        store4(pose.rotation, i, q)
+        store4(pose.body, i, ROTATION, q)
         anchor = (0.0, 0.0, 0.0)
         if p > 0:
-            anchor = add(load3(pose.anchor, p), rotate(load4(pose.rotation, p), load3(anchors, i)))
-        store3(pose.anchor, i, anchor)
+            anchor = add(load3(pose.body, p, PLACE), rotate(load4(pose.body, p, ROTATION), load3(table, i, anchors)))
+        store3(pose.body, i, PLACE, anchor)
         _joint_axes(tree, pose, i, before, q, anchor)
         _world_inertia(tree, pose, i, q, anchor)
 
@@ -64,103 +69,87 @@ def _joint_axes(tree, pose, i, before, q, anchor):
     kind = tree.kind[i]
     d = tree.dof[i]
     if kind == HINGE:
-        _store_axis(pose.axes, d, rotate(q, load3(tree.axis, i)), anchor)
+        _store_axis(pose.axes, d, rotate(q, load3(tree.body, i, AXIS)), anchor)
     elif kind == UNIVERSAL:
-        _store_axis(pose.axes, d, rotate(before, load3(tree.axis, i)), anchor)
-        _store_axis(pose.axes, d + 1, rotate(q, load3(tree.axis2, i)), anchor)
+        _store_axis(pose.axes, d, rotate(before, load3(tree.body, i, AXIS)), anchor)
+        _store_axis(pose.axes, d + 1, rotate(q, load3(tree.body, i, AXIS2)), anchor)
     elif kind >= BALL:
-        _store_axis(pose.axes, d, rotate(q, (1.0, 0.0, 0.0)), anchor)
-        _store_axis(pose.axes, d + 1, rotate(q, (0.0, 1.0, 0.0)), anchor)
-        _store_axis(pose.axes, d + 2, rotate(q, (0.0, 0.0, 1.0)), anchor)
-        if kind == FREE:
-            for k in range(3):
-                for j in range(6):
-                    pose.axes[d + 3 + k, j] = 0.0
-                pose.axes[d + 3 + k, 3 + k] = 1.0
+        for k in range(3):
+            unit = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+            _store_axis(pose.axes, d + k, rotate(q, unit), anchor)
+            if kind == FREE:
+                store6(pose.axes, d + 3 + k, 0, (0.0, 0.0, 0.0), unit)
 
 
 @kernel
 def _store_axis(axes, d, s, anchor):
     """A rotation about the axis s through the anchor, seen from the tree's root anchor."""
-    v = cross(anchor, s)
-    axes[d, 0], axes[d, 1], axes[d, 2] = s
-    axes[d, 3], axes[d, 4], axes[d, 5] = v
+    store6(axes, d, 0, s, cross(anchor, s))
 
 
 @kernel
 def _world_inertia(tree, pose, i, q, anchor):
-    m = tree.mass[i]
-    c = add(anchor, rotate(q, load3(tree.center, i)))
-    store3(pose.center, i, c)
-    store3(pose.moment, i, scale(m, c))
-    t = tree.inertia[i]
-    own = rotate_symmetric(q, (t[0], t[1], t[2], t[3], t[4], t[5]))
-    c2 = dot(c, c)
-    pose.inertia[i, 0] = own[0] + m * (c2 - c[0] * c[0])
-    pose.inertia[i, 1] = own[1] + m * (c2 - c[1] * c[1])
-    pose.inertia[i, 2] = own[2] + m * (c2 - c[2] * c[2])
-    pose.inertia[i, 3] = own[3] - m * c[0] * c[1]
-    pose.inertia[i, 4] = own[4] - m * c[0] * c[2]
-    pose.inertia[i, 5] = own[5] - m * c[1] * c[2]
+    m = tree.body[i, MASS]
+    c = add(anchor, rotate(q, load3(tree.body, i, CENTER)))
+    store3(pose.body, i, COM, c)
+    store3(pose.body, i, MOMENT, scale(m, c))
+    own = rotate_symmetric(q, load6(tree.body, i, INERTIA))
+    c2 = m * dot(c, c)
+    x, y, z = m * c[0], m * c[1], m * c[2]
+    diagonal = (own[0] + c2 - x * c[0], own[1] + c2 - y * c[1], own[2] + c2 - z * c[2])
+    store6(pose.body, i, WORLD_INERTIA, diagonal, (own[3] - x * c[1], own[4] - x * c[2], own[5] - y * c[2]))
 
 
 @kernel
-def velocities(tree, pose, v, drift, out):
-    """Body velocities out (n+1, 6) of rates v (nv,) and anchor rates drift (n+1, 3) in the parents' frames."""
+def velocities(tree, pose, v, table, drift, out, motion):
+    """Body velocities in column `motion` of `out`: of rates v (nv,) and of anchor rates in the parents' frames."""
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
-        w = rotate(load4(pose.rotation, p), load3(drift, i))
-        x0, x1, x2 = out[p, 0], out[p, 1], out[p, 2]
-        x3, x4, x5 = out[p, 3] + w[0], out[p, 4] + w[1], out[p, 5] + w[2]
+        x0, x1, x2, x3, x4, x5 = load6(out, p, motion)
+        w = rotate(load4(pose.body, p, ROTATION), load3(table, i, drift))
+        x3 += w[0]
+        x4 += w[1]
+        x5 += w[2]
         for d in range(tree.dof[i], tree.dof[i + 1]):
             r = v[d]
-            s = pose.axes[d]
-            x0 += s[0] * r
-            x1 += s[1] * r
-            x2 += s[2] * r
-            x3 += s[3] * r
-            x4 += s[4] * r
-            x5 += s[5] * r
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = x0, x1, x2, x3, x4, x5
+            x0 += pose.axes[d, 0] * r
+            x1 += pose.axes[d, 1] * r
+            x2 += pose.axes[d, 2] * r
+            x3 += pose.axes[d, 3] * r
+            x4 += pose.axes[d, 4] * r
+            x5 += pose.axes[d, 5] * r
+        store6(out, i, motion, (x0, x1, x2), (x3, x4, x5))
 
 
 @kernel
 def apply_inertia(tree, pose, i, w, u):
     """Spatial momentum (angular, linear) of body i about the root anchor for velocity (w, u)."""
-    h = load3(pose.moment, i)
-    t = pose.inertia[i]
-    angular = (
-        t[0] * w[0] + t[3] * w[1] + t[4] * w[2],
-        t[3] * w[0] + t[1] * w[1] + t[5] * w[2],
-        t[4] * w[0] + t[5] * w[1] + t[2] * w[2],
-    )
-    return add(angular, cross(h, u)), sub(scale(tree.mass[i], u), cross(h, w))
+    h = load3(pose.body, i, MOMENT)
+    angular = symmetric_apply(load6(pose.body, i, WORLD_INERTIA), w)
+    return add(angular, cross(h, u)), sub(scale(tree.body[i, MASS], u), cross(h, w))
 
 
 @kernel
-def momenta(tree, pose, motion, spin, linear):
-    """Each body's angular momentum about its own centre, and its linear momentum, (n+1, 3) each."""
+def momenta(tree, pose, table, motion, out, spin):
+    """Each body's angular momentum about its own centre (column `spin` of `out`) and, behind it, its linear one."""
     for i in range(1, len(tree.parent)):
-        w = (motion[i, 0], motion[i, 1], motion[i, 2])
-        u = (motion[i, 3], motion[i, 4], motion[i, 5])
-        angular, p = apply_inertia(tree, pose, i, w, u)
-        store3(linear, i, p)
-        store3(spin, i, sub(angular, cross(load3(pose.center, i), p)))
+        angular, p = apply_inertia(tree, pose, i, load3(table, i, motion), load3(table, i, motion + 3))
+        store6(out, i, spin, sub(angular, cross(load3(pose.body, i, COM), p)), p)
 
 
 @kernel
-def tree_momentum(tree, pose, root, spin, linear):
+def tree_momentum(tree, pose, root, table, spin):
     """Mass, centre of mass, linear momentum, and angular momentum about that centre, of one tree."""
     mass = 0.0
     moment = (0.0, 0.0, 0.0)
     total = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)
     for i in range(root, tree.last[root] + 1):
-        mass += tree.mass[i]
-        moment = add(moment, load3(pose.moment, i))
-        p = load3(linear, i)
+        mass += tree.body[i, MASS]
+        moment = add(moment, load3(pose.body, i, MOMENT))
+        p = load3(table, i, spin + 3)
         total = add(total, p)
-        angular = add(angular, add(load3(spin, i), cross(load3(pose.center, i), p)))
+        angular = add(angular, add(load3(table, i, spin), cross(load3(pose.body, i, COM), p)))
     center = scale(1.0 / mass, moment)
     return mass, center, total, sub(angular, cross(center, total))
 
@@ -170,7 +159,7 @@ def locked_inertia(tree, pose, root, mass, center):
     """Inertia of a tree frozen in its pose, about its centre of mass (xx, yy, zz, xy, xz, yz)."""
     a0 = a1 = a2 = a3 = a4 = a5 = 0.0
     for i in range(root, tree.last[root] + 1):
-        t = pose.inertia[i]
+        t = load6(pose.body, i, WORLD_INERTIA)
         a0 += t[0]
         a1 += t[1]
         a2 += t[2]
@@ -187,5 +176,3 @@ def locked_inertia(tree, pose, root, mass, center):
         a4 + mass * c[0] * c[2],
         a5 + mass * c[1] * c[2],
     )
-
-

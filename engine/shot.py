@@ -13,6 +13,7 @@ import numpy as np
 from .aim import aim_step, begin_frame
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
+from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import step
 from .tree import Tree
 
@@ -20,15 +21,13 @@ from .tree import Tree
 class Record(NamedTuple):
     """What is written down at every frame."""
 
-    coords: np.ndarray  # (frames, n+1, 4)
-    anchors: np.ndarray  # (frames, n+1, 3)
-    v: np.ndarray  # (frames, nv)
-    torque: np.ndarray  # (frames, nv) mean of the steps before and after the frame
+    body: np.ndarray  # (frames, n+1, 7) coordinates and anchors
+    rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
 
 
 def new_record(tree: Tree, frames: int) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    return Record(*(np.zeros(shape) for shape in ((frames, n1, 4), (frames, n1, 3), (frames, nv), (frames, nv))))
+    return Record(np.zeros((frames, n1, 7)), np.zeros((frames, 2, nv)))
 
 
 @entry
@@ -38,7 +37,7 @@ def run_frames(tree, target, plan, state, aim, work, record, first, last, subste
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
     """
     h = dt / substeps
-    total = len(record.v)
+    total = len(record.rate)
     for frame in range(first, last):
         begin_frame(tree, target, plan, state, aim, frame, dt, h)
         if frame == 0:
@@ -51,40 +50,34 @@ def run_frames(tree, target, plan, state, aim, work, record, first, last, subste
                 _write_torque(work, record, frame, 1.0 if frame == 0 else 0.5)
             if k == substeps - 1:
                 _write_torque(work, record, frame + 1, 1.0 if frame + 2 == total else 0.5)
-        _write(state, record, frame + 1)
-        if not _finite(state):
+        if not _write(state, record, frame + 1):
             return frame + 1
     return -1
 
 
 @kernel
 def _begin_shot(tree, state, work):
-    forward(tree, state.coords, state.anchors, work.now)
-    velocities(tree, work.now, state.v, state.drift, work.motion)
-    momenta(tree, work.now, work.motion, state.spin, state.linear)
+    now = pose_of(work, NOW)
+    forward(tree, state.body, COORDS, ANCHOR, now)
+    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    momenta(tree, now, work.body, MOTION, state.body, SPIN)
 
 
 @kernel
 def _write(state, record, frame):
-    record.coords[frame] = state.coords
-    record.anchors[frame] = state.anchors
-    record.v[frame] = state.v
+    """Write the frame down. Returns whether every number is finite."""
+    total = 0.0
+    for d in range(len(state.rate[V])):
+        record.rate[frame, 0, d] = state.rate[V, d]
+        total += state.rate[V, d]
+    for i in range(1, len(state.body)):
+        for k in range(7):
+            record.body[frame, i, k] = state.body[i, COORDS + k]
+            total += state.body[i, COORDS + k]
+    return np.isfinite(total)
 
 
 @kernel
 def _write_torque(work, record, frame, weight):
-    for d in range(len(work.torque)):
-        record.torque[frame, d] += weight * work.torque[d]
-
-
-@kernel
-def _finite(state):
-    total = 0.0
-    for d in range(len(state.v)):
-        total += state.v[d]
-    for i in range(1, len(state.coords)):
-        for k in range(4):
-            total += state.coords[i, k]
-        for k in range(3):
-            total += state.anchors[i, k]
-    return np.isfinite(total)
+    for d in range(len(work.rate[TORQUE])):
+        record.rate[frame, 1, d] += weight * work.rate[TORQUE, d]

@@ -22,6 +22,7 @@ from .result import Progress, Result
 from .scene import Scene
 from .shot import new_record, run_frames
 from .state import new_aim, new_state, new_work
+from .target import AT
 from .tree import build_tree
 
 SLICES = 50  # progress reports of a shot
@@ -99,8 +100,8 @@ class Shot:
         self.work = new_work(self.tree)
         self.record = new_record(self.tree, self.frames)
         if self.frames == 1:
-            self.record.coords[0] = self.target.value[0]
-            self.record.anchors[0] = self.target.anchor[0]
+            self.record.body[0, 1:, :4] = self.target.curve[0, 1:, AT : AT + 4]
+            self.record.body[0, 1:, 4:] = motion.positions[0]
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
@@ -115,7 +116,7 @@ class Shot:
         self.done = last
 
     def _raise_bad(self, frame: int) -> None:
-        rows = ~np.isfinite(self.record.coords[frame]).all(axis=1)
+        rows = ~np.isfinite(self.record.body[frame]).all(axis=1)
         name = self.model.names[max(0, int(np.argmax(rows)) - 1)]
         raise SimulationError(
             f"Body '{name}' flew apart at frame {frame + self.motion.frame_start}: raise the steps per second, "
@@ -128,12 +129,12 @@ class Shot:
         motion = Motion.build(
             model,
             self.motion.fps,
-            coords_to_rotations(model, record.coords[:, 1:]),
-            record.anchors[:, 1:],
+            coords_to_rotations(model, record.body[:, 1:, :4]),
+            record.body[:, 1:, 4:],
             frame_start=self.motion.frame_start,
         )
         torques, forces = _drive(model, record, motion)
-        return Result(motion, torques, forces, record.v)
+        return Result(motion, torques, forces, record.rate[:, 0])
 
 
 def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
@@ -156,7 +157,7 @@ def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray
     torques, forces = np.zeros((frames, n, 3)), np.zeros((frames, n, 3))
     for body in range(n):
         kind, d = model.kinds[body], model.dof_starts[body]
-        tau = record.torque[:, d : model.dof_starts[body + 1]]
+        tau = record.rate[:, 1, d : model.dof_starts[body + 1]]
         if kind >= BALL:
             torques[:, body] = tau[:, :3]
             if kind == FREE:
@@ -167,7 +168,7 @@ def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray
             # the torque vector whose components along the two axes, as they stand, are tau
             second = model.axes[body, 1]
             first = rot.rotate(
-                rot.conjugate(rot.about(second, record.coords[:, body + 1, 1])),
+                rot.conjugate(rot.about(second, record.body[:, body + 1, 1])),
                 np.broadcast_to(model.axes[body, 0], (frames, 3)),
             )
             overlap = first @ second

@@ -15,23 +15,43 @@ SMALL = 1e-4  # rotation angle below which series replace sin, cos quotients
 
 
 @kernel
-def load3(a, i):
-    return a[i, 0], a[i, 1], a[i, 2]
+def load3(a, i, c):
+    """Three numbers of row i from column c."""
+    return a[i, c], a[i, c + 1], a[i, c + 2]
 
 
 @kernel
-def store3(a, i, v):
-    a[i, 0], a[i, 1], a[i, 2] = v
+def store3(a, i, c, v):
+    a[i, c], a[i, c + 1], a[i, c + 2] = v
 
 
 @kernel
-def load4(a, i):
-    return a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+def load4(a, i, c):
+    return a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3]
 
 
 @kernel
-def store4(a, i, q):
-    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = q
+def store4(a, i, c, q):
+    a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3] = q
+
+
+@kernel
+def load6(a, i, c):
+    return a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3], a[i, c + 4], a[i, c + 5]
+
+
+@kernel
+def store6(a, i, c, angular, linear):
+    """A spatial vector: its angular and linear part."""
+    a[i, c], a[i, c + 1], a[i, c + 2] = angular
+    a[i, c + 3], a[i, c + 4], a[i, c + 5] = linear
+
+
+@kernel
+def copy(source, out):
+    """out = source for vectors (numba's own slice copy compiles a lot of error text)."""
+    for i in range(len(source)):
+        out[i] = source[i]
 
 
 @kernel

@@ -6,39 +6,95 @@ know about frames, keys or Blender.
 
 from __future__ import annotations
 
-from .aim import advance, coordinate_rates, difference, end_step
+from .aim import advance, difference, end_step, joint_rates
+from .articulated import generalized
 from .assist import feed_forward, hold_back
 from .deflection import first_half, second_half
-from .jit import kernel
+from .jit import kernel, stage
 from .kinematics import forward, momenta, velocities
 from .model import BALL, FREE
-from .roots import balance_roots, place_roots, turn_roots
-from .spatial import add, cross, load3, load4, quat_conj, quat_mul, quat_unit, scale, store3, store4, sub
-from .state import COMPLIANT, LOOSE, PRESCRIBED
+from .roots import any_free, balance_roots, place_roots, turn_roots
+from .spatial import (
+    add,
+    copy,
+    cross,
+    load3,
+    load4,
+    quat_conj,
+    quat_mul,
+    quat_unit,
+    scale,
+    store3,
+    store4,
+    store6,
+    sub,
+)
+from .state import (
+    ANCHOR,
+    COMPLIANT,
+    COORDS,
+    DEFLECTION,
+    DELTA,
+    DRIFT,
+    DRIFT_SECANT,
+    END,
+    ENDS,
+    FINAL,
+    GOAL,
+    GOAL_ANCHOR,
+    GOAL_DRIFT,
+    LINEAR,
+    LOAD,
+    LOOSE,
+    MEAN,
+    MIDDLE,
+    MOMENTUM,
+    MOTION,
+    NEW,
+    NEW_ANCHOR,
+    NOW,
+    PRESCRIBED,
+    REFERENCE,
+    SECANT,
+    SPIN,
+    TORQUE,
+    V,
+    pose_of,
+)
+from .tree import COM, MASS, POSE_COLUMNS
+
+# A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
+DEFLECTION_OVER = 1e-13
 
 
-@kernel
+@stage
 def step(tree, state, aim, plan, work, h, gravity):
-    """Advance `state` by h seconds toward `aim`; work.torque holds what the drives did."""
+    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did."""
+    final = pose_of(work, FINAL)
+    free = any_free(tree, aim)
     loaded = anything_loaded(tree, aim)
     middle_pose(tree, state, aim, work, h)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
-        mixed = first_half(tree, state, aim, work, h, gravity)
-        hold_back(tree, state, aim, plan, work, h, gravity)
+        again = True
+        while again:
+            mixed = first_half(tree, state, aim, work, h, gravity)
+            again = hold_back(tree, state, aim, plan, work, h)
     else:
-        work.ends[:] = aim.end
-        work.mean[:] = aim.secant
+        copy(aim.rate[END], work.rate[ENDS])
+        copy(aim.rate[SECANT], work.rate[MEAN])
     move(tree, state, aim, work, h)
-    turn_roots(tree, state, aim, work, h)
-    forward(tree, work.coords, work.anchors, work.end)
+    if free:
+        turn_roots(tree, state, aim, work, h)
+    forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if loaded:
         second_half(tree, state, aim, work, h, mixed)
-    velocities(tree, work.end, work.ends, aim.drift, work.motion)
-    place_roots(tree, state, aim, work, h, gravity)
-    balance_roots(tree, state, aim, work, h, gravity)
-    momenta(tree, work.end, work.motion, work.spin, work.linear)
+    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+    if free:
+        place_roots(tree, state, aim, work, h, gravity)
+        balance_roots(tree, state, aim, work, h, gravity)
+    momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     drive_torques(tree, state, work, h, gravity)
     finish(tree, state, aim, work)
     end_step(tree, state, aim)
@@ -62,117 +118,109 @@ def middle_pose(tree, state, aim, work, h):
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
-        c = load4(state.coords, i)
+        c = load4(state.body, i, COORDS)
         if aim.mode[i] == PRESCRIBED:
-            c = advance(kind, c, coordinate_rates(kind, aim.secant, d), half)
+            c = advance(kind, c, joint_rates(kind, aim.rate[SECANT], d), half)
         else:
-            c = advance(kind, c, coordinate_rates(kind, state.v, d), half)
-        store4(work.coords, i, c)
-        store3(work.anchors, i, add(load3(state.anchors, i), scale(half, load3(aim.drift_secant, i))))
-    forward(tree, work.coords, work.anchors, work.middle)
+            c = advance(kind, c, joint_rates(kind, state.rate[V], d), half)
+        store4(work.body, i, NEW, c)
+        drift = scale(half, load3(aim.body, i, DRIFT_SECANT))
+        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))
 
 
 @kernel
 def move(tree, state, aim, work, h):
-    """New coordinates in work.coords and anchors in work.anchors; free roots turn later."""
+    """New coordinates and anchors; free roots turn later."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         mode = aim.mode[i]
-        store3(work.anchors, i, load3(aim.anchors, i))
+        store3(work.body, i, NEW_ANCHOR, load3(aim.body, i, GOAL_ANCHOR))
         if mode == PRESCRIBED:
-            store4(work.coords, i, load4(aim.coords, i))
+            store4(work.body, i, NEW, load4(aim.body, i, GOAL))
         elif mode == COMPLIANT:
             _move_compliant(tree, state, aim, work, i, h)
         else:
-            w = coordinate_rates(kind, work.mean, d)
-            store4(work.coords, i, advance(kind, load4(state.coords, i), w, h))
+            w = joint_rates(kind, work.rate[MEAN], d)
+            store4(work.body, i, NEW, advance(kind, load4(state.body, i, COORDS), w, h))
             if kind == FREE:
                 for k in range(3):
-                    work.anchors[i, k] = state.anchors[i, k] + h * work.mean[d + 3 + k]
+                    work.body[i, NEW_ANCHOR + k] = state.body[i, ANCHOR + k] + h * work.rate[MEAN, d + 3 + k]
 
 
 @kernel
 def _move_compliant(tree, state, aim, work, i, h):
-    """q₁ = r₁ ⊕ δ₁; work.mean becomes the joint's own mean rate."""
+    """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
     kind, d = tree.kind[i], tree.dof[i]
-    old, reference, goal = load4(state.coords, i), load4(state.reference, i), load4(aim.coords, i)
-    u = coordinate_rates(kind, work.mean, d)
+    old, reference = load4(state.body, i, COORDS), load4(state.body, i, REFERENCE)
+    goal = load4(aim.body, i, GOAL)
+    u = joint_rates(kind, work.rate[MEAN], d)
     if kind >= BALL:
         deflection = quat_mul(quat_conj(reference), old)
         new = quat_unit(quat_mul(goal, advance(kind, deflection, u, h)))
     else:
         new = advance(kind, (goal[0] + old[0] - reference[0], goal[1] + old[1] - reference[1], 0.0, 0.0), u, h)
-    store4(work.coords, i, new)
+    store4(work.body, i, NEW, new)
     w = scale(1.0 / h, difference(kind, old, new))
     for k in range(min(3, tree.dof[i + 1] - d)):
-        work.mean[d + k] = w[k]
+        work.rate[MEAN, d + k] = w[k]
     if kind == FREE:
         for k in range(3):
-            shift = work.delta[d + 3 + k] + h * work.mean[d + 3 + k]
-            work.anchors[i, k] = aim.anchors[i, k] + shift
-            work.mean[d + 3 + k] = (work.anchors[i, k] - state.anchors[i, k]) / h
+            shift = work.rate[DELTA, d + 3 + k] + h * work.rate[MEAN, d + 3 + k]
+            place = aim.body[i, GOAL_ANCHOR + k] + shift
+            work.body[i, NEW_ANCHOR + k] = place
+            work.rate[MEAN, d + 3 + k] = (place - state.body[i, ANCHOR + k]) / h
 
 
 @kernel
 def drive_torques(tree, state, work, h, gravity):
-    """work.torque: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
-    pose = work.middle
+    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
+    pose = pose_of(work, MIDDLE)
     n1 = len(tree.parent)
     for i in range(1, n1):
-        force = sub(sub(load3(work.linear, i), load3(state.linear, i)), scale(h * tree.mass[i], gravity))
-        couple = add(sub(load3(work.spin, i), load3(state.spin, i)), cross(load3(pose.center, i), force))
-        work.load[i, 0], work.load[i, 1], work.load[i, 2] = couple
-        work.load[i, 3], work.load[i, 4], work.load[i, 5] = force
-    for i in range(n1 - 1, 0, -1):
-        p = tree.parent[i]
-        for d in range(tree.dof[i], tree.dof[i + 1]):
-            s = pose.axes[d]
-            total = 0.0
-            for a in range(6):
-                total += s[a] * work.load[i, a]
-            work.torque[d] = total / h
-        if p > 0:
-            for a in range(6):
-                work.load[p, a] += work.load[i, a]
+        gain = sub(load3(work.body, i, MOMENTUM + 3), load3(state.body, i, LINEAR))
+        force = sub(gain, scale(h * tree.body[i, MASS], gravity))
+        spin = sub(load3(work.body, i, MOMENTUM), load3(state.body, i, SPIN))
+        store6(work.body, i, LOAD, add(spin, cross(load3(pose.body, i, COM), force)), force)
+    torque = work.rate[TORQUE]
+    generalized(tree, pose, work.body, LOAD, torque)
+    for d in range(len(torque)):
+        torque[d] /= h
 
 
 @kernel
 def finish(tree, state, aim, work):
     """Take the end of the step over into the state."""
-    state.coords[:] = work.coords
-    state.anchors[:] = work.anchors
-    state.v[:] = work.ends
-    state.drift[:] = aim.drift
-    state.spin[:] = work.spin
-    state.linear[:] = work.linear
-    work.now.rotation[:] = work.end.rotation
-    work.now.center[:] = work.end.center
-    work.now.moment[:] = work.end.moment
+    copy(work.rate[ENDS], state.rate[V])
     for i in range(1, len(tree.parent)):
+        store4(state.body, i, COORDS, load4(work.body, i, NEW))
+        store3(state.body, i, ANCHOR, load3(work.body, i, NEW_ANCHOR))
+        store3(state.body, i, DRIFT, load3(aim.body, i, GOAL_DRIFT))
+        store6(state.body, i, SPIN, load3(work.body, i, MOMENTUM), load3(work.body, i, MOMENTUM + 3))
+        for k in range(POSE_COLUMNS):
+            work.poses[NOW, i, k] = work.poses[FINAL, i, k]
         if aim.mode[i] == COMPLIANT:
             _note_deflection(tree, state, aim, i)
         else:
             for k in range(6):
-                state.deflection[i, k] = 0.0
-
-
-# A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
-DEFLECTION_OVER = 1e-13
+                state.body[i, DEFLECTION + k] = 0.0
+    for d in range(len(work.axes[NOW])):
+        for k in range(6):
+            work.axes[NOW, d, k] = work.axes[FINAL, d, k]
 
 
 @kernel
 def _note_deflection(tree, state, aim, i):
     kind, d = tree.kind[i], tree.dof[i]
-    delta = difference(kind, load4(aim.coords, i), load4(state.coords, i))
+    delta = difference(kind, load4(aim.body, i, GOAL), load4(state.body, i, COORDS))
+    shift = (0.0, 0.0, 0.0)
+    if kind == FREE:
+        shift = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, GOAL_ANCHOR))
     largest = 0.0
     for k in range(3):
-        largest = max(largest, abs(delta[k]))
-        state.deflection[i, k] = delta[k]
-        if kind == FREE:
-            state.deflection[i, 3 + k] = state.anchors[i, k] - aim.anchors[i, k]
-            largest = max(largest, abs(state.deflection[i, 3 + k]))
+        largest = max(largest, abs(delta[k]), abs(shift[k]))
     for j in range(d, tree.dof[i + 1]):
-        largest = max(largest, abs(state.v[j] - aim.end[j]))
+        largest = max(largest, abs(state.rate[V, j] - aim.rate[END, j]))
     if largest < DEFLECTION_OVER:
-        for k in range(6):
-            state.deflection[i, k] = 0.0
+        delta = shift = (0.0, 0.0, 0.0)
+    store6(state.body, i, DEFLECTION, delta, shift)

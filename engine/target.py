@@ -19,23 +19,26 @@ from . import rotations as rot
 from .errors import MotionError
 from .jit import kernel
 from .model import BALL, FIXED, HINGE, UNIVERSAL, Model
-from .spatial import load3, load4, quat_exp, quat_mul, right_jacobian, store3, store4
+from .spatial import add, axpy, load3, load4, quat_exp, quat_mul, right_jacobian, scale, store3, store4, sub
+from .state import RATE, TARGET_ANCHOR, TARGET_ANCHOR_RATE, VALUE
 
 FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
 
 
+# Columns of Target.curve
+AT = 0  # 4: coordinates at the sample
+SLOPE = 4  # 3: their rates there [1/s]
+REACH = 7  # 3: change over the segment after the sample
+ARRIVE = 10  # 3: the cubic's slope at the segment's end [1/s]
+ANCHOR_AT = 13  # 3: anchor [m]
+ANCHOR_SLOPE = 16  # 3: its rate [m/s]
+CURVE_COLUMNS = 19
+
+
 class Target(NamedTuple):
-    """Curves of n bodies (rows 1 … n, row 0 the world) over `frames` samples.
+    """Curves of n bodies (rows 1 … n, row 0 the world) over `frames` samples."""
 
-    For each segment k → k+1: the start value, and a cubic's slopes and end.
-    """
-
-    value: np.ndarray  # (frames, n+1, 4) coordinates at the samples
-    rate: np.ndarray  # (frames, n+1, 3) coordinate rates at the samples [1/s]
-    reach: np.ndarray  # (frames, n+1, 3) change over the segment after the sample
-    arrive: np.ndarray  # (frames, n+1, 3) the cubic's slope at its end [1/s]
-    anchor: np.ndarray  # (frames, n+1, 3) anchors [m]
-    anchor_rate: np.ndarray  # (frames, n+1, 3) [m/s]
+    curve: np.ndarray  # (frames, n+1, CURVE_COLUMNS)
     hold: np.ndarray  # (frames, n+1) the segment after the sample holds, then jumps
     moving: np.ndarray  # (n+1,) the anchor moves
 
@@ -68,7 +71,8 @@ def build_target(model: Model, motion) -> Target:
     gap = np.zeros_like(anchor)
     gap[:-1] = np.diff(anchor, axis=0)
     moving = (gap != 0.0).any(axis=(0, 2))
-    return Target(value, rate, reach, arrive, anchor, _rates(gap, hold, dt), hold, moving)
+    curve = np.concatenate([value, rate, reach, arrive, anchor, _rates(gap, hold, dt)], axis=2)
+    return Target(np.ascontiguousarray(curve), hold, moving)
 
 
 def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
@@ -114,59 +118,45 @@ def _joint_angles(model: Model, motion, body: int) -> np.ndarray:
 
 
 @kernel
-def evaluate(target, kind, frame, s, dt, value, rate, anchor, anchor_rate):
-    """Coordinates, rates and anchors at frame + s (0 ≤ s ≤ 1), the left limit at s = 1.
+def evaluate(target, kind, frame, s, dt, out, column):
+    """A sample of every body (see `state`) at frame + s, 0 ≤ s ≤ 1; at s = 1 the limit from the left.
 
-    dt is one frame [s]. The outputs are (n+1, ·) arrays.
+    dt is one frame [s].
     """
-    one = 1.0 - s
-    b0 = s * one * one * dt
-    b1 = -s * s * one * dt
-    d0 = one * (1.0 - 3.0 * s)
-    d1 = s * (3.0 * s - 2.0)
-    half = s * s * (3.0 - 2.0 * s)
-    dhalf = 6.0 * s * one / dt
+    curve = target.curve[frame]
     for i in range(1, len(kind)):
-        if s == 0.0 or target.hold[frame, i]:
-            store4(value, i, load4(target.value[frame], i))
-            store3(anchor, i, load3(target.anchor[frame], i))
-            if s > 0.0 or target.hold[frame, i]:
-                store3(rate, i, (0.0, 0.0, 0.0))
-                store3(anchor_rate, i, (0.0, 0.0, 0.0))
-            else:
-                store3(rate, i, load3(target.rate[frame], i))
-                store3(anchor_rate, i, load3(target.anchor_rate[frame], i))
+        hold = target.hold[frame, i]
+        if s == 0.0 or hold:
+            still = 0.0 if hold else 1.0
+            store4(out, i, column + VALUE, load4(curve, i, AT))
+            store3(out, i, column + RATE, scale(still, load3(curve, i, SLOPE)))
+            store3(out, i, column + TARGET_ANCHOR, load3(curve, i, ANCHOR_AT))
+            store3(out, i, column + TARGET_ANCHOR_RATE, scale(still, load3(curve, i, ANCHOR_SLOPE)))
             continue
-        r = load3(target.reach[frame], i)
-        u = load3(target.rate[frame], i)
-        w = load3(target.arrive[frame], i)
-        phi = (
-            half * r[0] + b0 * u[0] + b1 * w[0],
-            half * r[1] + b0 * u[1] + b1 * w[1],
-            half * r[2] + b0 * u[2] + b1 * w[2],
-        )
-        dphi = (
-            dhalf * r[0] + d0 * u[0] + d1 * w[0],
-            dhalf * r[1] + d0 * u[1] + d1 * w[1],
-            dhalf * r[2] + d0 * u[2] + d1 * w[2],
-        )
-        c = load4(target.value[frame], i)
+        start = load3(curve, i, SLOPE)
+        phi, dphi = hermite(load3(curve, i, REACH), start, load3(curve, i, ARRIVE), s, dt)
+        c = load4(curve, i, AT)
         if kind[i] >= BALL:
-            store4(value, i, quat_mul(c, quat_exp(phi)))
-            store3(rate, i, right_jacobian(phi, dphi))
+            store4(out, i, column + VALUE, quat_mul(c, quat_exp(phi)))
+            store3(out, i, column + RATE, right_jacobian(phi, dphi))
         else:
-            store4(value, i, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
-            store3(rate, i, dphi)
+            store4(out, i, column + VALUE, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
+            store3(out, i, column + RATE, dphi)
+        place, rate = load3(curve, i, ANCHOR_AT), (0.0, 0.0, 0.0)
         if target.moving[i]:
-            for k in range(3):
-                x0 = target.anchor[frame, i, k]
-                x1 = target.anchor[frame + 1, i, k]
-                v0 = target.anchor_rate[frame, i, k]
-                v1 = target.anchor_rate[frame + 1, i, k]
-                anchor[i, k] = x0 + half * (x1 - x0) + b0 * v0 + b1 * v1
-                anchor_rate[i, k] = dhalf * (x1 - x0) + d0 * v0 + d1 * v1
-        else:
-            store3(anchor, i, load3(target.anchor[frame], i))
-            store3(anchor_rate, i, (0.0, 0.0, 0.0))
+            after = target.curve[frame + 1]
+            gap = sub(load3(after, i, ANCHOR_AT), place)
+            shift, rate = hermite(gap, load3(curve, i, ANCHOR_SLOPE), load3(after, i, ANCHOR_SLOPE), s, dt)
+            place = add(place, shift)
+        store3(out, i, column + TARGET_ANCHOR, place)
+        store3(out, i, column + TARGET_ANCHOR_RATE, rate)
 
 
+@kernel
+def hermite(reach, start, arrive, s, dt):
+    """A cubic from 0 to `reach` in dt seconds with given slopes at its ends: value and slope at s·dt."""
+    one = 1.0 - s
+    half, rise = s * s * (3.0 - 2.0 * s), 6.0 * s * one / dt
+    value = axpy(half, reach, axpy(s * one * one * dt, start, scale(-s * s * one * dt, arrive)))
+    slope = axpy(rise, reach, axpy(one * (1.0 - 3.0 * s), start, scale(s * (3.0 * s - 2.0), arrive)))
+    return value, slope

@@ -1,7 +1,11 @@
-"""A model as the kernels see it: flat arrays, row 0 the world, bodies from row 1.
+"""A model as the kernels see it: a few flat tables, row 0 the world, bodies from row 1.
 
-Owns the layout of the constant arrays and of the scratch space. Must not know
-about time or controllers.
+Owns the layout of the constant tables, of a pose and of a factor. Must not know about
+time or controllers.
+
+Numbers of a body stand side by side in one row; names such as REST are the first
+column of a group. (One array a group would read a little better, but numba passes
+arrays as eight words each, and compiles for minutes what takes seconds this way.)
 
 Spatial vectors are (angular, linear) in world axes about the tree's root anchor,
 so inertias and momenta of a tree simply add.
@@ -15,36 +19,46 @@ import numpy as np
 
 from .model import Model
 
-# numba drops its negative-index check for unsigned index arrays.
-INDEX = np.uint32
+# Columns of Tree.body
+REST = 0  # 4: body axes at rest in the parent's frame
+AXIS = 4  # 3: hinge axis, universal's first
+AXIS2 = 7  # 3: universal's second
+CENTER = 10  # 3: centre of mass in the body's frame
+INERTIA = 13  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
+MASS = 19  # 1
+TREE_COLUMNS = 20
+
+# Columns of Pose.body
+ROTATION = 0  # 4: body axes in the world
+PLACE = 4  # 3: joint anchor from the tree's root anchor [m]
+COM = 7  # 3: centre of mass from the tree's root anchor [m]
+MOMENT = 10  # 3: mass × COM
+WORLD_INERTIA = 13  # 6: about the tree's root anchor, world axes
+POSE_COLUMNS = 19
+
+# Columns of Factor.joint
+COLUMN = 0  # 6: articulated inertia × axis, eliminated within the joint
+LOWER = 6  # 6: the joint block's unit lower triangle, its pivot on the diagonal
+PIVOT = 12  # 1: 1 / pivot, 0 where nothing can move
+FACTOR_COLUMNS = 13
 
 
 class Tree(NamedTuple):
-    """Constant arrays of a model; n bodies in rows 1 … n."""
+    """Constant tables of a model; n bodies in rows 1 … n."""
 
     parent: np.ndarray  # (n+1,) row of the parent
-    root: np.ndarray  # (n+1,) row of the tree's root body
-    roots: np.ndarray  # (trees,) rows of the root bodies
-    last: np.ndarray  # (n+1,) last row of the body's subtree (rows are depth-first)
     kind: np.ndarray  # (n+1,)
     dof: np.ndarray  # (n+2,) first degree of freedom of each row
-    rest: np.ndarray  # (n+1, 4)
-    axis: np.ndarray  # (n+1, 3) hinge axis, universal's first
-    axis2: np.ndarray  # (n+1, 3) universal's second
-    mass: np.ndarray  # (n+1,)
-    center: np.ndarray  # (n+1, 3)
-    inertia: np.ndarray  # (n+1, 6) xx, yy, zz, xy, xz, yz about the centre of mass
+    last: np.ndarray  # (n+1,) last row of the body's subtree (rows are depth-first)
+    roots: np.ndarray  # (trees,) rows of the root bodies
+    body: np.ndarray  # (n+1, TREE_COLUMNS)
 
 
 class Pose(NamedTuple):
     """Everything that follows from where the bodies are."""
 
-    rotation: np.ndarray  # (n+1, 4) body axes in the world
-    anchor: np.ndarray  # (n+1, 3) joint anchor from the tree's root anchor [m]
-    center: np.ndarray  # (n+1, 3) centre of mass from the tree's root anchor [m]
+    body: np.ndarray  # (n+1, POSE_COLUMNS)
     axes: np.ndarray  # (nv, 6) motion of one unit of each degree of freedom
-    moment: np.ndarray  # (n+1, 3) mass × center
-    inertia: np.ndarray  # (n+1, 6) about the tree's root anchor, world axes
 
 
 class Factor(NamedTuple):
@@ -52,26 +66,16 @@ class Factor(NamedTuple):
 
     active: np.ndarray  # (n+1,) the body's joint takes part
     inertia: np.ndarray  # (n+1, 6, 6) articulated inertia
-    column: np.ndarray  # (nv, 6) inertia × axis, eliminated within the joint
-    lower: np.ndarray  # (nv, 6) the joint block's unit lower triangle
-    inverse: np.ndarray  # (nv,) 1 / pivot, 0 where nothing can move
-    force: np.ndarray  # (n+1, 6) scratch of the solve
-    motion: np.ndarray  # (n+1, 6) scratch of the solve
+    joint: np.ndarray  # (nv, FACTOR_COLUMNS)
+    scratch: np.ndarray  # (n+1, 12) forces and motions of a solve
 
 
 def build_tree(model: Model) -> Tree:
     """Lay the model out for the kernels."""
     n = len(model)
-
-    def rows(values, width=()) -> np.ndarray:
-        out = np.zeros((n + 1, *width))
-        out[1:] = values
-        return out
-
-    parent = np.zeros(n + 1, dtype=INDEX)
+    # numba drops its negative-index check for unsigned indices
+    parent = np.zeros(n + 1, dtype=np.uint32)
     parent[1:] = model.parents + 1
-    root = np.zeros(n + 1, dtype=INDEX)
-    root[1:] = model.trees + 1
     last = np.arange(n + 1)
     for row in range(n, 0, -1):
         last[parent[row]] = max(last[parent[row]], last[row])
@@ -79,40 +83,13 @@ def build_tree(model: Model) -> Tree:
     kind[1:] = model.kinds
     dof = np.zeros(n + 2, dtype=np.int64)
     dof[1:] = model.dof_starts
-    rest = rows(model.rest_rotations, (4,))
-    rest[0, 0] = 1.0
-    inertia = model.inertias[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
-    return Tree(
-        parent,
-        root,
-        np.unique(root[1:]).astype(np.int64),
-        last,
-        kind,
-        dof,
-        rest,
-        rows(model.axes[:, 0], (3,)),
-        rows(model.axes[:, 1], (3,)),
-        rows(model.masses),
-        rows(model.centers, (3,)),
-        rows(inertia, (6,)),
-    )
-
-
-def new_pose(tree: Tree) -> Pose:
-    n1, nv = len(tree.parent), int(tree.dof[-1])
-    pose = Pose(*(np.zeros(shape) for shape in ((n1, 4), (n1, 3), (n1, 3), (nv, 6), (n1, 3), (n1, 6))))
-    pose.rotation[0, 0] = 1.0
-    return pose
-
-
-def new_factor(tree: Tree) -> Factor:
-    n1, nv = len(tree.parent), int(tree.dof[-1])
-    return Factor(
-        np.zeros(n1, dtype=np.bool_),
-        np.zeros((n1, 6, 6)),
-        np.zeros((nv, 6)),
-        np.zeros((nv, 6)),
-        np.zeros(nv),
-        np.zeros((n1, 6)),
-        np.zeros((n1, 6)),
-    )
+    body = np.zeros((n + 1, TREE_COLUMNS))
+    body[0, REST] = 1.0
+    body[1:, REST : REST + 4] = model.rest_rotations
+    body[1:, AXIS : AXIS + 3] = model.axes[:, 0]
+    body[1:, AXIS2 : AXIS2 + 3] = model.axes[:, 1]
+    body[1:, CENTER : CENTER + 3] = model.centers
+    body[1:, INERTIA : INERTIA + 6] = model.inertias[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
+    body[1:, MASS] = model.masses
+    roots = np.flatnonzero(model.parents < 0) + 1
+    return Tree(parent, kind, dof, last, roots, body)

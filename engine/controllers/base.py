@@ -53,9 +53,7 @@ class Controller:
 
         return Plan(
             columns(behaviour, 0),
-            columns(SETTLE / settle, 1.0),
-            columns(zeta, 1.0),
-            columns(heavy, 0.0),
+            np.stack([columns(SETTLE / settle, 1.0), columns(zeta, 1.0), columns(heavy, 0.0)], axis=2),
             np.full(len(model) + 1, _one_number(self.assist, "assist")),
         )
 
