@@ -1,46 +1,74 @@
-"""Doors to the engine's inner kernels, which only compiled code can call."""
+"""Doors to the engine's inner kernels, which only compiled code can call.
+
+The one file of the tests that knows how the kernels' tables are laid out.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine import articulated, kinematics, pd, spatial, target
 from engine.jit import entry, kernel
 from engine.model import Model
-from engine.tree import Factor, Pose, Tree, build_tree, new_factor, new_pose
+from engine.state import (
+    COMPLIANCE,
+    COMPOSITE,
+    LOAD,
+    MAIN,
+    MOMENTUM,
+    MOTION,
+    NEW,
+    NEW_ANCHOR,
+    NOW,
+    RATE,
+    SAMPLE_COLUMNS,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    VALUE,
+    Work,
+    factor_of,
+    new_work,
+    pose_of,
+)
+from engine.tree import PLACE, ROTATION, Tree, build_tree
+
+
+@entry
+def _place(tree, work):
+    kinematics.forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, NOW))
 
 
 @kernel
-def _momentum(tree, pose, v, drift, motion, load, g):
-    """g = M v (+ what moving anchors add)."""
-    kinematics.velocities(tree, pose, v, drift, motion)
+def _load_momenta(tree, pose, work):
     for i in range(1, len(tree.parent)):
-        x = motion[i]
-        angular, linear = kinematics.apply_inertia(tree, pose, i, (x[0], x[1], x[2]), (x[3], x[4], x[5]))
-        load[i, 0], load[i, 1], load[i, 2] = angular
-        load[i, 3], load[i, 4], load[i, 5] = linear
-    articulated.generalized(tree, pose, load, g)
+        w, u = spatial.load3(work.body, i, MOTION), spatial.load3(work.body, i, MOTION + 3)
+        angular, linear = kinematics.apply_inertia(tree, pose, i, w, u)
+        spatial.store6(work.body, i, LOAD, angular, linear)
 
 
 @entry
-def _place(tree, coords, anchors, v, drift, pose, motion, load, g):
-    kinematics.forward(tree, coords, anchors, pose)
-    _momentum(tree, pose, v, drift, motion, load, g)
+def _mass_times(tree, work, v, drift, g):
+    pose = pose_of(work, NOW)
+    kinematics.velocities(tree, pose, v, drift, 0, work.body, MOTION)
+    _load_momenta(tree, pose, work)
+    articulated.generalized(tree, pose, work.body, LOAD, g)
 
 
 @entry
-def _solve(tree, pose, compliance, composite, factor, g, x):
-    articulated.composite_inertia(tree, pose, composite)
-    articulated.factorise(tree, pose, composite, compliance, factor)
+def _solve(tree, work, g, x):
+    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
+    articulated.composite_inertia(tree, pose, work.body, COMPOSITE)
+    articulated.factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
     articulated.solve(tree, pose, factor, g, x)
 
 
 @entry
-def _momenta(tree, pose, motion, spin, linear, root):
-    kinematics.momenta(tree, pose, motion, spin, linear)
-    mass, center, total, angular = kinematics.tree_momentum(tree, pose, root, spin, linear)
+def _tree_momentum(tree, work, root):
+    pose = pose_of(work, NOW)
+    kinematics.momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+    mass, center, total, angular = kinematics.tree_momentum(tree, pose, root, work.body, MOMENTUM)
     return mass, center, total, angular, kinematics.locked_inertia(tree, pose, root, mass, center)
 
 
@@ -50,8 +78,8 @@ def pd_response(omega, zeta, h):
 
 
 @entry
-def evaluate(curves, kind, frame, s, dt, value, rate, anchor, anchor_rate):
-    target.evaluate(curves, kind, frame, s, dt, value, rate, anchor, anchor_rate)
+def _evaluate(curves, kind, frame, s, dt, out):
+    target.evaluate(curves, kind, frame, s, dt, out, 0)
 
 
 @entry
@@ -73,70 +101,74 @@ def symmetric(q, a, v):
     return spatial.rotate_symmetric(q, a), spatial.symmetric_apply(a, v), spatial.symmetric_solve(a, v)
 
 
-class Frozen(NamedTuple):
+class Curve:
+    """A motion's target, read at any time."""
+
+    def __init__(self, model: Model, motion):
+        self.kind = build_tree(model).kind
+        self.curves, self.dt = target.build_target(model, motion), 1.0 / motion.fps
+        self.out = np.zeros((len(model) + 1, SAMPLE_COLUMNS))
+
+    def at(self, frame: int, s: float) -> tuple[np.ndarray, ...]:
+        """Values (n, 4), rates, anchors and anchor rates (n, 3) at frame + s."""
+        _evaluate(self.curves, self.kind, frame, s, self.dt, self.out)
+        groups = ((VALUE, 4), (RATE, 3), (TARGET_ANCHOR, 3), (TARGET_ANCHOR_RATE, 3))
+        return tuple(self.out[1:, first : first + width].copy() for first, width in groups)
+
+
+@dataclass
+class Frozen:
     """A model stopped at one pose with rates v, as the kernels see it."""
 
     model: Model
     tree: Tree
-    pose: Pose
-    factor: Factor
-    motion: np.ndarray  # (n, 6) about the root anchor
+    work: Work
     momentum: np.ndarray  # (nv,) M v
 
     @classmethod
     def at(cls, model: Model, coords, anchors, v, drift=None) -> Frozen:
         """coords (n, 4), anchors and drift (n, 3) in the parents' frames, v (nv,)."""
         tree = build_tree(model)
-        pose, factor = new_pose(tree), new_factor(tree)
-        n1 = len(model) + 1
-        motion, load, g = np.zeros((n1, 6)), np.zeros((n1, 6)), np.zeros(model.nv)
-        _place(
-            tree,
-            _rows(coords),
-            _rows(anchors),
-            v,
-            np.zeros((n1, 3)) if drift is None else _rows(drift),
-            pose,
-            motion,
-            load,
-            g,
-        )
-        return cls(model, tree, pose, factor, motion[1:], g)
+        work = new_work(tree)
+        work.body[1:, NEW : NEW + 4] = coords
+        work.body[1:, NEW_ANCHOR : NEW_ANCHOR + 3] = anchors
+        _place(tree, work)
+        frozen = cls(model, tree, work, np.zeros(model.nv))
+        frozen.momentum = frozen.times_mass(v, drift)
+        return frozen
 
-    def times_mass(self, v: np.ndarray) -> np.ndarray:
-        """M v at this pose."""
-        n1 = len(self.model) + 1
-        return _times(self, v, np.zeros((n1, 3)))
+    @property
+    def turns(self) -> np.ndarray:
+        """(n, 4) body axes in the world."""
+        return self.work.poses[NOW, 1:, ROTATION : ROTATION + 4]
+
+    @property
+    def places(self) -> np.ndarray:
+        """(n, 3) anchors from the tree's root anchor."""
+        return self.work.poses[NOW, 1:, PLACE : PLACE + 3]
+
+    @property
+    def motion(self) -> np.ndarray:
+        """(n, 6) velocities about the root anchor, of the rates last used."""
+        return self.work.body[1:, MOTION : MOTION + 6]
+
+    def times_mass(self, v, drift=None) -> np.ndarray:
+        """M v at this pose (and what moving anchors add)."""
+        g = np.zeros(self.model.nv)
+        rates = np.zeros((len(self.model) + 1, 3))
+        if drift is not None:
+            rates[1:] = drift
+        _mass_times(self.tree, self.work, np.asarray(v, dtype=float), rates, g)
+        return g
 
     def solve(self, active, compliance, g) -> np.ndarray:
         """x = (M + C)⁻¹ g on the active bodies' degrees of freedom."""
-        n1 = len(self.model) + 1
-        self.factor.active[1:] = active
+        self.work.active[MAIN, 1:] = active
+        self.work.body[1:, COMPLIANCE] = compliance
         x = np.full(self.model.nv, np.nan)
-        _solve(self.tree, self.pose, _rows(compliance), np.zeros((n1, 10)), self.factor, np.asarray(g, dtype=float), x)
+        _solve(self.tree, self.work, np.asarray(g, dtype=float), x)
         return x
 
     def tree_momentum(self, root: int):
         """Mass, centre (from the root anchor), momentum, angular momentum and locked inertia of a tree."""
-        n1 = len(self.model) + 1
-        return _momenta(self.tree, self.pose, _rows(self.motion), np.zeros((n1, 3)), np.zeros((n1, 3)), root + 1)
-
-
-@entry
-def _mass_times(tree, pose, v, drift, motion, load, g):
-    _momentum(tree, pose, v, drift, motion, load, g)
-
-
-def _times(frozen: Frozen, v, drift) -> np.ndarray:
-    n1 = len(frozen.model) + 1
-    g = np.zeros(frozen.model.nv)
-    _mass_times(frozen.tree, frozen.pose, np.asarray(v, dtype=float), drift, np.zeros((n1, 6)), np.zeros((n1, 6)), g)
-    return g
-
-
-def _rows(values) -> np.ndarray:
-    """Rows 1 … n for bodies, row 0 for the world."""
-    values = np.asarray(values, dtype=float)
-    out = np.zeros((len(values) + 1, *values.shape[1:]))
-    out[1:] = values
-    return out
+        return _tree_momentum(self.tree, self.work, root + 1)

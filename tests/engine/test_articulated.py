@@ -57,10 +57,10 @@ def test_kinematics(cases, figure):
     for model, coords, anchors, v, oracle in cases:
         frozen = Frozen.at(model, coords, anchors, v)
         root = anchors[model.trees]
-        places = frozen.pose.anchor[1:] + root
+        places = frozen.places + root
         wanted = oracle.d.xpos[oracle.body_ids]
         worst_place = max(worst_place, np.abs(places - wanted).max() / max(1.0, np.abs(wanted).max()))
-        turns, theirs = frozen.pose.rotation[1:], oracle.d.xquat[oracle.body_ids]
+        turns, theirs = frozen.turns, oracle.d.xquat[oracle.body_ids]
         theirs = theirs * np.sign((turns * theirs).sum(axis=1, keepdims=True))
         worst_axes = max(worst_axes, np.abs(turns - theirs).max())
         for i, body in enumerate(oracle.body_ids):
@@ -68,7 +68,7 @@ def test_kinematics(cases, figure):
             mujoco.mj_objectVelocity(oracle.m, oracle.d, mujoco.mjtObj.mjOBJ_XBODY, body, six, 0)
             spin, speed = (
                 frozen.motion[i, :3],
-                frozen.motion[i, 3:] + np.cross(frozen.motion[i, :3], frozen.pose.anchor[i + 1]),
+                frozen.motion[i, 3:] + np.cross(frozen.motion[i, :3], frozen.places[i]),
             )
             error = max(np.abs(spin - six[:3]).max(), np.abs(speed - six[3:]).max())
             worst_speed = max(worst_speed, error / max(1.0, np.abs(six).max()))

@@ -177,11 +177,20 @@ def test_limp_chain_converges_to_mujoco(kinds, figure):
     n = 6
     words = [kinds[0]] + [kinds[i % len(kinds)] for i in range(1, n)]
     words = [words[0]] + ["BALL" if w == "FREE" else w for w in words[1:]]
+    masses = np.linspace(2.0, 0.5, n)
+    offsets = np.tile([0.3, 0.0, 0.0], (n, 1))
+    offsets[0] = 0.0
     model = Model.from_tree(
-        [f"b{i}" for i in range(n)], [None, *range(n - 1)], np.vstack([[0, 0, 0], np.tile([0.3, 0, 0], (n - 1, 1))]), None, words,
-        np.linspace(2.0, 0.5, n), np.tile([0.15, 0.02, 0.0], (n, 1)), [np.diag([0.004, 0.02, 0.022]) * m for m in np.linspace(2.0, 0.5, n)],
+        [f"b{i}" for i in range(n)],
+        [None, *range(n - 1)],
+        offsets,
+        None,
+        words,
+        masses,
+        np.tile([0.15, 0.02, 0.0], (n, 1)),
+        [np.diag([0.004, 0.02, 0.022]) * m for m in masses],
         rng.normal(size=(n, 2, 3)),
-    )  # fmt: skip
+    )
     seconds, fps, g = 1.0, 60.0, (0.0, 0.0, -9.81)
     rates = rng.normal(size=(n + 1, 3)) * 2.0
     motion = launched(model, fps, round(seconds * fps) + 1, rates)

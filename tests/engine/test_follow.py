@@ -97,7 +97,8 @@ def test_errors_follow_the_closed_form(kind, links, base, scene, figure, rng):
             if settle == 0.5 and not moving:
                 left = np.linalg.norm(found[6, joints], axis=1) / np.linalg.norm(found[1, joints], axis=1)
                 assert left == pytest.approx(np.full(len(joints), 0.1), abs=1e-6), "10.00 % after one settle time"
-    name = f"Follow, {links} {kind}, {'free root' if base else 'fixed root'}, {'gravity' if scene is EARTH else 'weightless'}"
+    where = "gravity" if scene is EARTH else "weightless"
+    name = f"Follow, {links} {kind}, {'free root' if base else 'fixed root'}, {where}"
     figure(f"{name}, h 1/1000 to 1/10 s: off the closed form [rad]", worst, ON_CURVE)
     if base == "FREE":
         figure(f"{name}: linear momentum", linear, MOMENTUM)

@@ -106,11 +106,11 @@ def test_settings_out_of_range(settings, words):
 @pytest.mark.parametrize("steps", [0, -5, np.nan, np.inf])
 def test_steps_per_second_out_of_range(steps):
     model = chain(1)
-    with pytest.raises(engine.SettingError, match="[Ss]teps per second"):
+    with pytest.raises(engine.SettingError, match=r"[Ss]teps per second"):
         engine.simulate(model, Motion.build(model, 24.0, still(4, 1)), engine.Follow(), steps_per_second=steps)
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0), (0.0, 0.0, np.nan), 9.81])
 def test_gravity_out_of_range(gravity):
-    with pytest.raises(engine.SettingError, match="[Gg]ravity"):
+    with pytest.raises(engine.SettingError, match=r"[Gg]ravity"):
         engine.Scene(gravity=gravity)

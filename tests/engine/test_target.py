@@ -9,25 +9,9 @@ from scipy.spatial.transform import Rotation
 import engine
 from engine.model import BALL, HINGE, UNIVERSAL
 from engine.motion import Motion
-from engine.target import build_target
-from engine.tree import build_tree
 from naive import angle_between
-from probe import evaluate
+from probe import Curve
 from shapes import chain, joint_rotations, random_tree, smooth_motion
-
-
-class Curve:
-    """A motion's target, read at any time."""
-
-    def __init__(self, model, motion):
-        self.kind = build_tree(model).kind
-        self.curves, self.dt = build_target(model, motion), 1.0 / motion.fps
-        self.out = tuple(np.zeros((len(model) + 1, w)) for w in (4, 3, 3, 3))
-
-    def at(self, frame: int, s: float):
-        """Values, rates, anchors and anchor rates, (n, ·) each, at frame + s."""
-        evaluate(self.curves, self.kind, frame, s, self.dt, *self.out)
-        return tuple(x[1:].copy() for x in self.out)
 
 
 @pytest.fixture
