@@ -14,8 +14,8 @@ import numpy as np
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
-# Values closer than this over all frames are one value: the last bit of a float32 near one.
-SAME = 1.2e-7
+# Values closer than this over all frames are one value: rounding of float32 poses, 0.0001 degrees.
+SAME = 1e-6
 
 # Everything a key is made of, with its width and number type; `co` first.
 KEY_PARTS = (

@@ -46,8 +46,7 @@ def bake(
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
-    with showing.exposed(rig, "RESULT"):
-        wanted = sampling.finish(sampling.sample(rig, scene, frames))
+    wanted = _wanted(rig, scene, frames)
     notes = list(_constraint_notes(rig, bones, mute))
     source = data.action if data else None
     action, bag = _new_action(rig, source if target == "ACTION" else None)
@@ -68,7 +67,8 @@ def bake(
 def _bones(rig: bpy.types.Object, selected_only: bool) -> list[bpy.types.PoseBone]:
     if rig.heft_result is None or not rig.heft.fingerprint:
         raise RigError(f"'{rig.name}' has no result to bake: press Simulate first.")
-    bones = [bone for bone in rig.pose.bones if bone.constraints.get(showing.CONSTRAINT) is not None]
+    names = showing.body_names(rig)
+    bones = [bone for bone in rig.pose.bones if bone.name in names]
     if selected_only:
         bones = [bone for bone in bones if is_selected(bone)]
         if not bones:
@@ -90,6 +90,23 @@ def _frames(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
             f"{rig.heft.result_start} to {rig.heft.result_end}: simulate again."
         )
     return frames
+
+
+def _wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Samples:
+    """The poses to bake: what the rig shows.
+
+    Where a body shows nothing but its result, its pose comes from the result
+    armature itself: a constraint takes it through world space, which rounds.
+    """
+    with showing.exposed(rig, "RESULT"):
+        shown = sampling.finish(sampling.sample(rig, scene, frames))
+        pure = [] if showing.is_driven(rig) else showing.pure_bones(rig)
+    if pure:
+        own = sampling.finish(sampling.sample(rig.heft_result, scene, frames))
+        here = [shown.names.index(name) for name in pure]
+        there = [own.names.index(name) for name in pure]
+        shown.poses[:, here] = own.poses[:, there]
+    return shown
 
 
 def _height(rig: bpy.types.Object) -> float:

@@ -60,12 +60,10 @@ def _settle(rig: bpy.types.Object) -> None:
     if result.parent != rig:
         showing.ensure_result(rig)
         session.forget(rig)
-    constraint = next(showing.constraints_of(rig), None)
-    if constraint is None:
-        return
-    visible = rig.heft.shown == "RESULT" and not showing.standing_back(rig)
-    driven = bool(rig.animation_data and showing.is_driven(rig))
-    if constraint.mute == visible or (visible and driven != showing.mix_is_keyed(rig)):
+    visible, keyed = showing.is_visible(rig), showing.mix_is_keyed(rig)
+    wanted = visible and (keyed or rig.heft.mix > 0.0)
+    there = next(showing.constraints_of(rig), None) is not None
+    if wanted != there or (visible and showing.is_driven(rig) != keyed):
         showing.apply(rig)
 
 

@@ -149,7 +149,6 @@ def _finish(rig, scene, cached: _Cached, reading: reader.Reading, result: engine
     rig.heft.fingerprint = store.fingerprint(rig, scene, cached.source)
     rig.heft.written = store.keys_fingerprint(rig.heft_result)
     rig.heft.message = "\n".join(result.warnings)
-    showing.attach(rig, reading.names)
     showing.show(rig, "RESULT")
 
 

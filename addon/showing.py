@@ -11,7 +11,7 @@ only while mix is keyed, and taken away with the constraints.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
@@ -181,41 +181,10 @@ def constraints_of(rig: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
             yield found
 
 
-def attach(rig: bpy.types.Object, names: Iterable[str]) -> None:
-    """One last Copy Transforms on each body's bone, and none elsewhere."""
-    result = rig.heft_result
-    names = set(names)
-    for bone in rig.pose.bones:
-        found = bone.constraints.get(CONSTRAINT)
-        if bone.name not in names:
-            if found is not None:
-                _drop_driver(rig, bone)
-                _detach(bone, found)
-            continue
-        if found is None:
-            active = bone.constraints.active
-            found = bone.constraints.new("COPY_TRANSFORMS")
-            found.name = CONSTRAINT
-            found.show_expanded = False
-            if active is not None:
-                bone.constraints.active = active
-        if found.target != result or found.subtarget != bone.name:
-            found.target = result
-            found.subtarget = bone.name
-            # Armature space on both sides: the object's transform, however large, costs no precision.
-            found.target_space = found.owner_space = "POSE"
-        last = len(bone.constraints) - 1
-        if bone.constraints[last] != found:
-            bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
-
-
-def _detach(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
-    """Remove a constraint; the one that was active in the user's list stays it."""
-    active = bone.constraints.active
-    name = active.name if active is not None and active != constraint else None
-    bone.constraints.remove(constraint)
-    if name is not None:
-        bone.constraints.active = bone.constraints[name]
+def body_names(rig: bpy.types.Object) -> set[str]:
+    """The bones the result has keys for."""
+    bag = actions.active_bag(rig.heft_result) if rig.heft_result is not None else None
+    return {group.name for group in bag.groups if len(group.channels)} if bag is not None else set()
 
 
 def show(rig: bpy.types.Object, which: str) -> None:
@@ -224,26 +193,66 @@ def show(rig: bpy.types.Object, which: str) -> None:
     apply(rig)
 
 
+def is_visible(rig: bpy.types.Object) -> bool:
+    """Should the rig move as its result?"""
+    return rig.heft.shown == "RESULT" and rig.heft_result is not None and not standing_back(rig)
+
+
 def apply(rig: bpy.types.Object) -> None:
-    """Bring constraints, mix and muted IK in line with the settings."""
-    visible = rig.heft.shown == "RESULT" and rig.heft_result is not None and not standing_back(rig)
+    """Bring constraints, mix and muted IK in line with the settings.
+
+    A bone that shows nothing of its result has no constraint at all: even a muted
+    one makes Blender take the bone through world space, which rounds.
+    """
+    visible = is_visible(rig)
     keyed = visible and mix_is_keyed(rig)
-    any_mix = keyed
+    names = body_names(rig) if visible else set()
     for bone in rig.pose.bones:
-        constraint = bone.constraints.get(CONSTRAINT)
-        if constraint is None:
+        influence = rig.heft.mix * bone.heft.mix if bone.name in names else 0.0
+        if influence <= 0.0 and not (keyed and bone.name in names):
+            _detach(rig, bone)
             continue
-        if constraint.mute == visible:
-            constraint.mute = not visible
+        constraint = _attach(bone, rig.heft_result)
         if keyed:
             _add_driver(rig, bone)
             continue
         _drop_driver(rig, bone)
-        influence = rig.heft.mix * bone.heft.mix
-        any_mix = any_mix or influence > 0.0
         if constraint.influence != influence:
             constraint.influence = influence
-    _mute_solvers(rig, visible and any_mix)
+    _mute_solvers(rig, next(constraints_of(rig), None) is not None)
+
+
+def _attach(bone: bpy.types.PoseBone, result: bpy.types.Object) -> bpy.types.Constraint:
+    """One last Copy Transforms on the bone."""
+    found = bone.constraints.get(CONSTRAINT)
+    if found is None:
+        active = bone.constraints.active
+        found = bone.constraints.new("COPY_TRANSFORMS")
+        found.name = CONSTRAINT
+        found.show_expanded = False
+        if active is not None:
+            bone.constraints.active = active
+    if found.target != result or found.subtarget != bone.name:
+        found.target = result
+        found.subtarget = bone.name
+        found.target_space = found.owner_space = "POSE"
+    last = len(bone.constraints) - 1
+    if bone.constraints[last] != found:
+        bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
+    return found
+
+
+def _detach(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
+    """Remove Heft's constraint; the one that was active in the user's list stays it."""
+    found = bone.constraints.get(CONSTRAINT)
+    if found is None:
+        return
+    _drop_driver(rig, bone)
+    active = bone.constraints.active
+    name = active.name if active is not None and active != found else None
+    bone.constraints.remove(found)
+    if name is not None:
+        bone.constraints.active = bone.constraints[name]
 
 
 def mix_is_keyed(rig: bpy.types.Object) -> bool:
@@ -259,7 +268,18 @@ def mix_is_keyed(rig: bpy.types.Object) -> bool:
 def is_driven(rig: bpy.types.Object) -> bool:
     """Do drivers move the constraints' influence?"""
     ending = f'.constraints["{CONSTRAINT}"].influence'
-    return any(curve.data_path.endswith(ending) for curve in rig.animation_data.drivers)
+    data = rig.animation_data
+    return data is not None and any(curve.data_path.endswith(ending) for curve in data.drivers)
+
+
+def pure_bones(rig: bpy.types.Object) -> list[str]:
+    """Bones that show their result and nothing else: mixed fully."""
+    found = []
+    for bone in rig.pose.bones:
+        constraint = bone.constraints.get(CONSTRAINT)
+        if constraint is not None and constraint.influence == 1.0:
+            found.append(bone.name)
+    return found
 
 
 def _influence_path(bone: bpy.types.PoseBone) -> str:
@@ -374,9 +394,7 @@ def exposed(rig: bpy.types.Object, which: str):
 
 def remove(rig: bpy.types.Object) -> None:
     """Take everything of Heft's off the rig and out of the file."""
-    if rig.heft_result is not None:
-        show(rig, "SOURCE")
-    attach(rig, ())
+    show(rig, "SOURCE")
     result = rig.heft_result
     properties.forget(rig, "heft_result")
     if result is not None and result.parent == rig:

@@ -1,0 +1,202 @@
+"""What Bake writes, and what it keeps."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+import rigs
+import state
+
+from heft.addon import actions
+
+
+@pytest.fixture
+def rig(empty):
+    rig = rigs.chain(6, connected=False)
+    rigs.wave(rig, modes=rigs.MODES)
+    rig.pose.bones[2]["twist"] = 0.25
+    for frame in (3, 30):
+        rig.pose.bones[2].keyframe_insert('["twist"]', frame=frame)
+    rig.keyframe_insert("location", frame=1)
+    bpy.ops.heft.add()
+    rig.heft.total_mass = 2.0
+    return rig
+
+
+def simulated(rig, **settings) -> np.ndarray:
+    """Simulate with some weight, so that the result differs from the source."""
+    rig.heft.heaviness = 0.2
+    for name, value in settings.items():
+        setattr(rig.heft, name, value)
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, rigs.scene_frames())
+    assert rigs.deviation(source, shown, rigs.height(rig))[1] > 0.5, "the test needs a visible effect"
+    return shown
+
+
+def close(rig, a, b) -> None:
+    offset, angle = rigs.deviation(a, b, rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+
+
+def curves(action, rig) -> dict:
+    bag = actions.bag_of(action, actions.same_slot(action, actions.slot_of(rig)))
+    return {key: state._curve(curve) for key, curve in actions.curve_table(bag).items()}
+
+
+def test_baked_action_is_what_was_shown(rig):
+    shown = simulated(rig)
+    source = rig.animation_data.action
+    before = state._action(source)
+    bpy.ops.heft.bake(target="ACTION")
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+    assert rig.animation_data.action != source
+    after = state._action(source)
+    assert source.use_fake_user
+    assert after[1:] == before[1:]
+
+
+def test_other_channels_are_kept(rig):
+    simulated(rig)
+    source = rig.animation_data.action
+    kept = {key: value for key, value in curves(source, rig).items() if "twist" in key[0] or key[0] == "location"}
+    assert kept
+    bpy.ops.heft.bake(target="ACTION")
+    baked = curves(rig.animation_data.action, rig)
+    assert {key: baked[key] for key in kept} == kept
+
+
+def test_selected_bones_only(rig):
+    simulated(rig)
+    source = curves(rig.animation_data.action, rig)
+    select(rig, ["bone.001", "bone.004"])
+    bpy.ops.heft.bake(target="ACTION", selected_only=True)
+    changed = {key[0] for key, value in curves(rig.animation_data.action, rig).items() if source.get(key) != value}
+    assert changed
+    assert all(path.startswith(('pose.bones["bone.001"]', 'pose.bones["bone.004"]')) for path in changed)
+
+
+def test_nothing_selected_is_an_error(rig):
+    simulated(rig)
+    select(rig, [])
+    with pytest.raises(RuntimeError, match="No simulated bone is selected"):
+        bpy.ops.heft.bake(target="ACTION", selected_only=True)
+
+
+def test_keys_outside_the_range_stay(rig):
+    simulated(rig, range="CUSTOM", frame_start=10, frame_end=20)
+    source = rig.animation_data.action
+    path = 'pose.bones["bone.001"].rotation_euler'
+    before = keys(source, rig, path)
+    bpy.ops.heft.bake(target="ACTION")
+    after = keys(rig.animation_data.action, rig, path)
+    outside = (before[:, 0] < 10) | (before[:, 0] > 20)
+    assert outside.any()
+    np.testing.assert_array_equal(before[outside], after[(after[:, 0] < 10) | (after[:, 0] > 20)])
+    inside = after[(after[:, 0] >= 10) & (after[:, 0] <= 20), 0]
+    np.testing.assert_array_equal(inside, np.arange(10, 21))
+
+
+def test_rotations_never_jump(rig):
+    """Spinning on and on: Euler angles keep counting, quaternions keep their half."""
+    for bone in rig.pose.bones:
+        if bone.rotation_mode[0] == "X" or bone.rotation_mode[2] == "X":
+            for frame in range(1, 41):
+                bone.rotation_euler = (0.5 * frame, 0.2, -0.1)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    spin = rig.pose.bones[0]
+    for frame in range(1, 41):
+        half = 0.25 * frame
+        spin.rotation_quaternion = (np.cos(half), np.sin(half), 0.0, 0.0)
+        spin.keyframe_insert("rotation_quaternion", frame=frame)
+    source = rig.animation_data.action
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.bake(target="ACTION")
+    for bone in rig.pose.bones:
+        path = {"QUATERNION": "rotation_quaternion"}.get(bone.rotation_mode, "rotation_euler")
+        for i in range(3):
+            before = curve_of(source, rig, f"{bone.path_from_id()}.{path}", i)
+            after = curve_of(rig.animation_data.action, rig, f"{bone.path_from_id()}.{path}", i)
+            for frame in rigs.scene_frames():
+                assert after.evaluate(frame) == pytest.approx(before.evaluate(frame), abs=1e-3)
+
+
+def test_constant_channels_get_one_key(rig):
+    bone = rig.pose.bones[5]
+    bag = actions.active_bag(rig)
+    for curve in list(bag.fcurves):
+        if curve.data_path.startswith(bone.path_from_id()):
+            bag.fcurves.remove(curve)
+    bone.heft.behaviour = "ANIMATED"
+    bpy.ops.heft.simulate()
+    result = rig.heft_result
+    table = actions.curve_table(actions.active_bag(result))
+    path = f"{bone.path_from_id()}.rotation_quaternion"
+    assert [len(table[path, i].keyframe_points) for i in range(4)] == [1, 1, 1, 1]
+
+
+def test_nla_strip_plays_the_result(rig):
+    shown = simulated(rig)
+    source = rig.animation_data.action
+    before = state._action(source)
+    bpy.ops.heft.bake(target="NLA")
+    assert rig.animation_data.action is None
+    assert len(rig.animation_data.nla_tracks) == 2
+    assert rig.animation_data.nla_tracks[0].strips[0].action == source
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+    assert state._action(source) == before
+
+
+def test_fewer_keys_within_the_tolerance(rig):
+    shown = simulated(rig)
+    bpy.ops.heft.bake(target="ACTION", reduce=1.0)
+    count = len(keys(rig.animation_data.action, rig, 'pose.bones["bone.001"].rotation_euler'))
+    assert 2 < count < 30
+    relative = rigs.deviation(shown[:, :1], rigs.poses(rig, rigs.scene_frames())[:, :1], rigs.height(rig))
+    assert relative[1] < 2.0
+
+
+def test_baking_follows_the_mix(rig):
+    simulated(rig)
+    rig.heft.mix = 0.4
+    shown = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.bake(target="ACTION")
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+
+
+def test_curve_modifiers_are_baked_in(rig):
+    curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.001"].rotation_euler', index=0)
+    noise = curve.modifiers.new("NOISE")
+    noise.strength = 0.5
+    shown = simulated(rig)
+    bpy.ops.heft.bake(target="ACTION")
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+    assert len(curve.modifiers) == 1
+
+
+def test_controls_are_not_offered_yet(rig):
+    simulated(rig)
+    with pytest.raises(TypeError):
+        bpy.ops.heft.bake(target="CONTROLS")
+
+
+def test_without_a_result_there_is_nothing_to_bake(rig):
+    with pytest.raises(RuntimeError, match="press Simulate first"):
+        bpy.ops.heft.bake(target="ACTION")
+
+
+def curve_of(action, rig, path: str, index: int = 0) -> bpy.types.FCurve:
+    bag = actions.bag_of(action, actions.same_slot(action, actions.slot_of(rig)))
+    return bag.fcurves.find(path, index=index)
+
+
+def keys(action, rig, path: str, index: int = 0) -> np.ndarray:
+    return np.array([point.co[:] for point in curve_of(action, rig, path, index).keyframe_points])
+
+
+def select(rig, names) -> None:
+    for bone in rig.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
