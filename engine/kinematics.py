@@ -30,8 +30,9 @@ from .spatial import (
     store6,
     sub,
     symmetric_apply,
+    unrotate,
 )
-from .tree import AXIS, AXIS2, CENTER, COM, INERTIA, MASS, MOMENT, PLACE, REST, ROTATION, WORLD_INERTIA
+from .tree import AXIS, AXIS2, CENTER, COM, INERTIA, INVERSE, MASS, MOMENT, PLACE, REST, ROTATION, WORLD_INERTIA
 
 
 @kernel
@@ -152,6 +153,17 @@ def tree_momentum(tree, pose, root, table, spin):
         angular = add(angular, add(load3(table, i, spin), cross(load3(pose.body, i, COM), p)))
     center = scale(1.0 / mass, moment)
     return mass, center, total, sub(angular, cross(center, total))
+
+
+@kernel
+def tree_energy(tree, pose, root, table, spin):
+    """Kinetic energy of one tree from its bodies' momenta [J]."""
+    twice = 0.0
+    for i in range(root, tree.last[root] + 1):
+        p = load3(table, i, spin + 3)
+        s = unrotate(load4(pose.body, i, ROTATION), load3(table, i, spin))
+        twice += dot(p, p) / tree.body[i, MASS] + dot(s, symmetric_apply(load6(tree.body, i, INVERSE), s))
+    return 0.5 * twice
 
 
 @kernel

@@ -7,13 +7,16 @@ ballistic curve. Must not know what the joints inside do, only their mean rates.
 
 from __future__ import annotations
 
+import math
+
 from .jit import kernel
-from .kinematics import locked_inertia, momenta, tree_momentum, velocities
+from .kinematics import apply_inertia, locked_inertia, momenta, tree_energy, tree_momentum, velocities
 from .model import FREE
 from .spatial import (
     add,
     axpy,
     cross,
+    dot,
     load3,
     load4,
     quat_conj,
@@ -33,6 +36,7 @@ from .state import (
     DRIFT_SECANT,
     ENDS,
     FINAL,
+    GOAL_DRIFT,
     LOOSE,
     MEAN,
     MIDDLE,
@@ -44,7 +48,7 @@ from .state import (
     SPIN,
     pose_of,
 )
-from .tree import REST, ROTATION
+from .tree import COM, REST, ROTATION
 
 # Fixed-point rounds of the implicit midpoint rule on the root's turn.
 ROUNDS = 6
@@ -104,24 +108,59 @@ def place_roots(tree, state, aim, work, h, gravity):
 
 @kernel
 def balance_roots(tree, state, aim, work, h, gravity):
-    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
+    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
+
+    Where that would leave a wholly loose tree with more energy than it had, its joints
+    are slowed until it has not; momentum stays.
+    """
     pose = pose_of(work, FINAL)
     momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
     for root in tree.roots:
-        if not is_free(tree, aim, root):
-            continue
-        _, _, p0, l0 = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-        mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, MOMENTUM)
-        dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(l0, l1))
-        dv = axpy(h, gravity, scale(1.0 / mass, sub(p0, p1)))
-        # velocity of the point at the root anchor, where the spatial vectors live
-        du = add(dv, cross(center, dw))
-        turn = unrotate(load4(pose.body, root, ROTATION), dw)
-        d = tree.dof[root]
+        if is_free(tree, aim, root):
+            mass, _, p0, l0 = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
+            _give_momentum(tree, work, pose, root, axpy(h * mass, gravity, p0), l0)
+            slow = _slow_down(tree, state, aim, work, pose, root, dot(p0, p0) / mass)
+            if slow < 1.0:
+                for d in range(tree.dof[root + 1], tree.dof[tree.last[root] + 1]):
+                    work.rate[ENDS, d] *= slow
+                velocities(tree, pose, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+                momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+                _give_momentum(tree, work, pose, root, axpy(h * mass, gravity, p0), l0)
+
+
+@kernel
+def _give_momentum(tree, work, pose, root, linear, angular):
+    """Add the rigid motion that brings the tree to these momenta, to its rates, velocities and momenta."""
+    mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(angular, l1))
+    dv = scale(1.0 / mass, sub(linear, p1))
+    # velocity of the point at the root anchor, where the spatial vectors live
+    du = add(dv, cross(center, dw))
+    turn = unrotate(load4(pose.body, root, ROTATION), dw)
+    d = tree.dof[root]
+    for k in range(3):
+        work.rate[ENDS, d + k] += turn[k]
+        work.rate[ENDS, d + 3 + k] += du[k]
+    for i in range(root, tree.last[root] + 1):
         for k in range(3):
-            work.rate[ENDS, d + k] += turn[k]
-            work.rate[ENDS, d + 3 + k] += du[k]
-        for i in range(root, tree.last[root] + 1):
-            for k in range(3):
-                work.body[i, MOTION + k] += dw[k]
-                work.body[i, MOTION + 3 + k] += du[k]
+            work.body[i, MOTION + k] += dw[k]
+            work.body[i, MOTION + 3 + k] += du[k]
+        angular_gain, linear_gain = apply_inertia(tree, pose, i, dw, du)
+        spin_gain = sub(angular_gain, cross(load3(pose.body, i, COM), linear_gain))
+        store3(work.body, i, MOMENTUM, add(load3(work.body, i, MOMENTUM), spin_gain))
+        store3(work.body, i, MOMENTUM + 3, add(load3(work.body, i, MOMENTUM + 3), linear_gain))
+
+
+@kernel
+def _slow_down(tree, state, aim, work, pose, root, travel):
+    """The factor on the joint rates that keeps a loose tree from gaining energy; `travel` is P²/m at the start."""
+    for i in range(root, tree.last[root] + 1):
+        if aim.mode[i] != LOOSE and tree.dof[i + 1] > tree.dof[i]:
+            return 1.0
+    mass, center, p, l = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    before = 2.0 * tree_energy(tree, pose_of(work, NOW), root, state.body, SPIN) - travel
+    after = 2.0 * tree_energy(tree, pose, root, work.body, MOMENTUM) - dot(p, p) / mass
+    rigid = dot(l, symmetric_solve(locked_inertia(tree, pose, root, mass, center), l))
+    if after <= before or after <= rigid:
+        return 1.0
+    return math.sqrt(max(0.0, before - rigid) / (after - rigid))

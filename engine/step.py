@@ -94,7 +94,8 @@ def step(tree, state, aim, plan, work, h, gravity):
     if free:
         place_roots(tree, state, aim, work, h, gravity)
         balance_roots(tree, state, aim, work, h, gravity)
-    momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
+    else:
+        momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     drive_torques(tree, state, work, h, gravity)
     finish(tree, state, aim, work)
     end_step(tree, state, aim)

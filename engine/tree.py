@@ -26,7 +26,8 @@ AXIS2 = 7  # 3: universal's second
 CENTER = 10  # 3: centre of mass in the body's frame
 INERTIA = 13  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
 MASS = 19  # 1
-TREE_COLUMNS = 20
+INVERSE = 20  # 6: the inverse of INERTIA
+TREE_COLUMNS = 26
 
 # Columns of Pose.body
 ROTATION = 0  # 4: body axes in the world
@@ -89,7 +90,9 @@ def build_tree(model: Model) -> Tree:
     body[1:, AXIS : AXIS + 3] = model.axes[:, 0]
     body[1:, AXIS2 : AXIS2 + 3] = model.axes[:, 1]
     body[1:, CENTER : CENTER + 3] = model.centers
-    body[1:, INERTIA : INERTIA + 6] = model.inertias[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
+    entries = (slice(None), (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
+    body[1:, INERTIA : INERTIA + 6] = model.inertias[entries]
+    body[1:, INVERSE : INVERSE + 6] = np.linalg.inv(model.inertias)[entries]
     body[1:, MASS] = model.masses
     roots = np.flatnonzero(model.parents < 0) + 1
     return Tree(parent, kind, dof, last, roots, body)
