@@ -112,7 +112,7 @@ def ragdoll(seed: int = 7, balls: int = 22, hinges: int = 52, root="FREE") -> Mo
     depth = np.zeros(total)
     for i in range(1, total):
         depth[i] = depth[parents[i]] + 1
-    length = 0.25 * 0.9**depth
+    length = np.maximum(0.25 * 0.9**depth, 0.03)
     mass = length**2.5
     mass *= 70.0 / mass.sum()
     along = rng.normal(size=(total, 3))

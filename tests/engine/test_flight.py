@@ -8,13 +8,13 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from mujoco_model import Oracle
+from naive import angle_between, mechanics
+from shapes import box, chain, hinge_angles, joint_rotations, launched, ragdoll, random_tree, still_motion
 
 import engine
 from engine.model import BALL, FREE, JOINT_KINDS, Model
 from engine.motion import Motion
-from mujoco_model import Oracle
-from naive import angle_between, mechanics
-from shapes import box, chain, hinge_angles, joint_rotations, launched, ragdoll, random_tree, still_motion
 
 LINEAR = 1e-9  # momentum, relative
 ANGULAR = 1e-3  # angular momentum, relative

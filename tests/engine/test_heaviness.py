@@ -5,15 +5,15 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
-
-import engine
 from curves import SETTLE, error_curve
-from engine.motion import Motion
 from mujoco_model import Oracle
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, rotation_vectors
+from scipy.integrate import solve_ivp
 from shapes import chain, hinge_angles, joint_rotations, still_motion
 from test_follow import EARTH, MOMENTUM, SPACE, jump_motion, momentum_drift
+
+import engine
+from engine.motion import Motion
 
 HELD = 1e-6  # [rad]
 SAG = 1e-6  # relative

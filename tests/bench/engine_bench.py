@@ -1,0 +1,188 @@
+"""How fast the engine is, in ratios measured side by side in one run (`dev.py bench engine`).
+
+The paper's skeleton: 74 joints, 118 degrees of freedom and a free root; 250 frames at 24
+frames and 240 steps a second. Rounds are interleaved and medians compared, so that
+whatever else the machine does falls on all alike. Ends with 1 if a limit is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "engine")]
+
+import mujoco  # noqa: E402
+import numpy as np  # noqa: E402
+from mujoco_model import Oracle  # noqa: E402
+from shapes import ragdoll, smooth_motion  # noqa: E402
+
+import engine  # noqa: E402
+from engine.simulate import Shot  # noqa: E402
+
+FRAMES, FPS, RATE = 250, 24.0, 240
+STEPS = (FRAMES - 1) * round(RATE / FPS)
+ROUNDS = 7
+CONTROL_LIMIT = 0.8  # × mj_step
+JOINT_LIMIT = 1.5  # cost per joint, 1,024 joints against 16
+THREADS_LIMIT = 1.8  # 16 variants, two threads against one
+COLD_LIMIT, WARM_LIMIT = 15.0, 1.0  # [s]
+
+missed = 0
+
+
+def report(what: str, value: str, limit: str = "", good: bool | None = None) -> None:
+    global missed
+    verdict = "" if good is None else "PASS" if good else "FAIL"
+    missed += good is False
+    print(f"{what:<58} {value:>16} {limit:>12}  {verdict}", flush=True)
+
+
+def step_time(model, motion, control, rate=RATE) -> float:
+    """Seconds a step of one shot, torques included."""
+    shot = Shot(model, motion, control, None, rate)
+    start = time.perf_counter()
+    shot.run(len(motion) - 1)
+    return (time.perf_counter() - start) / ((len(motion) - 1) * shot.substeps)
+
+
+def mujoco_step_time(oracle: Oracle, v: np.ndarray) -> float:
+    mujoco.mj_resetData(oracle.m, oracle.d)
+    oracle.d.qvel[:] = v
+    start = time.perf_counter()
+    mujoco.mj_step(oracle.m, oracle.d, STEPS)
+    return (time.perf_counter() - start) / STEPS
+
+
+def interleaved(jobs: dict) -> dict[str, float]:
+    """Median seconds of each job; every round runs all of them."""
+    for job in jobs.values():
+        job()
+    times = {name: [] for name in jobs}
+    for _ in range(ROUNDS):
+        for name, job in jobs.items():
+            times[name].append(job())
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def control_step() -> None:
+    model = ragdoll()
+    rng = np.random.default_rng(1)
+    motion = smooth_motion(model, rng, FRAMES, FPS)
+    oracle = Oracle(model, timestep=1.0 / RATE)
+    v = rng.normal(size=model.nv) * 0.01
+    controls = {
+        "control step, root free": engine.Follow(root="FREE"),
+        "control step, root animated": engine.Follow(root="ANIMATED"),
+        "heaviness 1, root animated": engine.Follow(heaviness=1.0),
+        "heaviness 1, root free": engine.Follow(heaviness=1.0, root="FREE"),
+        "limp": engine.Limp(),
+    }
+    jobs = {name: lambda c=control: step_time(model, motion, c) for name, control in controls.items()}
+    jobs["MuJoCo mj_step"] = lambda: mujoco_step_time(oracle, v)
+    found = interleaved(jobs)
+    base = found["MuJoCo mj_step"]
+    print(
+        f"\n{len(model)} bodies, {model.nv - 6} degrees of freedom and a free root, {STEPS} steps, medians of {ROUNDS}"
+    )
+    for name, seconds in found.items():
+        limit, good = "", None
+        if name.startswith("control"):
+            limit, good = f"≤ {CONTROL_LIMIT} ×", seconds / base <= CONTROL_LIMIT
+        report(name, f"{seconds * 1e6:.1f} µs {seconds / base:.2f} ×", limit, good)
+
+
+def cost_per_joint() -> None:
+    print(f"\nCost per joint and step, medians of {ROUNDS}")
+    for name, control in (("root free", engine.Follow(root="FREE")), ("heaviness 1", engine.Follow(heaviness=1.0))):
+        jobs = {}
+        for joints in (16, 64, 256, 1024):
+            balls = round(joints * 22 / 74)
+            model = ragdoll(joints, balls, joints - balls)
+            motion = smooth_motion(model, np.random.default_rng(joints), max(5, 4000 // joints), FPS)
+            jobs[joints] = lambda m=model, s=motion: step_time(m, s, control)  # noqa: B023
+        found = {joints: seconds / joints for joints, seconds in interleaved(jobs).items()}
+        for joints, seconds in found.items():
+            report(f"{name}: {joints} joints", f"{seconds * 1e9:.0f} ns")
+        growth = found[1024] / found[16]
+        report(f"{name}: growth from 16 to 1,024 joints", f"{growth:.2f} ×", f"< {JOINT_LIMIT} ×", growth < JOINT_LIMIT)
+
+
+def variants() -> None:
+    print(f"\n16 variants of the shot, medians of {ROUNDS}")
+    if (os.cpu_count() or 1) < 2:
+        print("one processor only: not measured")
+        return
+    model = ragdoll()
+    motion = smooth_motion(model, np.random.default_rng(1), FRAMES, FPS)
+    controls = [engine.Follow(settle_time=s) for s in np.geomspace(0.05, 2.0, 16)]
+
+    def run(threads: int) -> float:
+        start = time.perf_counter()
+        engine.simulate_variants(model, motion, controls, threads=threads)
+        return time.perf_counter() - start
+
+    # the same with MuJoCo, which needs no Python at all: what two threads are worth on this machine now
+    oracles = [Oracle(model, timestep=1.0 / RATE) for _ in range(16)]
+
+    def run_mujoco(threads: int) -> float:
+        start = time.perf_counter()
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            list(pool.map(lambda oracle: mujoco_step_time(oracle, np.zeros(model.nv)), oracles))
+        return time.perf_counter() - start
+
+    jobs = {("Heft", t): lambda t=t: run(t) for t in (1, 2)} | {
+        ("MuJoCo", t): lambda t=t: run_mujoco(t) for t in (1, 2)
+    }
+    found = interleaved(jobs)
+    for (name, threads), seconds in found.items():
+        report(f"{name}, {threads} thread{'s' * (threads > 1)}", f"{seconds:.3f} s")
+    report("MuJoCo: two threads against one", f"{found['MuJoCo', 1] / found['MuJoCo', 2]:.2f} ×")
+    gain = found["Heft", 1] / found["Heft", 2]
+    report("Heft: two threads against one", f"{gain:.2f} ×", f"≥ {THREADS_LIMIT} ×", gain >= THREADS_LIMIT)
+
+
+START = """
+import time
+start, work = time.perf_counter(), time.process_time()
+import engine
+engine.warm_up()
+print(time.perf_counter() - start, time.process_time() - work)
+"""
+
+
+def compile_times() -> None:
+    print("\nFrom import to ready, in a process of its own")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, limit in (("cold: everything compiled", COLD_LIMIT), ("warm: loaded from the cache", WARM_LIMIT)):
+            done = subprocess.run(
+                [sys.executable, "-c", START],
+                capture_output=True,
+                text=True,
+                check=True,
+                cwd=ROOT,
+                env={**os.environ, "HEFT_CACHE": folder},
+            )
+            seconds, work = map(float, done.stdout.split())
+            report(f"{name} ({work:.1f} s of processor)", f"{seconds:.2f} s", f"≤ {limit:g} s", seconds <= limit)
+
+
+def main() -> int:
+    engine.warm_up()
+    control_step()
+    cost_per_joint()
+    variants()
+    compile_times()
+    print(f"\n{missed} limits missed" if missed else "\nall limits held")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
