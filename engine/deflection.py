@@ -9,9 +9,8 @@ two-stage SDIRK (γ = 1 − 1/√2) whose stages share one factor of M + C,
 C = D(γh k_v + γ²h² k_p). A loose joint is the same with D = 0 and share 1.
 
 The bodies' turning (Coriolis) comes in two halves, from their momenta: once at the
-middle pose, once at the end pose, with what the joints take up counted twice in
-between. That is the midpoint rule: to second order no energy is lost or gained, and
-each half is a projection, which cannot blow up.
+middle pose, once at the end pose. That is the midpoint rule: to second order no energy
+is lost or gained, and loose joints end with a projection, which cannot blow up.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from .model import BALL, FREE
 from .spatial import (
     add,
     axpy,
-    copy,
     cross,
     dot,
     load3,
@@ -96,7 +94,6 @@ from .state import (
     G,
     U,
     V,
-    Y,
     factor_of,
     pose_of,
 )
@@ -264,34 +261,28 @@ def first_half(tree, state, aim, work, h, gravity):
     Returns whether loads are shared beside loose joints.
     """
     pose = pose_of(work, MIDDLE)
-    factor = factor_of(work, MAIN)
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
     compliant, mixed = prepare_factor(tree, aim, work, pose, h, True)
-    # the bodies' turning, half
+    # the bodies' turning, half of it from the start to here
     _bring_momenta(tree, state, work, h)
     leftover(tree, pose, work.body, CARRIED, state.rate[V], state.body, DRIFT, work, work.rate[TURN])
     less_feed_forward(tree, aim, state, work, FEED, work.rate[TURN])
-    copy(work.rate[TURN], work.rate[G])
-    share_load(tree, aim, work, pose, mixed)
-    solve(tree, pose, factor, work.rate[FELT], work.rate[Y])
-    for d in range(nv):
-        work.rate[Y, d] += work.rate[TRACKED, d]
-    # that, gravity, and what changing the rates to follow takes
+    # that twice, gravity, and what changing the rates to follow takes
     for i in range(1, len(tree.parent)):
         store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
         store3(work.body, i, DRIFT_CHANGE, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
     leftover(tree, pose, work.body, MOMENTUM, work.rate[CHANGE], work.body, DRIFT_CHANGE, work, work.rate[G])
     less_feed_forward(tree, aim, state, work, FEED + 1, work.rate[G])
     for d in range(nv):
-        work.rate[G, d] += work.rate[TURN, d]
+        work.rate[G, d] += 2.0 * work.rate[TURN, d]
     share_load(tree, aim, work, pose, mixed)
     if compliant:
         _add_blocks(tree, aim, work, SEEN_PUSH)
     _stages(tree, aim, work, pose, h, compliant)
     for d in range(nv):
         work.rate[ENDS, d] += work.rate[TRACKED, d]
-        work.rate[MEAN, d] += 0.5 * (work.rate[TRACKED, d] + work.rate[Y, d])
+        work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
     _answer_secants(tree, aim, work, pose, mixed, compliant)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -412,34 +403,27 @@ def _answer_secants(tree, aim, work, pose, mixed, compliant):
 
 @stage
 def second_half(tree, state, aim, work, h, mixed):
-    """At the end pose: carry the bodies' momenta over and correct ENDS by their turning, half."""
+    """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
+    turning less the first, which had stood for it."""
     middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
-    nv = len(work.rate[G])
-    # momenta at the middle after the step, plus what the joints took up in the first half once more
-    for d in range(nv):
-        work.rate[STAGE_RATE, d] = state.rate[V, d] + work.rate[Y, d]
-    carry_over(tree, state, aim, work, middle, pose, work.rate[STAGE_RATE], work.rate[ENDS], h)
+    carry_over(tree, state, aim, work, middle, pose, state.rate[V], work.rate[ENDS], h)
     leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
     less_feed_forward(tree, aim, state, work, FEED + 2, work.rate[G])
-    # only what the joints took up counts twice: take back what the drives kept of the turning
-    for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            first, end = tree.dof[i], tree.dof[i + 1]
-            for d in range(first, end):
-                work.rate[G, d] += (1.0 - aim.rate[SHARE, d]) * work.rate[TURN, d]
-                for e in range(first, end):
-                    work.rate[G, d] += work.body[i, COMPLIANCE] * work.block[d, e - first] * work.rate[Y, e]
     prepare_factor(tree, aim, work, pose, h, False)
     share_load(tree, aim, work, pose, mixed)
     solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
-    for d in range(nv):
+    for d in range(len(work.rate[G])):
         work.rate[ENDS, d] += work.rate[X1, d] + work.rate[TRACKED, d]
 
 
 @kernel
 def carry_over(tree, state, aim, work, middle, final, start, ends, h):
-    """CARRIED, from the start's momenta at the middle to the step's at its end:
-    those of `ends` plus those of `start` less CARRIED, brought from the middle to the final pose."""
+    """CARRIED, the start's momenta at the middle, becomes the step's at its end.
+
+    The joints' impulses that turn the momenta into feasible ones at the middle act for the
+    whole step, so they count twice (the midpoint rule): momenta of `ends` plus those of
+    `start` less CARRIED, brought from the middle to the final pose.
+    """
     velocities(tree, middle, start, state.body, DRIFT, work.body, MOTION)
     momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM)
     velocities(tree, middle, ends, aim.body, GOAL_DRIFT, work.body, MOTION)

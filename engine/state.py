@@ -78,16 +78,16 @@ U, DELTA = 0, 1  # rate of the deflection, and the deflection
 CHANGE = 2  # change of the rates to follow over the step
 EXCESS = 3  # their secant less the mean of start and end
 SEEN_PUSH = 4  # aim's PUSH seen from the deflected body
-TURN, Y = 5, 6  # impulse of the bodies' turning over half a step, and what it does
-G, FELT = 7, 8  # a generalized impulse, and the share of it that is felt
-TRACKED = 9  # what loose joints do while compliant ones hold
-X1, X2 = 10, 11  # rate changes of the two stages
-STAGE_RATE, STAGE_PLACE = 12, 13
-ENDS, MEAN = 14, 15  # rates at the end of the step, and mean rates over it
-PULL = 16  # impulse of the compliant joints' springs
-TORQUE = 17  # what the drives gave, mean over the step [N m, N]
-FEED = 18  # 3 rows: what an undisturbed root's motion takes, part by part
-WORK_ROWS = 21
+TURN = 5  # impulse of the bodies' turning over half a step
+G, FELT = 6, 7  # a generalized impulse, and the share of it that is felt
+TRACKED = 8  # what loose joints do while compliant ones hold
+X1, X2 = 9, 10  # rate changes of the two stages
+STAGE_RATE, STAGE_PLACE = 11, 12
+ENDS, MEAN = 13, 14  # rates at the end of the step, and mean rates over it
+PULL = 15  # impulse of the compliant joints' springs
+TORQUE = 16  # what the drives gave, mean over the step [N m, N]
+FEED = 17  # 3 rows: what an undisturbed root's motion takes, part by part
+WORK_ROWS = 20
 # Poses of Work
 NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = range(5)
 # Factors of Work: the joints' own, and with compliant joints held
