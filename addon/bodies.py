@@ -73,7 +73,7 @@ def bone_vectors(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray)
     """(n, 3) from head to end in each bone's own frame, and (n,) the farthest child's distance.
 
     A bone with children reaches to the middle of their heads (importers give
-    absurd lengths); a leaf takes its own length, at most its parent's.
+    absurd lengths); a leaf takes its own length, at most the nearest ancestor's that has one.
     """
     n = len(parents)
     heads = rests[:, :3, 3]
@@ -84,9 +84,10 @@ def bone_vectors(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray)
             vectors[i] = rests[i, :3, :3].T @ (heads[children].mean(axis=0) - heads[i])
             reach[i] = np.linalg.norm(heads[children] - heads[i], axis=1).max()
         else:
-            parent = parents[i]
-            longest = reach[parent] if parent >= 0 and reach[parent] > 0.0 else lengths[i]
-            vectors[i] = (0.0, min(lengths[i], longest), 0.0)
+            above = parents[i]
+            while above >= 0 and reach[above] == 0.0:
+                above = parents[above]
+            vectors[i] = (0.0, min(lengths[i], reach[above] if above >= 0 else lengths[i]), 0.0)
             reach[i] = vectors[i, 1]
     return vectors, reach
 

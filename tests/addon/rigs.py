@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import bpy
 import numpy as np
+
+# Real material beside the project, not part of it.
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def chain(bones: int = 5, connected: bool = True, name: str = "Rig", length: float = 0.3) -> bpy.types.Object:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+
 import rigs
 import state
-
 from heft.addon import actions
 
 

@@ -7,11 +7,11 @@ import math
 import bpy
 import numpy as np
 import pytest
-import rigs
-from conftest import DATA
 from mathutils import Euler, Matrix
 
+import rigs
 from heft.addon import showing
+from rigs import DATA
 
 # Of the rig's height, and degrees.
 OFFSET, ANGLE = 1e-4, 0.02

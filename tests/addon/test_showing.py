@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-import rigs
 
+import rigs
 from heft.addon import actions, showing
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 import pytest
+
 import rigs
 import state
-
 from heft.addon import session
 
 

@@ -1,0 +1,76 @@
+"""Masses and inertias from bones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rigs
+from heft.addon import bodies, reader, units
+
+
+def rests(*heads) -> np.ndarray:
+    out = np.tile(np.eye(4), (len(heads), 1, 1))
+    out[:, :3, 3] = heads
+    return out
+
+
+def test_masses_add_up_and_overrides_change_one_bone_only():
+    where = rests((0, 0, 0), (0, 1, 0), (0, 1.5, 0))
+    plain = bodies.measure([-1, 0, 1], where, np.array([1.0, 0.5, 0.4]), 70.0, np.zeros(3))
+    assert plain.masses.sum() == pytest.approx(70.0, rel=1e-5)
+    assert plain.masses[0] > plain.masses[1] > plain.masses[2] > 0.0
+    heavy = bodies.measure([-1, 0, 1], where, np.array([1.0, 0.5, 0.4]), 70.0, np.array([0.0, 9.0, 0.0]))
+    assert heavy.masses[1] == 9.0
+    np.testing.assert_allclose(heavy.masses[[0, 2]], plain.masses[[0, 2]])
+
+
+def test_left_and_right_weigh_the_same():
+    where = rests((0, 0, 0), (0.2, 0.3, 0), (-0.2, 0.3, 0))
+    found = bodies.measure([-1, 0, 0], where, np.array([0.3, 0.4, 0.4]), 10.0, np.zeros(3))
+    assert found.masses[1] == pytest.approx(found.masses[2])
+    np.testing.assert_allclose(found.inertias[1], found.inertias[2])
+
+
+def test_absurd_leaves_and_zero_lengths_are_tamed():
+    where = rests((0, 0, 0), (0, 1, 0), (0, 1, 0))
+    found = bodies.measure([-1, 0, 1], where, np.array([1.0, 1e-7, 500.0]), 10.0, np.zeros(3))
+    assert found.lengths.max() < 2.0
+    assert (found.masses > 0.0).all()
+    assert (np.linalg.eigvalsh(found.inertias) > 0.0).all()
+
+
+def test_hips_between_the_legs_are_thick_not_tiny():
+    where = rests((0, 0, 0), (0.2, 0, 0), (-0.2, 0, 0), (0, 0.2, 0), (0, -0.2, 0))
+    found = bodies.measure([-1, 0, 0, 0, 0], where, np.array([0.2, 0.4, 0.4, 0.4, 0.4]), 10.0, np.zeros(5))
+    assert found.masses[0] > 0.05
+
+
+def test_capsule_inertia_against_points():
+    """Monte Carlo over a capsule along Y."""
+    radius, straight, mass = 0.1, 0.5, 3.0
+    points = np.random.default_rng(1).uniform(-1, 1, (400000, 3)) * [radius, straight / 2 + radius, radius]
+    core = np.clip(points[:, 1], -straight / 2, straight / 2)
+    points = points[(points[:, 0] ** 2 + points[:, 2] ** 2 + (points[:, 1] - core) ** 2) < radius**2]
+    square = (points**2).sum(axis=1)
+    wanted = mass * (np.eye(3) * square.mean() - points.T @ points / len(points))
+    got = bodies.capsule_inertias(
+        np.array([mass]), np.array([radius]), np.array([straight]), np.array([[0.0, 1.0, 0.0]])
+    )[0]
+    np.testing.assert_allclose(got, wanted, atol=0.01 * wanted.max())
+
+
+def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
+    rig = rigs.chain(4, connected=False)
+    import bpy
+
+    bpy.ops.heft.add()
+    place = units.Placement.from_matrices(np.eye(4)[None], 1.0)
+    whole = reader.build_model(rig, reader.skeleton_of(rig), place)
+    rig.pose.bones[3].heft.behaviour = "IGNORED"
+    merged = reader.build_model(rig, reader.skeleton_of(rig), place)
+    assert len(merged) == 3
+    assert merged.masses[2] == pytest.approx(whole.masses[2] + whole.masses[3])
+    assert merged.total_mass == pytest.approx(whole.total_mass)
+    # About any point the moments of the whole stay what they were.
+    assert np.trace(merged.inertias[2]) > np.trace(whole.inertias[2])

@@ -1,0 +1,118 @@
+"""Live, the cache and the fingerprint."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+import rigs
+from heft.addon import actions, sampling, session
+
+
+@pytest.fixture
+def rig(empty):
+    rig = rigs.chain(5)
+    rigs.wave(rig)
+    bpy.ops.heft.add()
+    rig.heft.total_mass = 2.0
+    rig.heft.heaviness = 0.2
+    return rig
+
+
+def value(rig) -> float:
+    curve = actions.active_bag(rig.heft_result).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1)
+    return curve.keyframe_points[20].co[1]
+
+
+def test_a_changed_setting_writes_keys_inside_the_callback(rig):
+    rig.heft.live = True
+    first = value(rig)
+    rig.heft.settle_time = 0.4
+    second = value(rig)
+    assert first != second
+    rig.pose.bones[3].heft.settle_scale = 3.0
+    assert value(rig) != second
+    rig.pose.bones[3].heft.settle_scale = 1.0
+    rig.heft.settle_time = 0.2
+    assert value(rig) == pytest.approx(first, abs=1e-6)
+    assert session.is_current(rig, bpy.context.scene)
+
+
+def test_dragging_does_not_sample_again_but_edited_keys_do(rig, monkeypatch):
+    count = []
+    original = sampling.sample
+    monkeypatch.setattr(sampling, "sample", lambda *args: count.append(1) or original(*args))
+    rig.heft.live = True
+    assert len(count) == 1
+    for i in range(5):
+        rig.heft.settle_time = 0.1 + 0.05 * i
+        rig.heft.total_mass = 3.0 + i
+    assert len(count) == 1
+    curve = next(iter(actions.active_curves(rig)))
+    curve.keyframe_points[2].co[1] += 0.1
+    rig.heft.settle_time = 0.6
+    assert len(count) == 2
+
+
+def test_out_of_date_after_any_change_that_matters(rig):
+    scene = bpy.context.scene
+    bpy.ops.heft.simulate()
+    assert session.is_current(rig, scene)
+    scene.frame_set(13)
+    assert session.is_current(rig, scene), "the frame alone changes nothing"
+    rig.heft.mix = 0.5
+    assert session.is_current(rig, scene), "mix is shown, not simulated"
+    for change in (
+        lambda: setattr(rig.heft, "damping_ratio", 0.7),
+        lambda: setattr(rig.pose.bones[2].heft, "behaviour", "LIMP"),
+        lambda: setattr(scene.render, "fps", 60),
+        lambda: setattr(scene, "frame_end", 30),
+        lambda: setattr(rig, "scale", (2.0, 2.0, 2.0)),
+        lambda: setattr(actions.active_bag(rig).fcurves[1].keyframe_points[0], "handle_right", (2.0, 0.5)),
+    ):
+        bpy.ops.heft.simulate()
+        assert session.is_current(rig, scene)
+        change()
+        assert not session.is_current(rig, scene)
+
+
+def test_errors_in_live_are_shown_not_raised(rig):
+    rig.heft.live = True
+    for bone in rig.pose.bones:
+        bone.heft.behaviour = "IGNORED"
+    assert "Ignored" in rig.heft.message
+    rig.pose.bones[0].heft.behaviour = "SIMULATED"
+    assert not rig.heft.message
+
+
+def test_keyed_settings_change_over_time(rig):
+    bpy.ops.heft.simulate()
+    steady = rigs.poses(rig, range(1, 41))
+    for frame, weight in ((1, 0.0), (20, 0.0), (21, 0.2)):
+        rig.heft.heaviness = weight
+        rig.keyframe_insert("heft.heaviness", frame=frame)
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.show(which="SOURCE")
+    source = rigs.poses(rig, range(1, 41))
+    bpy.ops.heft.show(which="RESULT")
+    keyed = rigs.poses(rig, range(1, 41))
+    tall = rigs.height(rig)
+    assert rigs.deviation(source[:19], keyed[:19], tall)[1] < 0.02
+    assert rigs.deviation(source[19:], keyed[19:], tall)[1] > 0.5
+    assert rigs.deviation(steady[:19], keyed[:19], tall)[1] > 0.5
+
+
+def test_keyed_behaviour(rig):
+    bone = rig.pose.bones[2]
+    path = f"{bone.path_from_id()}.heft.behaviour"
+    for frame, what in ((1, "ANIMATED"), (15, "LIMP")):
+        bone.heft.behaviour = what
+        rig.keyframe_insert(path, frame=frame)
+    rig.heft.heaviness = 0.0
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.show(which="SOURCE")
+    source = rigs.poses(rig, range(1, 41))
+    bpy.ops.heft.show(which="RESULT")
+    keyed = rigs.poses(rig, range(1, 41))
+    assert rigs.deviation(source[:14], keyed[:14], rigs.height(rig))[1] < 0.02
+    assert rigs.deviation(source[25:], keyed[25:], rigs.height(rig))[1] > 1.0
