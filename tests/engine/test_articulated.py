@@ -5,12 +5,12 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+
+from engine.model import BALL
 from mujoco_model import Oracle
 from naive import mass_matrix
 from probe import Frozen
 from shapes import joint_rotations, ragdoll, random_quaternion, random_tree
-
-from engine.model import BALL
 
 TREES = 200
 AGREES = 1e-8  # relative, where the mass matrix is well conditioned

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curves import error_curve
-from naive import angle_between, forward, mechanics, rotation_vectors
 from scipy.integrate import solve_ivp
-from shapes import chain, hinge_angles, joint_rotations, ragdoll, random_tree, smooth_motion, still_motion
 
 import engine
+from curves import error_curve
 from engine.model import FREE
 from engine.motion import Motion
+from naive import angle_between, forward, mechanics, rotation_vectors
+from shapes import chain, hinge_angles, joint_rotations, ragdoll, random_tree, smooth_motion, still_motion
 
 ANIMATED, SIMULATED, LIMP = range(3)
 EXACT = 1e-12

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curves import error_curve, right_jacobian
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mujoco_model import Oracle
-from naive import forward, joint_axes, matrices, mechanics, rotation_vectors, velocities
 from scipy.spatial.transform import Rotation
-from shapes import chain, joint_rotations, launched, random_tree, smooth_motion
 
 import engine
+from curves import error_curve, right_jacobian
 from engine.model import BALL, FIXED, FREE, HINGE
 from engine.motion import Motion
+from mujoco_model import Oracle
+from naive import forward, joint_axes, matrices, mechanics, rotation_vectors, velocities
+from shapes import chain, joint_rotations, launched, random_tree, smooth_motion
 
 ON_CURVE = 1e-9  # [rad]
 MOMENTUM = 1e-9  # relative to what the bodies exchange

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from shapes import STILL, chain
 
 import engine
 from engine import Model, Motion, MotionError
+from shapes import STILL, chain
 
 MODEL = Model.from_tree(["hip", "knee"], [None, "hip"], np.zeros((2, 3)))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curves import SETTLE, paper_deviation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from probe import pd_response
 from scipy.linalg import expm
 
+from curves import SETTLE, paper_deviation
 from engine import pd
+from probe import pd_response
 
 
 @pytest.mark.parametrize(("h", "wanted"), [(1.0 / 24.0, 0.0242), (0.02, 0.0125), (0.01, 0.0065)])

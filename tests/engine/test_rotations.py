@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curves import right_jacobian
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from probe import small_rotations, symmetric
 from scipy.spatial.transform import Rotation
-from shapes import random_quaternion
 
+from curves import right_jacobian
 from engine import rotations as rot
+from probe import small_rotations, symmetric
+from shapes import random_quaternion
 
 ANGLES = (0.0, 1e-12, 1e-7, 9e-7, 1.1e-6, 9e-5, 1.1e-4, 1e-3, 0.5, 2.0, 3.1, np.pi - 1e-9)
 

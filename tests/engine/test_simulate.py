@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive import angle_between
-from shapes import chain, launched, random_tree, smooth_motion, still_motion
 
 import engine
+from naive import angle_between
+from shapes import chain, launched, random_tree, smooth_motion, still_motion
 
 ROOT = Path(engine.__file__).resolve().parents[1]
 CONTROLS = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive import angle_between
-from probe import Curve
 from scipy.spatial.transform import Rotation
-from shapes import chain, joint_rotations, random_tree, smooth_motion
 
 import engine
 from engine.model import BALL, HINGE, UNIVERSAL
 from engine.motion import Motion
+from naive import angle_between
+from probe import Curve
+from shapes import chain, joint_rotations, random_tree, smooth_motion
 
 
 @pytest.fixture
