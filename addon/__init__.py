@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, operators, panel, properties
+from . import cli, handlers, operators, panel, properties, warmup
 
 CLASSES = (*properties.CLASSES, *operators.CLASSES, *panel.CLASSES)
 
@@ -19,7 +19,7 @@ def register() -> None:
     properties.register()
     handlers.register()
     cli.register()
-    handlers.start_warm_up()
+    warmup.start()
 
 
 def unregister() -> None:

@@ -1,21 +1,16 @@
-"""What happens behind the commands: loading, saving, undo, frame changes, warm-up.
+"""What happens behind the commands: loading, saving, undo, edits, frame changes.
 
-Owns the handlers and the state they keep (is the result current, are the libraries
-there). Must not draw or report.
+Owns the handlers and what they keep (is the result current). Must not draw or report.
 """
 
 from __future__ import annotations
 
-import threading
-
 import bpy
 from bpy.app.handlers import persistent
 
-from .. import engine
 from . import live, session, showing, store
 
 _current: dict[int, tuple[str, bool]] = {}
-_problem = ""
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -25,31 +20,6 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
         known = (rig.heft.fingerprint, session.is_current(rig, scene))
         _current[rig.session_uid] = known
     return known[1]
-
-
-def library_problem() -> str:
-    """A sentence for the panel if a library is missing, else nothing."""
-    return _problem
-
-
-def warm_up() -> None:
-    """Compile the engine's kernels beside the user's work; never touches Blender."""
-    global _problem
-    try:
-        engine.warm_up()
-    except engine.HeftError as error:
-        _problem = str(error)
-        print(f"Heft: {error}")
-        return
-    if not engine.is_compiled():
-        _problem = engine.NO_NUMBA
-        print(f"Heft: {engine.NO_NUMBA}")
-
-
-def start_warm_up() -> None:
-    """In a daemon thread, in a window only."""
-    if not bpy.app.background:
-        threading.Thread(target=warm_up, name="heft-warm-up", daemon=True).start()
 
 
 def _settle(rig: bpy.types.Object) -> None:
@@ -79,7 +49,8 @@ def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
 def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After an edit: the source may have changed."""
     edited = {update.id.original for update in depsgraph.updates}
-    if not any(isinstance(block, (bpy.types.Action, bpy.types.Object, bpy.types.Armature)) for block in edited):
+    kinds = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
+    if not any(isinstance(block, kinds) for block in edited):
         return
     _current.clear()
     for rig in session.rigs():

@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..engine import HeftError
-from . import baker, live, session, showing, store
+from . import baker, live, session, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 # How long one modal tick may work before the window gets its turn [s].
@@ -139,6 +139,9 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
 
     def _work(self, context):
         """Work for one tick; the result when it is there."""
+        if warmup.is_running():
+            context.workspace.status_text_set("Heft: preparing its engine (once after an update), Esc cancels")
+            return None
         end = time.perf_counter() + TICK
         while time.perf_counter() < end:
             try:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, session, showing
+from . import handlers, session, showing, warmup
 from .operators import active_rig
 from .properties import has_physics
 
@@ -136,8 +136,8 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, scene: bpy.
     if not SHORTEST <= tall <= TALLEST:
         box = _warning(layout, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
-    if handlers.library_problem():
-        _warning(layout, handlers.library_problem())
+    if warmup.problem():
+        _warning(layout, warmup.problem())
     if rig.heft.message:
         _warning(layout, rig.heft.message)
     if rig.heft_result is None:
