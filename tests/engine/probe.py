@@ -97,8 +97,8 @@ def small_rotations(phi, v):
 
 
 @entry
-def symmetric(q, a, v):
-    return spatial.rotate_symmetric(q, a), spatial.symmetric_apply(a, v), spatial.symmetric_solve(a, v)
+def symmetric(a, v):
+    return spatial.symmetric_apply(a, v), spatial.symmetric_solve(a, v)
 
 
 class Curve:

@@ -69,11 +69,7 @@ def test_symmetric_matrices(rng):
     root = rng.normal(size=(3, 3))
     a = root @ root.T + np.eye(3)
     six = tuple(a[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)])
-    q, v = random_quaternion(rng), rng.normal(size=3)
-    turned, times, solved = symmetric(tuple(q), six, tuple(v))
-    m = Rotation.from_quat(q, scalar_first=True).as_matrix()
-    assert np.array(turned) == pytest.approx(
-        (m @ a @ m.T)[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)], rel=1e-13, abs=1e-13
-    )
+    v = rng.normal(size=3)
+    times, solved = symmetric(six, tuple(v))
     assert np.array(times) == pytest.approx(a @ v, rel=1e-13)
     assert np.array(solved) == pytest.approx(np.linalg.solve(a, v), rel=1e-10)
