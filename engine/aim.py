@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel
+from .jit import kernel, stage
 from .model import BALL, FREE, HINGE, UNIVERSAL
 from .pd import response
 from .spatial import (
@@ -83,35 +83,25 @@ TINY_RATE = 1e-12
 
 
 @kernel
-def joint_rates(kind, v, d):
-    """The first three rates of a joint, zero where it has fewer."""
+def joint_rates(kind, rate, row, d):
+    """The first three rates of a joint in a row of `rate`, zero where it has fewer."""
     if kind >= BALL:
-        return v[d], v[d + 1], v[d + 2]
+        return rate[row, d], rate[row, d + 1], rate[row, d + 2]
     if kind == UNIVERSAL:
-        return v[d], v[d + 1], 0.0
+        return rate[row, d], rate[row, d + 1], 0.0
     if kind == HINGE:
-        return v[d], 0.0, 0.0
+        return rate[row, d], 0.0, 0.0
     return 0.0, 0.0, 0.0
 
 
 @kernel
-def store_rates(kind, v, d, w):
+def store_rates(kind, rate, row, d, w):
     if kind >= HINGE:
-        v[d] = w[0]
+        rate[row, d] = w[0]
     if kind >= UNIVERSAL:
-        v[d + 1] = w[1]
+        rate[row, d + 1] = w[1]
     if kind >= BALL:
-        v[d + 2] = w[2]
-
-
-@kernel
-def store_vector(v, d, w):
-    v[d], v[d + 1], v[d + 2] = w
-
-
-@kernel
-def load_vector(v, d):
-    return v[d], v[d + 1], v[d + 2]
+        rate[row, d + 2] = w[2]
 
 
 @kernel
@@ -163,18 +153,17 @@ def begin_frame(tree, target, plan, state, aim, frame, dt, h):
                 _measure(tree, state, aim, FROM, i)
 
 
-@kernel
+@stage
 def _start_on_target(tree, state, aim, i):
     """The shot's first frame: the body is where its keys say, moving as they say."""
     kind, d = tree.kind[i], tree.dof[i]
-    v = state.rate[V]
     value, place = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + TARGET_ANCHOR)
     store4(state.body, i, COORDS, value)
     store3(state.body, i, ANCHOR, place)
-    store_rates(kind, v, d, load3(aim.body, i, FROM + RATE))
+    store_rates(kind, state.rate, V, d, load3(aim.body, i, FROM + RATE))
     drift = load3(aim.body, i, FROM + TARGET_ANCHOR_RATE)
     if kind == FREE:
-        store_vector(v, d + 3, drift)
+        store3(state.rate, V, d + 3, drift)
         drift = (0.0, 0.0, 0.0)
     store3(state.body, i, DRIFT, drift)
     _take_reference(tree, state, i)
@@ -195,15 +184,15 @@ def _take_reference(tree, state, i):
 def _measure(tree, state, aim, sample, i):
     """E and Ė of r against a target sample."""
     kind, d = tree.kind[i], tree.dof[i]
-    v = state.rate[REFERENCE_V]
     value, rate = load4(aim.body, i, sample + VALUE), load3(aim.body, i, sample + RATE)
-    e, de = measure_error(kind, load4(state.body, i, REFERENCE), joint_rates(kind, v, d), value, rate)
+    w = joint_rates(kind, state.rate, REFERENCE_V, d)
+    e, de = measure_error(kind, load4(state.body, i, REFERENCE), w, value, rate)
     store3(state.body, i, ERROR, e)
     store3(state.body, i, ERROR + 3, de)
     if kind == FREE:
         place, drift = load3(aim.body, i, sample + TARGET_ANCHOR), load3(aim.body, i, sample + TARGET_ANCHOR_RATE)
         store3(state.body, i, ERROR + 6, sub(load3(state.body, i, REFERENCE_ANCHOR), place))
-        store3(state.body, i, ERROR + 9, sub(load_vector(v, d + 3), drift))
+        store3(state.body, i, ERROR + 9, sub(load3(state.rate, REFERENCE_V, d + 3), drift))
 
 
 @kernel
@@ -240,7 +229,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     _assist_when_disturbed(tree, state, aim)
 
 
-@kernel
+@stage
 def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected."""
     for root in tree.roots:
@@ -260,7 +249,7 @@ def _deflected(state, i):
     return False
 
 
-@kernel
+@stage
 def _aim_at_keys(tree, state, aim, i, h):
     """Exactly the keys, wherever the body is now."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -269,17 +258,17 @@ def _aim_at_keys(tree, state, aim, i, h):
         aim.rate[PUSH, j] = 0.0
     value = load4(aim.body, i, TO + VALUE)
     store4(aim.body, i, GOAL, value)
-    store_rates(kind, aim.rate[END], d, load3(aim.body, i, TO + RATE))
+    store_rates(kind, aim.rate, END, d, load3(aim.body, i, TO + RATE))
     turn = difference(kind, load4(state.body, i, COORDS), value)
-    store_rates(kind, aim.rate[SECANT], d, scale(1.0 / h, turn))
+    store_rates(kind, aim.rate, SECANT, d, scale(1.0 / h, turn))
     if kind == FREE:
         place = load3(aim.body, i, TO + TARGET_ANCHOR)
         store3(aim.body, i, GOAL_ANCHOR, place)
-        store_vector(aim.rate[END], d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
-        store_vector(aim.rate[SECANT], d + 3, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
+        store3(aim.rate, END, d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
+        store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
 
 
-@kernel
+@stage
 def _aim_by_error(tree, state, aim, i, h):
     """Let the error die away for one step and put it on the target's end."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -306,15 +295,15 @@ def _aim_by_error(tree, state, aim, i, h):
             rate = add(rate, de1)
             push = sub(de1, de)
     store4(aim.body, i, GOAL, value)
-    store_rates(kind, aim.rate[PUSH], d, push)
-    store_rates(kind, aim.rate[END], d, rate)
+    store_rates(kind, aim.rate, PUSH, d, push)
+    store_rates(kind, aim.rate, END, d, rate)
     turn = difference(kind, load4(state.body, i, REFERENCE), value)
-    store_rates(kind, aim.rate[SECANT], d, scale(1.0 / h, turn))
+    store_rates(kind, aim.rate, SECANT, d, scale(1.0 / h, turn))
     if kind == FREE:
         _aim_position_by_error(state, aim, i, d, h)
 
 
-@kernel
+@stage
 def _aim_position_by_error(state, aim, i, d, h):
     u, g, du, dg = load4(aim.body, i, RESPONSE)
     e, de = load3(state.body, i, ERROR + 6), load3(state.body, i, ERROR + 9)
@@ -323,9 +312,9 @@ def _aim_position_by_error(state, aim, i, d, h):
     store3(state.body, i, ERROR + 9, de1)
     place = add(load3(aim.body, i, TO + TARGET_ANCHOR), e1)
     store3(aim.body, i, GOAL_ANCHOR, place)
-    store_vector(aim.rate[PUSH], d + 3, sub(de1, de))
-    store_vector(aim.rate[END], d + 3, add(load3(aim.body, i, TO + TARGET_ANCHOR_RATE), de1))
-    store_vector(aim.rate[SECANT], d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
+    store3(aim.rate, PUSH, d + 3, sub(de1, de))
+    store3(aim.rate, END, d + 3, add(load3(aim.body, i, TO + TARGET_ANCHOR_RATE), de1))
+    store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
 
 
 @kernel

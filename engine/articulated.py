@@ -11,7 +11,7 @@ Sᵀ (I_articulated + c·I_composite) S.
 
 from __future__ import annotations
 
-from .jit import kernel
+from .jit import kernel, stage
 from .spatial import add, cross, dot, load3, load6, scale, sub, symmetric_apply
 from .tree import COLUMN, LOWER, MASS, MOMENT, PIVOT, WORLD_INERTIA
 
@@ -64,7 +64,7 @@ def factorise(tree, pose, table, composite, compliance, factor):
                     factor.inertia[p, a, b] += factor.inertia[i, a, b]
 
 
-@kernel
+@stage
 def _rigid(tree, pose, i, inertia):
     """The body's own 6 × 6 inertia about the root anchor."""
     for a in range(6):
@@ -86,7 +86,7 @@ def _rigid(tree, pose, i, inertia):
         inertia[i, a, a] = tree.body[i, MASS]
 
 
-@kernel
+@stage
 def _eliminate(tree, pose, table, composite, c, i, factor):
     """Take the joint's degrees of freedom out of the articulated inertia, one after the other."""
     joint, axes, inertia = factor.joint, pose.axes, factor.inertia

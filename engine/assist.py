@@ -75,10 +75,10 @@ def feed_forward(tree, state, aim, work, h, gravity):
         return
     start, end = work.rate[STAGE_RATE], work.rate[STAGE_PLACE]
     pose, before = pose_of(work, UNDISTURBED), pose_of(work, UNDISTURBED_BEFORE)
-    _undisturbed_pose(tree, state, aim, work, start, end, 0.0, h, before)
+    _undisturbed_pose(tree, state, aim, work, 0.0, h, before)
     velocities(tree, before, start, state.body, DRIFT, work.body, MOTION)
     momenta(tree, before, work.body, MOTION, work.body, MOMENTUM)
-    _undisturbed_pose(tree, state, aim, work, start, end, 0.5, h, pose)
+    _undisturbed_pose(tree, state, aim, work, 0.5, h, pose)
     for i in range(1, len(tree.parent)):
         store3(work.body, i, CARRIED + 3, load3(work.body, i, MOMENTUM + 3))
     turn_spins(tree, before, pose, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
@@ -89,27 +89,27 @@ def feed_forward(tree, state, aim, work, h, gravity):
     for d in range(len(start)):
         work.rate[G, d] = end[d] - start[d]
     leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, DRIFT_CHANGE, work, work.rate[FEED + 1])
-    _undisturbed_pose(tree, state, aim, work, start, end, 1.0, h, before)
+    _undisturbed_pose(tree, state, aim, work, 1.0, h, before)
     carry_over(tree, state, aim, work, pose, before, start, end, h)
     leftover(tree, before, work.body, CARRIED, end, aim.body, GOAL_DRIFT, work, work.rate[FEED + 2])
 
 
 @kernel
-def _undisturbed_pose(tree, state, aim, work, start, end, s, h, pose):
-    """The undisturbed character a share s into the step, and its rates at both ends."""
+def _undisturbed_pose(tree, state, aim, work, s, h, pose):
+    """The undisturbed character a share s into the step, and its rates at both ends (in the two stage rows)."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
         if behaviour == LIMP:
             first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
-            store_rates(kind, start, d, load3(aim.body, i, FROM + RATE))
-            store_rates(kind, end, d, load3(aim.body, i, TO + RATE))
+            store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
+            store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))
         else:
             first, last = load4(state.body, i, REFERENCE), load4(aim.body, i, GOAL)
             if behaviour == ANIMATED:
                 first = load4(state.body, i, COORDS)
             for j in range(d, tree.dof[i + 1]):
-                start[j], end[j] = aim.rate[START, j], aim.rate[END, j]
+                work.rate[STAGE_RATE, j], work.rate[STAGE_PLACE, j] = aim.rate[START, j], aim.rate[END, j]
         c = first
         if s == 1.0:
             c = last

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from .aim import difference, joint_rates
+from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
 from .jit import kernel, stage
 from .kinematics import apply_inertia, momenta, velocities
@@ -118,15 +118,15 @@ def measure_deflection(tree, state, aim, work, h):
             _measure_compliant(tree, state, aim, work, i, h)
 
 
-@kernel
+@stage
 def _measure_compliant(tree, state, aim, work, i, h):
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(state.body, i, REFERENCE), load4(state.body, i, COORDS))
-    w = joint_rates(kind, state.rate[V], d)
-    start = joint_rates(kind, aim.rate[START], d)
-    end = joint_rates(kind, aim.rate[END], d)
-    excess = joint_rates(kind, work.rate[EXCESS], d)
-    push = joint_rates(kind, aim.rate[PUSH], d)
+    w = joint_rates(kind, state.rate, V, d)
+    start = joint_rates(kind, aim.rate, START, d)
+    end = joint_rates(kind, aim.rate, END, d)
+    excess = joint_rates(kind, work.rate, EXCESS, d)
+    push = joint_rates(kind, aim.rate, PUSH, d)
     if kind >= BALL:
         # r's rates seen from the deflected body, whose frame is exp(δ) away
         delta = _same_branch(delta, load3(state.body, i, DEFLECTION))
@@ -138,12 +138,11 @@ def _measure_compliant(tree, state, aim, work, i, h):
         end = unrotate(ahead, end)
     u = sub(w, start)
     change = sub(end, start)
-    for k in range(min(3, tree.dof[i + 1] - d)):
-        work.rate[U, d + k] = u[k]
-        work.rate[DELTA, d + k] = delta[k]
-        work.rate[CHANGE, d + k] = change[k]
-        work.rate[EXCESS, d + k] = excess[k]
-        work.rate[SEEN_PUSH, d + k] = push[k]
+    store_rates(kind, work.rate, U, d, u)
+    store_rates(kind, work.rate, DELTA, d, delta)
+    store_rates(kind, work.rate, CHANGE, d, change)
+    store_rates(kind, work.rate, EXCESS, d, excess)
+    store_rates(kind, work.rate, SEEN_PUSH, d, push)
     if kind == FREE:
         for k in range(3):
             work.rate[U, d + 3 + k] = state.rate[V, d + 3 + k] - aim.rate[START, d + 3 + k]

@@ -26,7 +26,7 @@ import numpy as np
 from .errors import LibraryError
 
 NUMPY_MIN = (1, 22)
-FLAGS = {"error_model": "numpy", "fastmath": {"contract", "nsz"}, "nogil": True}
+FLAGS = {"error_model": "numpy", "fastmath": {"contract", "nsz"}, "nogil": True, "_nrt": False}
 
 if tuple(int(part) for part in np.__version__.split(".")[:2]) < NUMPY_MIN:
     raise LibraryError(

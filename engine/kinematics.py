@@ -10,7 +10,7 @@ Tables are passed with the column where the group they are to read begins.
 
 from __future__ import annotations
 
-from .jit import kernel
+from .jit import kernel, stage
 from .model import BALL, FREE, HINGE, UNIVERSAL
 from .spatial import (
     add,
@@ -19,7 +19,9 @@ from .spatial import (
     load3,
     load4,
     load6,
+    matrix_apply,
     quat_axis,
+    quat_matrix,
     quat_mul,
     quat_unit,
     rotate,
@@ -57,29 +59,32 @@ def forward(tree, table, coords, anchors, pose):
         turn = joint_rotation(kind, load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), load4(table, i, coords))
         q = quat_unit(quat_mul(before, turn))
         store4(pose.body, i, ROTATION, q)
+        m = quat_matrix(q)
         anchor = (0.0, 0.0, 0.0)
         if p > 0:
             anchor = add(load3(pose.body, p, PLACE), rotate(load4(pose.body, p, ROTATION), load3(table, i, anchors)))
         store3(pose.body, i, PLACE, anchor)
-        _joint_axes(tree, pose, i, before, q, anchor)
-        _world_inertia(tree, pose, i, q, anchor)
+        _joint_axes(tree, pose, i, before, m, anchor)
+        _world_inertia(tree, pose, i, m, anchor)
 
 
-@kernel
-def _joint_axes(tree, pose, i, before, q, anchor):
+@stage
+def _joint_axes(tree, pose, i, before, m, anchor):
     kind = tree.kind[i]
     d = tree.dof[i]
     if kind == HINGE:
-        _store_axis(pose.axes, d, rotate(q, load3(tree.body, i, AXIS)), anchor)
+        _store_axis(pose.axes, d, matrix_apply(m, load3(tree.body, i, AXIS)), anchor)
     elif kind == UNIVERSAL:
         _store_axis(pose.axes, d, rotate(before, load3(tree.body, i, AXIS)), anchor)
-        _store_axis(pose.axes, d + 1, rotate(q, load3(tree.body, i, AXIS2)), anchor)
+        _store_axis(pose.axes, d + 1, matrix_apply(m, load3(tree.body, i, AXIS2)), anchor)
     elif kind >= BALL:
-        for k in range(3):
-            unit = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-            _store_axis(pose.axes, d + k, rotate(q, unit), anchor)
-            if kind == FREE:
-                store6(pose.axes, d + 3 + k, 0, (0.0, 0.0, 0.0), unit)
+        _store_axis(pose.axes, d, (m[0], m[3], m[6]), anchor)
+        _store_axis(pose.axes, d + 1, (m[1], m[4], m[7]), anchor)
+        _store_axis(pose.axes, d + 2, (m[2], m[5], m[8]), anchor)
+        if kind == FREE:
+            store6(pose.axes, d + 3, 0, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+            store6(pose.axes, d + 4, 0, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+            store6(pose.axes, d + 5, 0, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @kernel
@@ -88,13 +93,13 @@ def _store_axis(axes, d, s, anchor):
     store6(axes, d, 0, s, cross(anchor, s))
 
 
-@kernel
-def _world_inertia(tree, pose, i, q, anchor):
+@stage
+def _world_inertia(tree, pose, i, turn, anchor):
     m = tree.body[i, MASS]
-    c = add(anchor, rotate(q, load3(tree.body, i, CENTER)))
+    c = add(anchor, matrix_apply(turn, load3(tree.body, i, CENTER)))
     store3(pose.body, i, COM, c)
     store3(pose.body, i, MOMENT, scale(m, c))
-    own = rotate_symmetric(q, load6(tree.body, i, INERTIA))
+    own = rotate_symmetric(turn, load6(tree.body, i, INERTIA))
     c2 = m * dot(c, c)
     x, y, z = m * c[0], m * c[1], m * c[2]
     diagonal = (own[0] + c2 - x * c[0], own[1] + c2 - y * c[1], own[2] + c2 - z * c[2])

@@ -121,6 +121,25 @@ def unrotate(q, v):
 
 
 @kernel
+def quat_matrix(q):
+    """R(q), its nine entries row by row."""
+    x, y, z = 2.0 * q[1], 2.0 * q[2], 2.0 * q[3]
+    wx, wy, wz = q[0] * x, q[0] * y, q[0] * z
+    xx, xy, xz = q[1] * x, q[1] * y, q[1] * z
+    yy, yz, zz = q[2] * y, q[2] * z, q[3] * z
+    return (1.0 - yy - zz, xy - wz, xz + wy, xy + wz, 1.0 - xx - zz, yz - wx, xz - wy, yz + wx, 1.0 - xx - yy)
+
+
+@kernel
+def matrix_apply(m, v):
+    return (
+        m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
+        m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
+        m[6] * v[0] + m[7] * v[1] + m[8] * v[2],
+    )
+
+
+@kernel
 def quat_exp(phi):
     """The rotation by the rotation vector phi [rad]."""
     angle2 = dot(phi, phi)
@@ -204,13 +223,8 @@ def symmetric_solve(a, v):
 
 
 @kernel
-def rotate_symmetric(q, a):
-    """R(q)·A·R(q)ᵀ for a symmetric A (xx, yy, zz, xy, xz, yz)."""
-    c0 = rotate(q, (a[0], a[3], a[4]))
-    c1 = rotate(q, (a[3], a[1], a[5]))
-    c2 = rotate(q, (a[4], a[5], a[2]))
-    # rows of R·A are columns of (R·A)ᵀ: rotate those once more
-    r0 = rotate(q, (c0[0], c1[0], c2[0]))
-    r1 = rotate(q, (c0[1], c1[1], c2[1]))
-    r2 = rotate(q, (c0[2], c1[2], c2[2]))
-    return r0[0], r1[1], r2[2], r0[1], r0[2], r1[2]
+def rotate_symmetric(m, a):
+    """M·A·Mᵀ for a rotation matrix M (row by row) and a symmetric A (xx, yy, zz, xy, xz, yz)."""
+    r0, r1, r2 = (m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8])
+    c0, c1 = symmetric_apply(a, r0), symmetric_apply(a, r1)
+    return dot(r0, c0), dot(r1, c1), dot(r2, symmetric_apply(a, r2)), dot(r1, c0), dot(r2, c0), dot(r2, c1)

@@ -6,7 +6,7 @@ know about frames, keys or Blender.
 
 from __future__ import annotations
 
-from .aim import advance, difference, end_step, joint_rates
+from .aim import advance, difference, end_step, joint_rates, store_rates
 from .articulated import generalized
 from .assist import feed_forward, hold_back
 from .deflection import first_half, second_half
@@ -121,9 +121,9 @@ def middle_pose(tree, state, aim, work, h):
         kind, d = tree.kind[i], tree.dof[i]
         c = load4(state.body, i, COORDS)
         if aim.mode[i] == PRESCRIBED:
-            c = advance(kind, c, joint_rates(kind, aim.rate[SECANT], d), half)
+            c = advance(kind, c, joint_rates(kind, aim.rate, SECANT, d), half)
         else:
-            c = advance(kind, c, joint_rates(kind, state.rate[V], d), half)
+            c = advance(kind, c, joint_rates(kind, state.rate, V, d), half)
         store4(work.body, i, NEW, c)
         drift = scale(half, load3(aim.body, i, DRIFT_SECANT))
         store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
@@ -142,29 +142,27 @@ def move(tree, state, aim, work, h):
         elif mode == COMPLIANT:
             _move_compliant(tree, state, aim, work, i, h)
         else:
-            w = joint_rates(kind, work.rate[MEAN], d)
+            w = joint_rates(kind, work.rate, MEAN, d)
             store4(work.body, i, NEW, advance(kind, load4(state.body, i, COORDS), w, h))
             if kind == FREE:
                 for k in range(3):
                     work.body[i, NEW_ANCHOR + k] = state.body[i, ANCHOR + k] + h * work.rate[MEAN, d + 3 + k]
 
 
-@kernel
+@stage
 def _move_compliant(tree, state, aim, work, i, h):
     """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
     kind, d = tree.kind[i], tree.dof[i]
     old, reference = load4(state.body, i, COORDS), load4(state.body, i, REFERENCE)
     goal = load4(aim.body, i, GOAL)
-    u = joint_rates(kind, work.rate[MEAN], d)
+    u = joint_rates(kind, work.rate, MEAN, d)
     if kind >= BALL:
         deflection = quat_mul(quat_conj(reference), old)
         new = quat_unit(quat_mul(goal, advance(kind, deflection, u, h)))
     else:
         new = advance(kind, (goal[0] + old[0] - reference[0], goal[1] + old[1] - reference[1], 0.0, 0.0), u, h)
     store4(work.body, i, NEW, new)
-    w = scale(1.0 / h, difference(kind, old, new))
-    for k in range(min(3, tree.dof[i + 1] - d)):
-        work.rate[MEAN, d + k] = w[k]
+    store_rates(kind, work.rate, MEAN, d, scale(1.0 / h, difference(kind, old, new)))
     if kind == FREE:
         for k in range(3):
             shift = work.rate[DELTA, d + 3 + k] + h * work.rate[MEAN, d + 3 + k]
@@ -210,7 +208,7 @@ def finish(tree, state, aim, work):
             work.axes[NOW, d, k] = work.axes[FINAL, d, k]
 
 
-@kernel
+@stage
 def _note_deflection(tree, state, aim, i):
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(aim.body, i, GOAL), load4(state.body, i, COORDS))
