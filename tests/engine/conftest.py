@@ -37,7 +37,7 @@ class Figures:
     def __call__(self, what: str, value: float, limit: float) -> None:
         """A number that must not exceed its limit; not-a-number does."""
         value = float(value)
-        self.note(what, f"{value:.3g} (limit {limit:.3g})")
+        self.note(what, f"{value:.4g} (limit {limit:.4g})")
         assert np.isfinite(value) and value <= limit, self.lines[-1]
 
 
