@@ -13,23 +13,23 @@ from mathutils import Vector
 from . import stage
 from .skin import Skin
 
-FRAMES = 84
+FRAMES = 96
 LEG = 0.42  # [m] thigh and shin alike, so that bent knees keep the feet on the floor
 HIPS = 2 * LEG + 0.08
 # frame: crouch [°], height above the floor [m], lean [°], arms [°] (back is negative, 150 is overhead)
 JUMP = {
     1: (4, 0.0, 0, 4),
-    8: (4, 0.0, 0, 4),
-    16: (52, 0.0, 34, -52),
-    20: (6, 0.02, 6, 95),
-    25: (24, 0.42, -4, 150),
-    30: (10, 0.02, 6, 100),
-    34: (48, 0.0, 26, 20),
-    44: (4, 0.0, 0, 4),
-    84: (4, 0.0, 0, 4),
+    6: (4, 0.0, 0, 4),
+    18: (36, 0.0, 16, -45),
+    24: (6, 0.03, 3, 95),
+    29: (16, 0.17, 0, 150),
+    34: (8, 0.03, 3, 110),
+    40: (34, 0.0, 14, 30),
+    52: (4, 0.0, 0, 4),
+    96: (4, 0.0, 0, 4),
 }
-WAVE = {50: 0, 56: 28, 61: -22, 66: 28, 71: -22, 76: 10}
-PICTURE_FRAMES = (16, 22, 27, 34, 61)
+WAVE = {60: 0, 66: 28, 71: -22, 76: 28, 81: -22, 86: 10}
+PICTURE_FRAMES = (18, 25, 29, 40, 71)
 
 
 def bones() -> list[tuple[str, str | None, Vector, Vector]]:
@@ -62,7 +62,7 @@ def build() -> bpy.types.Object:
         drop = 2 * LEG * (1 - math.cos(math.radians(crouch)))
         turns = {"hips": (lean * 0.3, 0, 0), "spine": (lean * 0.4, 0, 0), "chest": (lean * 0.3, 0, 0)}
         turns["neck"] = turns["head"] = (-lean * 0.3, 0, 0)
-        toes = 40 if height > 0.3 else 0
+        toes = 40 if height > 0.1 else 0
         for side, s in (("L", 1), ("R", -1)):
             turns[f"thigh.{side}"] = (-crouch - lean * 0.3, 0, 0)
             turns[f"shin.{side}"] = (2 * crouch, 0, 0)
@@ -70,9 +70,9 @@ def build() -> bpy.types.Object:
             turns[f"upper_arm.{side}"] = (-arms, 0, s * 8)
             turns[f"forearm.{side}"] = (-20 if arms < 30 else -8, 0, 0)
             turns[f"hand.{side}"] = (0, 0, 0)
-        if frame == 44:  # from here on the right arm waves instead
+        if frame == 52:  # from here on the right arm waves instead
             turns = {bone: turn for bone, turn in turns.items() if not bone.endswith("arm.R")}
-        if frame == 84:
+        if frame == 96:
             turns["upper_arm.R"], turns["forearm.R"] = (-4, 0, -8), (-20, 0, 0)
         stage.key_pose(rig, frame, turns, {"hips": (0, lean * 0.0015, height - drop)})
     for frame, swing in WAVE.items():

@@ -78,7 +78,7 @@ def movie(blend: Path, target: Path, step: int = 2, scale: float = 0.6) -> None:
         tiles = [Image.open(tile).convert("RGB") for tile in render(blend, frames, Path(folder))]
         size = tuple(round(side * scale) for side in tiles[0].size)
         tiles = [tile.resize(size, Image.Resampling.LANCZOS) for tile in tiles]
-        palette = tiles[len(tiles) // 2].quantize(colors=64, kmeans=2)
+        palette = tiles[len(tiles) // 2].quantize(colors=96, kmeans=2)
         tiles = [tile.quantize(palette=palette, dither=Image.Dither.NONE) for tile in tiles]
     target.parent.mkdir(parents=True, exist_ok=True)
     duration = round(1000 * step / scene.render.fps / 10) * 10
@@ -91,7 +91,7 @@ def light_workbench(scene: bpy.types.Scene) -> None:
     shading.show_shadows, shading.shadow_intensity = True, 0.3
     shading.show_cavity, shading.cavity_type = True, "WORLD"
     shading.show_specular_highlight = True
-    scene.display.render_aa = "16"
+    scene.display.render_aa = "8"
     scene.display.light_direction = (-0.3, 0.35, 0.9)
     system = bpy.context.preferences.system
     system.use_studio_light_edit = True
