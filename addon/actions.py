@@ -7,6 +7,7 @@ physics or what the numbers mean.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 
 import bpy
@@ -126,24 +127,35 @@ def ensure_curve(bag, table: dict, path: str, index: int, group: str = "") -> bp
 def write_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
     """Make the curve hold exactly these values on these frames; one key where nothing changes.
 
-    frames (n,) float32, values (n,) float32. Keys that exist already in the right
-    number are only moved, which is what makes dragging a slider cheap.
+    frames (n,) float32, values (n,) float32.
     """
     if values.max() - values.min() <= SAME:
         frames, values = frames[:1], values[:1]
+    if move_keys(curve, np.stack([frames, values], axis=1)):
+        curve.update()
+
+
+def move_keys(curve: bpy.types.FCurve, co: np.ndarray) -> bool:
+    """Put the curve's keys at co (keys, 2) float32; True if they had to be made first.
+
+    Keys that exist already in the right number are only moved, which is what makes
+    dragging a slider cheap.
+    """
     points = curve.keyframe_points
-    count = len(frames)
-    fresh = len(points) != count
+    fresh = len(points) != len(co)
     if fresh:
         points.clear()
-        points.add(count)
-    co = np.empty((count, 2), dtype=np.float32)
-    co[:, 0] = frames
-    co[:, 1] = values
+        points.add(len(co))
+        points.foreach_set("interpolation", np.full(len(co), LINEAR, dtype=np.int32))
     points.foreach_set("co", co.ravel())
-    if fresh:
-        points.foreach_set("interpolation", np.full(count, LINEAR, dtype=np.int32))
-        curve.update()
+    return fresh
+
+
+def keys_sum(curve: bpy.types.FCurve) -> int:
+    """A checksum of where the curve's keys are."""
+    co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    return zlib.crc32(co)
 
 
 def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:

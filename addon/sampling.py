@@ -84,7 +84,15 @@ def _private_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
         stage.collection.objects.link(rig)
         yield stage
     finally:
-        bpy.data.scenes.remove(stage)
+        _remove_scene(stage)
+
+
+def _remove_scene(scene: bpy.types.Scene) -> None:
+    """Blender before 4.4 crashes in `scenes.remove` where there is no window (command line)."""
+    if bpy.context.window is None:
+        bpy.data.batch_remove([scene])
+    else:
+        bpy.data.scenes.remove(scene)
 
 
 @contextmanager

@@ -147,7 +147,8 @@ def _finish(rig, scene, cached: _Cached, reading: reader.Reading, result: engine
     showing.record_source(rig)
     rig.heft.result_start, rig.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
     rig.heft.fingerprint = store.fingerprint(rig, scene, cached.source)
-    rig.heft.written = store.keys_fingerprint(rig.heft_result)
+    # While Live, nobody works on the result by hand: what it would cost to notice is a tenth of a drag.
+    rig.heft.written = "" if rig.heft.live else store.keys_fingerprint(rig.heft_result)
     rig.heft.message = "\n".join(result.warnings)
     showing.show(rig, "RESULT")
 

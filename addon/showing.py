@@ -121,46 +121,51 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     action = result.animation_data.action
     bag = actions.ensure_bag(action, actions.slot_of(result))
     table = actions.curve_table(bag)
-    frames = reading.frames.astype(np.float32)
     quats, locations = reader.result_channels(reading, motion)
     if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
         raise RigError("The result holds numbers that are not finite: nothing was written.")
-    wanted = set()
-    for b, name in enumerate(reading.names):
-        base = f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
-        channels = [("rotation_quaternion", quats[:, b], 0.0, None)]
-        if not only_moved or reading.model.parents[b] < 0:
-            channels.append(("location", locations[:, b], LOCATION_NOISE * reading.height, 0.0))
-        if not only_moved:
-            channels.append(("scale", reading.scales[:, b], SCALE_NOISE, 1.0))
-        for suffix, values, noise, default in channels:
-            wanted |= _write_channel(bag, table, f"{base}.{suffix}", name, frames, values, noise, default)
+    bodies = np.arange(len(reading.names))
+    roots = np.flatnonzero(reading.model.parents < 0)
+    noise = LOCATION_NOISE * reading.height
+    wanted = _write_channels(bag, table, reading, bodies, "rotation_quaternion", quats, actions.SAME, None)
+    moving = roots if only_moved else bodies
+    wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0)
     if not only_moved:
+        wanted |= _write_channels(bag, table, reading, bodies, "scale", reading.scales, SCALE_NOISE, 1.0)
         for key, curve in table.items():
             if key not in wanted:
                 bag.fcurves.remove(curve)
-    rest_unkeyed(result)
+        rest_unkeyed(result)
     action.update_tag()
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
-def _write_channel(bag, table, path, group, frames, values, noise, default) -> set[tuple[str, int]]:
-    """Write one vector channel; one that never leaves its default gets no curve at all."""
+def _write_channels(bag, table, reading, bodies, suffix, values, noise, default) -> set[tuple[str, int]]:
+    """Write one vector channel of many bodies; the curves written.
+
+    A component that stays within the noise gets one key, and a channel that never
+    leaves its default no curve at all.
+    """
     values = values.astype(np.float32)
+    calm = values.max(axis=0) - values.min(axis=0) <= noise
+    idle = np.zeros(values.shape[1], dtype=bool)
     if default is not None:
-        low, high = values.min(axis=0), values.max(axis=0)
-        calm = high - low <= noise
-        values[:, calm] = values[0, calm]
-        idle = (np.abs(values[0] - default) <= noise) & calm
-        if idle.all():
-            return set()
-    keys = set()
-    for i in range(values.shape[1]):
-        curve = actions.ensure_curve(bag, table, path, i, group)
-        actions.write_keys(curve, frames, values[:, i])
-        curve.lock = True
-        keys.add((path, i))
-    return keys
+        idle = ((np.abs(values[0] - default) <= noise) & calm).all(axis=1)
+    co = np.empty((*values.shape[1:], len(values), 2), dtype=np.float32)
+    co[..., 0] = reading.frames
+    co[..., 1] = values.transpose(1, 2, 0)
+    written = set()
+    for b in bodies:
+        if idle[b]:
+            continue
+        name = reading.names[b]
+        path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{suffix}'
+        for i in range(values.shape[2]):
+            curve = actions.ensure_curve(bag, table, path, i, name)
+            if actions.move_keys(curve, co[b, i, :1] if calm[b, i] else co[b, i]):
+                curve.lock = True
+            written.add((path, i))
+    return written
 
 
 def rest_unkeyed(result: bpy.types.Object) -> None:

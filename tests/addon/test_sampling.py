@@ -57,3 +57,12 @@ def test_closing_half_way_removes_the_private_scene(empty):
     assert len(bpy.data.scenes) == 2
     steps.close()
     assert len(bpy.data.scenes) == 1
+
+
+def test_without_a_window_as_on_the_command_line(empty):
+    rig = rigs.chain(3)
+    rigs.wave(rig)
+    with bpy.context.temp_override(window=None):
+        assert bpy.context.window is None
+        sampling.finish(sampling.sample(rig, bpy.context.scene, np.arange(1, 10)))
+    assert len(bpy.data.scenes) == 1
