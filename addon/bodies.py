@@ -120,6 +120,8 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
     carriers (n,) the index of the body each bone belongs to (itself for bodies, -1
     for none: its mass is dropped); kept: the indices of the bodies, in order.
     """
+    if len(kept) == len(carriers):
+        return bodies
     place = {bone: k for k, bone in enumerate(kept)}
     masses = np.zeros(len(kept))
     firsts = np.zeros((len(kept), 3))

@@ -59,25 +59,30 @@ def to_matrix(q: np.ndarray) -> np.ndarray:
 
 def from_matrix(m: np.ndarray) -> np.ndarray:
     """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), by the largest component."""
-    d = np.moveaxis(np.diagonal(m, axis1=-2, axis2=-1), -1, 0)
-    squares = np.stack(
-        [1 + d[0] + d[1] + d[2], 1 + d[0] - d[1] - d[2], 1 - d[0] + d[1] - d[2], 1 - d[0] - d[1] + d[2]], axis=-1
+    m = np.asarray(m, dtype=np.float64)
+    flat = m.reshape(-1, 9).T
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = flat
+    # Four times the squares of w, x, y, z.
+    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz])
+    best = np.argmax(squares, axis=0)
+    # Row k holds 4 q_k · q, in terms of the sums and differences of mirrored entries.
+    a, b, c = zy - yz, xz - zx, yx - xy
+    d, e, f = xy + yx, xz + zx, yz + zy
+    rows = (
+        (squares[0], a, b, c),
+        (a, squares[1], d, e),
+        (b, d, squares[2], f),
+        (c, e, f, squares[3]),
     )
-    a = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    s = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
-    # Row k holds 4 q_k · q: pick the row whose component is largest, then normalise.
-    rows = np.stack(
-        [
-            np.stack([squares[..., 0], a[0], a[1], a[2]], axis=-1),
-            np.stack([a[0], squares[..., 1], s[0], s[1]], axis=-1),
-            np.stack([a[1], s[0], squares[..., 2], s[2]], axis=-1),
-            np.stack([a[2], s[1], s[2], squares[..., 3]], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = np.argmax(squares, axis=-1)
-    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
-    return q / _length(q)
+    q = np.empty((flat.shape[1], 4))
+    for k, row in enumerate(rows):
+        chosen = best == k
+        if chosen.all():
+            q = np.stack(row, axis=-1)
+        elif chosen.any():
+            for i in range(4):
+                q[chosen, i] = row[i][chosen]
+    return (q / _length(q)).reshape(*m.shape[:-2], 4)
 
 
 def split(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
