@@ -10,6 +10,9 @@ from bpy.app.handlers import persistent
 
 from . import live, session, showing, store
 
+# How long after an edit of the source a live rig is simulated again [s].
+FOLLOW_AFTER = 0.05
+
 _current: dict[int, tuple[str, bool]] = {}
 
 
@@ -55,6 +58,8 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     _current.clear()
     for rig in session.rigs():
         _settle(rig)
+        if rig.heft.live and not bpy.app.background and not bpy.app.timers.is_registered(live.follow_source):
+            bpy.app.timers.register(live.follow_source, first_interval=FOLLOW_AFTER)
 
 
 @persistent

@@ -1,7 +1,8 @@
 """Live: a changed setting simulates again at once, inside its own update callback.
 
 Owns when that happens. Writing inside the callback keeps a drag one undo step (and
-Esc restores it); writing later would break undo.
+Esc restores it); writing later would break undo. Changed keys have no callback: they
+are followed a moment later, in a window only.
 """
 
 from __future__ import annotations
@@ -15,15 +16,26 @@ from ..engine import HeftError
 _paused = 0
 
 
+def hold() -> None:
+    """From now on changed settings start nothing, until `release`."""
+    global _paused
+    _paused += 1
+
+
+def release() -> None:
+    """Undo one `hold`."""
+    global _paused
+    _paused -= 1
+
+
 @contextmanager
 def paused():
     """Within this block changed settings start nothing."""
-    global _paused
-    _paused += 1
+    hold()
     try:
         yield
     finally:
-        _paused -= 1
+        release()
 
 
 def setting_changed(rig: bpy.types.Object) -> None:
@@ -43,6 +55,26 @@ def refresh(rig: bpy.types.Object) -> None:
         except HeftError as error:
             rig.heft.message = str(error)
             print(f"Heft: {error}")
+
+
+def follow_source() -> None:
+    """Simulate the live rigs whose source has changed (a timer's callback: runs once)."""
+    from . import session
+
+    if _paused:
+        return
+    for rig in session.rigs():
+        if rig.heft.live and rig.heft_result is not None and not rig.heft.message and not _is_current(rig):
+            refresh(rig)
+
+
+def _is_current(rig: bpy.types.Object) -> bool:
+    from . import session
+
+    try:
+        return session.is_current(rig, bpy.context.scene)
+    except HeftError:
+        return False
 
 
 def mix_changed(rig: bpy.types.Object) -> None:

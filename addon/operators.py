@@ -107,6 +107,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
         except HeftError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        live.hold()
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0.0, 100.0)
@@ -158,6 +159,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
         self._close(context)
 
     def _close(self, context) -> None:
+        live.release()
         manager = context.window_manager
         manager.event_timer_remove(self._timer)
         manager.progress_end()

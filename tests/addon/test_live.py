@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import actions, sampling, session
+from heft.addon import actions, live, sampling, session
 
 
 @pytest.fixture
@@ -74,6 +74,20 @@ def test_out_of_date_after_any_change_that_matters(rig):
         assert session.is_current(rig, scene)
         change()
         assert not session.is_current(rig, scene)
+
+
+def test_edited_keys_are_followed_while_live(rig):
+    """What the timer of a window calls after an edit."""
+    rig.heft.live = True
+    before = value(rig)
+    curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1)
+    curve.keyframe_points[5].co[1] += 0.3
+    with live.paused():
+        live.follow_source()
+    assert value(rig) == before
+    live.follow_source()
+    assert abs(value(rig) - before) > 0.01
+    assert session.is_current(rig, bpy.context.scene)
 
 
 def test_errors_in_live_are_shown_not_raised(rig):
