@@ -217,8 +217,8 @@ SUITES = (
 OUTCOMES = ("failed", "passed", "skipped", "error")
 
 
-def run_suite(suite: Suite, pytest_arguments: list[str]) -> dict[str, int]:
-    """How many tests had which outcome; a run that died counts as one error."""
+def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool) -> dict[str, int]:
+    """How many tests had which outcome; a run that died counts as one error. Wordy: show all that pytest said."""
     start = time.monotonic()
     paths = [path for path in suite.paths if (ROOT / path).exists()]
     if not paths:
@@ -241,9 +241,9 @@ def run_suite(suite: Suite, pytest_arguments: list[str]) -> dict[str, int]:
     no_tests_chosen = done.returncode == 5
     if done.returncode and not no_tests_chosen and not counts["failed"] + counts["error"]:
         counts["error"] = 1
-    if counts["failed"] + counts["error"]:
+    if wordy or counts["failed"] + counts["error"]:
         print(done.stdout, flush=True)
-    else:  # warnings and the reasons of skips stay readable
+    else:  # the reasons of skips stay readable
         for line in done.stdout.splitlines():
             if line.startswith("SKIPPED"):
                 print(f"    {line}", flush=True)
@@ -283,7 +283,7 @@ def test(arguments: list[str]) -> int:
         totals["error"] += 1
         say("ruff FAILED")
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        for counts in pool.map(lambda suite: run_suite(suite, pytest_arguments), suites):
+        for counts in pool.map(lambda suite: run_suite(suite, pytest_arguments, len(suites) == 1), suites):
             for word in OUTCOMES:
                 totals[word] += counts[word]
     print(f"=== {outcome_text(totals)} in {time.monotonic() - start:.2f}s ===", flush=True)
