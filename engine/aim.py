@@ -130,16 +130,16 @@ def measure_error(kind, c, w, value, rate):
 
 
 @kernel
-def begin_frame(tree, target, plan, state, aim, frame, dt, h):
+def begin_frame(tree, target, plan, state, aim, frame, dt):
     """Take over the frame's behaviours and gains; see where the target jumped."""
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
         omega, zeta = plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
         if aim.body[i, GAINS] != omega * omega or aim.body[i, GAINS + 1] != 2.0 * zeta * omega:
-            store4(aim.body, i, RESPONSE, response(omega, zeta, h))
             aim.body[i, GAINS] = omega * omega
             aim.body[i, GAINS + 1] = 2.0 * zeta * omega
+            aim.body[0, RESPONSE] = 0.0
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now
@@ -151,6 +151,17 @@ def begin_frame(tree, target, plan, state, aim, frame, dt, h):
                 _take_reference(tree, state, i)
             if before != now or jumped:
                 _measure(tree, state, aim, FROM, i)
+
+
+@kernel
+def set_responses(tree, aim, h):
+    """Closed-form responses for steps of h seconds; row 0 remembers for which they are."""
+    if aim.body[0, RESPONSE] == h:
+        return
+    aim.body[0, RESPONSE] = h
+    for i in range(1, len(tree.parent)):
+        omega = math.sqrt(aim.body[i, GAINS])
+        store4(aim.body, i, RESPONSE, response(omega, 0.5 * aim.body[i, GAINS + 1] / omega, h))
 
 
 @stage
@@ -199,6 +210,7 @@ def _measure(tree, state, aim, sample, i):
 def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
+    set_responses(tree, aim, h)
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]

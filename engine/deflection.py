@@ -100,6 +100,8 @@ from .state import (
 from .tree import COM, INVERSE, MASS, ROTATION
 
 GAMMA = 1.0 - math.sqrt(0.5)
+# Share of a spin's energy that may leak in half a step before the spin is turned with its body.
+LEAK = 0.01
 
 
 @kernel
@@ -161,8 +163,8 @@ def _same_branch(delta, before):
 
 
 @kernel
-def prepare_factor(tree, aim, work, pose, h, with_springs):
-    """Factor M + C (or M alone) at `pose`. Returns whether any joint is compliant, and whether loads are
+def prepare_factor(tree, aim, work, pose, h):
+    """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints, which takes the tracking factor as well."""
     compliant = mixed = loose = False
     for i in range(1, len(tree.parent)):
@@ -175,10 +177,10 @@ def prepare_factor(tree, aim, work, pose, h, with_springs):
         if mode == COMPLIANT:
             compliant = True
             mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
-            if with_springs and aim.body[i, LIMITED] == 0.0:
+            if aim.body[i, LIMITED] == 0.0:
                 kp, kv = aim.body[i, GAINS], aim.body[i, GAINS + 1]
                 work.body[i, COMPLIANCE] = GAMMA * h * (kv + GAMMA * h * kp)
-    if compliant and with_springs:
+    if compliant:
         composite_inertia(tree, pose, work.body, COMPOSITE)
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
@@ -210,10 +212,11 @@ def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
 def turn_spins(tree, before, after, table, spin, own, motion, half, out, column):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
-    A spin turns with its body and the gyroscopic couple is added: kept fixed in the world
-    instead, a thin body's spin would leak into its light axis, where it means great speed.
-    The couple does no work, so the spin's energy is put back to what it was: with that,
-    nothing here can make a loose tree faster, however large the step.
+    A spin that nothing turns stays as it is in the world, and while the step is short that is
+    second order. But a thin body's spin, kept so while joints turn the body, leaks into its
+    light axis, where it means great speed. Where more than a little of its energy would come
+    or go that way, the spin turns with its body instead, the gyroscopic couple is added, and
+    its energy is put back to what it was: such a step cannot make a loose tree faster.
     Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
     go with them, at `before`.
     """
@@ -223,10 +226,15 @@ def turn_spins(tree, before, after, table, spin, own, motion, half, out, column)
         s = unrotate(q, load3(table, i, spin))
         couple = unrotate(q, cross(load3(table, i, motion), load3(table, i, own)))
         turned = axpy(-half, couple, s)
+        fixed = unrotate(load4(after.body, i, ROTATION), load3(table, i, spin))
         energy = dot(s, symmetric_apply(inverse, s))
         gained = dot(turned, symmetric_apply(inverse, turned))
         if gained > 0.0:
             turned = scale(math.sqrt(energy / gained), turned)
+        if energy > 0.0:
+            # second order as long as little leaks, safe where much would
+            leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
+            turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
         store3(out, i, column, rotate(load4(after.body, i, ROTATION), turned))
 
 
@@ -262,7 +270,7 @@ def first_half(tree, state, aim, work, h, gravity):
     pose = pose_of(work, MIDDLE)
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
-    compliant, mixed = prepare_factor(tree, aim, work, pose, h, True)
+    compliant, mixed = prepare_factor(tree, aim, work, pose, h)
     # the bodies' turning, half of it from the start to here
     _bring_momenta(tree, state, work, h)
     leftover(tree, pose, work.body, CARRIED, state.rate[V], state.body, DRIFT, work, work.rate[TURN])
@@ -408,7 +416,7 @@ def second_half(tree, state, aim, work, h, mixed):
     carry_over(tree, state, aim, work, middle, pose, state.rate[V], work.rate[ENDS], h)
     leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
     less_feed_forward(tree, aim, state, work, FEED + 2, work.rate[G])
-    prepare_factor(tree, aim, work, pose, h, False)
+    prepare_factor(tree, aim, work, pose, h)
     share_load(tree, aim, work, pose, mixed)
     solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):

@@ -26,6 +26,8 @@ import numpy as np
 from .errors import LibraryError
 
 NUMPY_MIN = (1, 22)
+# No kernel allocates, so none needs numba's reference counting: without it the loops run
+# up to four times faster and compile sooner.
 FLAGS = {"error_model": "numpy", "fastmath": {"contract", "nsz"}, "nogil": True, "_nrt": False}
 
 if tuple(int(part) for part in np.__version__.split(".")[:2]) < NUMPY_MIN:
@@ -71,7 +73,8 @@ def cache_dir() -> Path:
     for path in sorted(here.rglob("*.py")):
         digest.update(path.relative_to(here).as_posix().encode())
         digest.update(path.read_bytes())
-    digest.update(repr(sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())).encode())
+    flags = sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())
+    digest.update(repr(flags).encode())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     return Path(base) / digest.hexdigest()[:16]
 
@@ -108,12 +111,13 @@ def entry(function: Callable) -> Callable:
         return function
     folder = cache_dir()
     if not _writable(folder):
-        warnings.warn(f"Heft cannot write its compile cache in {folder}: it will compile at every start.", RuntimeWarning, stacklevel=2)
+        message = f"Heft cannot write its compile cache in {folder}: it will compile at every start."
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
         return numba.njit(**FLAGS)(function)
     # numba reads CACHE_DIR when it decorates; other add-ons keep their own setting.
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, **FLAGS)(function)
+        return numba.njit(cache=True, no_cfunc_wrapper=True, **FLAGS)(function)
     finally:
         numba.config.CACHE_DIR = before

@@ -157,10 +157,10 @@ def _slow_down(tree, state, aim, work, pose, root, travel):
     for i in range(root, tree.last[root] + 1):
         if aim.mode[i] != LOOSE and tree.dof[i + 1] > tree.dof[i]:
             return 1.0
-    mass, center, p, l = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
     before = 2.0 * tree_energy(tree, pose_of(work, NOW), root, state.body, SPIN) - travel
-    after = 2.0 * tree_energy(tree, pose, root, work.body, MOMENTUM) - dot(p, p) / mass
-    rigid = dot(l, symmetric_solve(locked_inertia(tree, pose, root, mass, center), l))
+    after = 2.0 * tree_energy(tree, pose, root, work.body, MOMENTUM) - dot(linear, linear) / mass
+    rigid = dot(angular, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
     if after <= before or after <= rigid:
         return 1.0
     return math.sqrt(max(0.0, before - rigid) / (after - rigid))

@@ -6,6 +6,7 @@ know what a stage does.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,12 @@ import numpy as np
 from .aim import aim_step, begin_frame
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
-from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
+from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, PRESCRIBED, SPIN, TORQUE, V, pose_of
 from .step import step
 from .tree import Tree
+
+TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
+MAX_PARTS = 16.0
 
 
 class Record(NamedTuple):
@@ -36,23 +40,45 @@ def run_frames(tree, target, plan, state, aim, work, record, first, last, subste
 
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
     """
-    h = dt / substeps
     total = len(record.rate)
     for frame in range(first, last):
-        begin_frame(tree, target, plan, state, aim, frame, dt, h)
+        begin_frame(tree, target, plan, state, aim, frame, dt)
         if frame == 0:
             _begin_shot(tree, state, work)
             _write(state, record, 0)
         for k in range(substeps):
-            aim_step(tree, target, plan, state, aim, frame, (k + 1.0) / substeps, dt, h)
-            step(tree, state, aim, plan, work, h, gravity)
-            if k == 0:
-                _write_torque(work, record, frame, 1.0 if frame == 0 else 0.5)
-            if k == substeps - 1:
-                _write_torque(work, record, frame + 1, 1.0 if frame + 2 == total else 0.5)
+            parts = _parts(tree, state, aim, dt / substeps)
+            h = dt / (substeps * parts)
+            for j in range(parts):
+                aim_step(tree, target, plan, state, aim, frame, (k + (j + 1.0) / parts) / substeps, dt, h)
+                step(tree, state, aim, plan, work, h, gravity)
+                if k == 0:
+                    _write_torque(work, record, frame, (1.0 if frame == 0 else 0.5) / parts)
+                if k == substeps - 1:
+                    _write_torque(work, record, frame + 1, (1.0 if frame + 2 == total else 0.5) / parts)
         if not _write(state, record, frame + 1):
             return frame + 1
     return -1
+
+
+@kernel
+def _parts(tree, state, aim, h):
+    """Into how many parts a step of h seconds is split: one, unless a loose joint whirls.
+
+    The midpoint rule holds while a joint turns by a fraction of a radian; limp chains of
+    short links, at one step a frame, turn by several.
+    """
+    largest = 0.0
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] != PRESCRIBED:
+            turn = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                turn += state.rate[V, d] * state.rate[V, d]
+            largest = max(largest, turn)
+    turn = math.sqrt(largest) * h
+    if turn <= TURN_LIMIT:
+        return 1
+    return int(min(math.ceil(turn / TURN_LIMIT), MAX_PARTS))
 
 
 @kernel

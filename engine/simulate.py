@@ -76,7 +76,9 @@ def simulate_variants(
 class Shot:
     """One simulation on its way: resumable frame by frame."""
 
-    def __init__(self, model: Model, motion: Motion, controller: Controller, scene: Scene | None, steps_per_second: float):
+    def __init__(
+        self, model: Model, motion: Motion, controller: Controller, scene: Scene | None, steps_per_second: float
+    ) -> None:
         if motion.rotations.shape[1] != len(model):
             raise MotionError(
                 f"The motion has {motion.rotations.shape[1]} bodies, the model {len(model)}: build it for this model."

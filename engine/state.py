@@ -14,84 +14,84 @@ from .jit import kernel
 from .tree import FACTOR_COLUMNS, POSE_COLUMNS, ROTATION, Factor, Pose, Tree
 
 # What a joint is to the solve of one step.
-PRESCRIBED, LOOSE, COMPLIANT = range(3)
+PRESCRIBED, LOOSE, COMPLIANT = (np.int64(k) for k in range(3))
 # What a plan asks of a body; ASSIST is for free roots only.
-ANIMATED, SIMULATED, LIMP, ASSIST = range(4)
+ANIMATED, SIMULATED, LIMP, ASSIST = (np.int64(k) for k in range(4))
 
 # Columns of Plan.setting
-OMEGA, ZETA, HEAVINESS = range(3)
+OMEGA, ZETA, HEAVINESS = (np.int64(k) for k in range(3))
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
-COORDS = 0  # 4
-ANCHOR = 4  # 3: in the parent's frame; of roots in the world [m]
-DRIFT = 7  # 3: its rate
-SPIN = 10  # 3: angular momentum about the body's own centre, world axes
-LINEAR = 13  # 3: linear momentum
-REFERENCE = 16  # 4: r's coordinates
-REFERENCE_ANCHOR = 20  # 3: r's position (free roots)
-ERROR = 23  # 12: r against target: e, ė, then position and its rate (free roots)
-DEFLECTION = 35  # 6: q against r: rotation vector or angles, then position (free roots)
-STATE_COLUMNS = 41
+COORDS = np.int64(0)  # 4
+ANCHOR = np.int64(4)  # 3: in the parent's frame; of roots in the world [m]
+DRIFT = np.int64(7)  # 3: its rate
+SPIN = np.int64(10)  # 3: angular momentum about the body's own centre, world axes
+LINEAR = np.int64(13)  # 3: linear momentum
+REFERENCE = np.int64(16)  # 4: r's coordinates
+REFERENCE_ANCHOR = np.int64(20)  # 3: r's position (free roots)
+ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate (free roots)
+DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
+STATE_COLUMNS = np.int64(41)
 # Rows of State.rate
-V, REFERENCE_V = range(2)
+V, REFERENCE_V = (np.int64(k) for k in range(2))
 
 # Columns of a target sample (see `target.evaluate`)
-VALUE = 0  # 4
-RATE = 4  # 3
-TARGET_ANCHOR = 7  # 3
-TARGET_ANCHOR_RATE = 10  # 3
-SAMPLE_COLUMNS = 13
+VALUE = np.int64(0)  # 4
+RATE = np.int64(4)  # 3
+TARGET_ANCHOR = np.int64(7)  # 3
+TARGET_ANCHOR_RATE = np.int64(10)  # 3
+SAMPLE_COLUMNS = np.int64(13)
 
 # Columns of Aim.body
-GOAL = 0  # 4: where r ends
-GOAL_ANCHOR = 4  # 3
-GOAL_DRIFT = 7  # 3: anchor rates at the end
-DRIFT_SECANT = 10  # 3
-RESPONSE = 13  # 4: closed-form response over one step
-GAINS = 17  # 2: k_p, k_v
-LIMITED = 19  # 1: not 0 where the drive gives a fixed impulse instead of a spring's
-FROM = 20  # a target sample: at the step's start …
+GOAL = np.int64(0)  # 4: where r ends
+GOAL_ANCHOR = np.int64(4)  # 3
+GOAL_DRIFT = np.int64(7)  # 3: anchor rates at the end
+DRIFT_SECANT = np.int64(10)  # 3
+RESPONSE = np.int64(13)  # 4: closed-form response over one step
+GAINS = np.int64(17)  # 2: k_p, k_v
+LIMITED = np.int64(19)  # 1: not 0 where the drive gives a fixed impulse instead of a spring's
+FROM = np.int64(20)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step
-START, END, SECANT = range(3)  # rates at its start and end, and their secant
-PUSH = 3  # change of the rate of E over the step
-SHARE = 4  # the share of its load a degree of freedom feels (heaviness; 1 where loose)
-HELD = 5  # the fixed impulse of a limited drive
-AIM_ROWS = 6
+START, END, SECANT = (np.int64(k) for k in range(3))  # rates at its start and end, and their secant
+PUSH = np.int64(3)  # change of the rate of E over the step
+SHARE = np.int64(4)  # the share of its load a degree of freedom feels (heaviness; 1 where loose)
+HELD = np.int64(5)  # the fixed impulse of a limited drive
+AIM_ROWS = np.int64(6)
 
 # Columns of Work.body
-NEW = 0  # 4: coordinates
-NEW_ANCHOR = 4  # 3
-COMPOSITE = 7  # 10: composite inertia
-COMPLIANCE = 17  # 1: c of C = c·D
-MOTION = 18  # 6: velocities
-LOAD = 24  # 6
-MOMENTUM = 30  # 6: spin and linear momentum
-MOMENTUM2 = 36  # 6
-CARRIED = 42  # 6: momenta brought over from another pose
-DRIFT_CHANGE = 48  # 3
-STILL = 51  # 3: zeros
-WORK_COLUMNS = 54
+NEW = np.int64(0)  # 4: coordinates
+NEW_ANCHOR = np.int64(4)  # 3
+COMPOSITE = np.int64(7)  # 10: composite inertia
+COMPLIANCE = np.int64(17)  # 1: c of C = c·D
+MOTION = np.int64(18)  # 6: velocities
+LOAD = np.int64(24)  # 6
+MOMENTUM = np.int64(30)  # 6: spin and linear momentum
+MOMENTUM2 = np.int64(36)  # 6
+CARRIED = np.int64(42)  # 6: momenta brought over from another pose
+DRIFT_CHANGE = np.int64(48)  # 3
+STILL = np.int64(51)  # 3: zeros
+WORK_COLUMNS = np.int64(54)
 # Rows of Work.rate
-U, DELTA = 0, 1  # rate of the deflection, and the deflection
-CHANGE = 2  # change of the rates to follow over the step
-EXCESS = 3  # their secant less the mean of start and end
-SEEN_PUSH = 4  # aim's PUSH seen from the deflected body
-TURN = 5  # impulse of the bodies' turning over half a step
-G, FELT = 6, 7  # a generalized impulse, and the share of it that is felt
-TRACKED = 8  # what loose joints do while compliant ones hold
-X1, X2 = 9, 10  # rate changes of the two stages
-STAGE_RATE, STAGE_PLACE = 11, 12
-ENDS, MEAN = 13, 14  # rates at the end of the step, and mean rates over it
-PULL = 15  # impulse of the compliant joints' springs
-TORQUE = 16  # what the drives gave, mean over the step [N m, N]
-FEED = 17  # 3 rows: what an undisturbed root's motion takes, part by part
-WORK_ROWS = 20
+U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
+CHANGE = np.int64(2)  # change of the rates to follow over the step
+EXCESS = np.int64(3)  # their secant less the mean of start and end
+SEEN_PUSH = np.int64(4)  # aim's PUSH seen from the deflected body
+TURN = np.int64(5)  # impulse of the bodies' turning over half a step
+G, FELT = np.int64(6), np.int64(7)  # a generalized impulse, and the share of it that is felt
+TRACKED = np.int64(8)  # what loose joints do while compliant ones hold
+X1, X2 = np.int64(9), np.int64(10)  # rate changes of the two stages
+STAGE_RATE, STAGE_PLACE = np.int64(11), np.int64(12)
+ENDS, MEAN = np.int64(13), np.int64(14)  # rates at the end of the step, and mean rates over it
+PULL = np.int64(15)  # impulse of the compliant joints' springs
+TORQUE = np.int64(16)  # what the drives gave, mean over the step [N m, N]
+FEED = np.int64(17)  # 3 rows: what an undisturbed root's motion takes, part by part
+WORK_ROWS = np.int64(20)
 # Poses of Work
-NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = range(5)
+NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = (np.int64(k) for k in range(5))
 # Factors of Work: the joints' own, and with compliant joints held
-MAIN, TRACKING = range(2)
+MAIN, TRACKING = (np.int64(k) for k in range(2))
 
 
 class Plan(NamedTuple):

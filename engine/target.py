@@ -26,13 +26,13 @@ FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
 
 
 # Columns of Target.curve
-AT = 0  # 4: coordinates at the sample
-SLOPE = 4  # 3: their rates there [1/s]
-REACH = 7  # 3: change over the segment after the sample
-ARRIVE = 10  # 3: the cubic's slope at the segment's end [1/s]
-ANCHOR_AT = 13  # 3: anchor [m]
-ANCHOR_SLOPE = 16  # 3: its rate [m/s]
-CURVE_COLUMNS = 19
+AT = np.int64(0)  # 4: coordinates at the sample
+SLOPE = np.int64(4)  # 3: their rates there [1/s]
+REACH = np.int64(7)  # 3: change over the segment after the sample
+ARRIVE = np.int64(10)  # 3: the cubic's slope at the segment's end [1/s]
+ANCHOR_AT = np.int64(13)  # 3: anchor [m]
+ANCHOR_SLOPE = np.int64(16)  # 3: its rate [m/s]
+CURVE_COLUMNS = np.int64(19)
 
 
 class Target(NamedTuple):
@@ -111,8 +111,8 @@ def _joint_angles(model: Model, motion, body: int) -> np.ndarray:
         frame = int(np.argmax(miss))
         word = {HINGE: "hinge", UNIVERSAL: "universal joint", FIXED: "fixed joint"}[int(kind)]
         raise MotionError(
-            f"Body '{model.names[body]}' turns {np.degrees(miss[frame]):.3f}° at frame {frame + motion.frame_start} in a way "
-            f"its {word} cannot: make it a ball joint or mend the key."
+            f"Body '{model.names[body]}' turns {np.degrees(miss[frame]):.3f}° at frame {frame + motion.frame_start} "
+            f"in a way its {word} cannot: make it a ball joint or mend the key."
         )
     return angles
 

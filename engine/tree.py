@@ -7,6 +7,9 @@ Numbers of a body stand side by side in one row; names such as REST are the firs
 column of a group. (One array a group would read a little better, but numba passes
 arrays as eight words each, and compiles for minutes what takes seconds this way.)
 
+The names are numpy integers because numba compiles a kernel anew for every plain
+integer it is called with.
+
 Spatial vectors are (angular, linear) in world axes about the tree's root anchor,
 so inertias and momenta of a tree simply add.
 """
@@ -20,28 +23,28 @@ import numpy as np
 from .model import Model
 
 # Columns of Tree.body
-REST = 0  # 4: body axes at rest in the parent's frame
-AXIS = 4  # 3: hinge axis, universal's first
-AXIS2 = 7  # 3: universal's second
-CENTER = 10  # 3: centre of mass in the body's frame
-INERTIA = 13  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
-MASS = 19  # 1
-INVERSE = 20  # 6: the inverse of INERTIA
-TREE_COLUMNS = 26
+REST = np.int64(0)  # 4: body axes at rest in the parent's frame
+AXIS = np.int64(4)  # 3: hinge axis, universal's first
+AXIS2 = np.int64(7)  # 3: universal's second
+CENTER = np.int64(10)  # 3: centre of mass in the body's frame
+INERTIA = np.int64(13)  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
+MASS = np.int64(19)  # 1
+INVERSE = np.int64(20)  # 6: the inverse of INERTIA
+TREE_COLUMNS = np.int64(26)
 
 # Columns of Pose.body
-ROTATION = 0  # 4: body axes in the world
-PLACE = 4  # 3: joint anchor from the tree's root anchor [m]
-COM = 7  # 3: centre of mass from the tree's root anchor [m]
-MOMENT = 10  # 3: mass × COM
-WORLD_INERTIA = 13  # 6: about the tree's root anchor, world axes
-POSE_COLUMNS = 19
+ROTATION = np.int64(0)  # 4: body axes in the world
+PLACE = np.int64(4)  # 3: joint anchor from the tree's root anchor [m]
+COM = np.int64(7)  # 3: centre of mass from the tree's root anchor [m]
+MOMENT = np.int64(10)  # 3: mass × COM
+WORLD_INERTIA = np.int64(13)  # 6: about the tree's root anchor, world axes
+POSE_COLUMNS = np.int64(19)
 
 # Columns of Factor.joint
-COLUMN = 0  # 6: articulated inertia × axis, eliminated within the joint
-LOWER = 6  # 6: the joint block's unit lower triangle, its pivot on the diagonal
-PIVOT = 12  # 1: 1 / pivot, 0 where nothing can move
-FACTOR_COLUMNS = 13
+COLUMN = np.int64(0)  # 6: articulated inertia × axis, eliminated within the joint
+LOWER = np.int64(6)  # 6: the joint block's unit lower triangle, its pivot on the diagonal
+PIVOT = np.int64(12)  # 1: 1 / pivot, 0 where nothing can move
+FACTOR_COLUMNS = np.int64(13)
 
 
 class Tree(NamedTuple):
