@@ -21,11 +21,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "engine")]
 
 import mujoco  # noqa: E402
 import numpy as np  # noqa: E402
-from mujoco_model import Oracle  # noqa: E402
-from shapes import ragdoll, smooth_motion  # noqa: E402
 
 import engine  # noqa: E402
 from engine.simulate import Shot  # noqa: E402
+from mujoco_model import Oracle  # noqa: E402
+from shapes import ragdoll, smooth_motion  # noqa: E402
 
 FRAMES, FPS, RATE = 250, 24.0, 240
 STEPS = (FRAMES - 1) * round(RATE / FPS)
