@@ -65,6 +65,7 @@ from .state import (
     SHARE,
     SIMULATED,
     START,
+    SURGE,
     TARGET_ANCHOR,
     TARGET_ANCHOR_RATE,
     TO,
@@ -224,6 +225,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 for k in range(4):
                     aim.rate[START + k, d] = 0.0
+                aim.rate[SURGE, d] = 0.0
         else:
             _aim_by_error(tree, state, aim, i, h)
             share = plan.setting[row, i, HEAVINESS]
@@ -267,7 +269,7 @@ def _aim_at_keys(tree, state, aim, i, h):
     kind, d = tree.kind[i], tree.dof[i]
     for j in range(d, tree.dof[i + 1]):
         aim.rate[START, j] = state.rate[V, j]
-        aim.rate[PUSH, j] = 0.0
+        aim.rate[PUSH, j] = aim.rate[SURGE, j] = 0.0
     value = load4(aim.body, i, TO + VALUE)
     store4(aim.body, i, GOAL, value)
     store_rates(kind, aim.rate, END, d, load3(aim.body, i, TO + RATE))
@@ -287,7 +289,7 @@ def _aim_by_error(tree, state, aim, i, h):
     u, g, du, dg = load4(aim.body, i, RESPONSE)
     value, rate = load4(aim.body, i, TO + VALUE), load3(aim.body, i, TO + RATE)
     e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
-    push = (0.0, 0.0, 0.0)
+    push = surge = (0.0, 0.0, 0.0)
     for j in range(d, tree.dof[i + 1]):
         aim.rate[START, j] = state.rate[REFERENCE_V, j]
     if dot(e, e) > 0.0 or dot(de, de) > 0.0:
@@ -296,6 +298,7 @@ def _aim_by_error(tree, state, aim, i, h):
             e1 = de1 = (0.0, 0.0, 0.0)
         store3(state.body, i, ERROR, e1)
         store3(state.body, i, ERROR + 3, de1)
+        surge = _lead(e, e1, de, de1, h)
         if kind >= BALL:
             back = quat_exp(e1)
             before, de1 = right_jacobian(e, de), right_jacobian(e1, de1)
@@ -308,11 +311,18 @@ def _aim_by_error(tree, state, aim, i, h):
             push = sub(de1, de)
     store4(aim.body, i, GOAL, value)
     store_rates(kind, aim.rate, PUSH, d, push)
+    store_rates(kind, aim.rate, SURGE, d, surge)
     store_rates(kind, aim.rate, END, d, rate)
     turn = difference(kind, load4(state.body, i, REFERENCE), value)
     store_rates(kind, aim.rate, SECANT, d, scale(1.0 / h, turn))
     if kind == FREE:
         _aim_position_by_error(state, aim, i, d, h)
+
+
+@kernel
+def _lead(e, e1, de, de1, h):
+    """The secant of a curve less the mean of its slopes."""
+    return sub(scale(1.0 / h, sub(e1, e)), scale(0.5, add(de, de1)))
 
 
 @stage
@@ -325,6 +335,7 @@ def _aim_position_by_error(state, aim, i, d, h):
     place = add(load3(aim.body, i, TO + TARGET_ANCHOR), e1)
     store3(aim.body, i, GOAL_ANCHOR, place)
     store3(aim.rate, PUSH, d + 3, sub(de1, de))
+    store3(aim.rate, SURGE, d + 3, _lead(e, e1, de, de1, h))
     store3(aim.rate, END, d + 3, add(load3(aim.body, i, TO + TARGET_ANCHOR_RATE), de1))
     store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
 

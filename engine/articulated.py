@@ -12,7 +12,7 @@ Sᵀ (I_articulated + c·I_composite) S.
 from __future__ import annotations
 
 from .jit import kernel, stage
-from .spatial import add, cross, dot, load3, load6, scale, sub, symmetric_apply
+from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, sub, symmetric_apply
 from .tree import COLUMN, LOWER, MASS, MOMENT, PIVOT, WORLD_INERTIA
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
@@ -59,72 +59,74 @@ def factorise(tree, pose, table, composite, compliance, factor):
         if factor.active[i]:
             _eliminate(tree, pose, table, composite, table[i, compliance], i, factor)
         if p > 0:
-            for a in range(6):
-                for b in range(6):
-                    factor.inertia[p, a, b] += factor.inertia[i, a, b]
+            for a in range(36):
+                factor.inertia[p, a] += factor.inertia[i, a]
 
 
 @stage
 def _rigid(tree, pose, i, inertia):
-    """The body's own 6 × 6 inertia about the root anchor."""
-    for a in range(6):
-        for b in range(6):
-            inertia[i, a, b] = 0.0
+    """The body's own inertia about the root anchor, 6 × 6 row by row."""
+    for a in range(36):
+        inertia[i, a] = 0.0
     xx, yy, zz, xy, xz, yz = load6(pose.body, i, WORLD_INERTIA)
-    inertia[i, 0, 0], inertia[i, 1, 1], inertia[i, 2, 2] = xx, yy, zz
-    inertia[i, 0, 1] = inertia[i, 1, 0] = xy
-    inertia[i, 0, 2] = inertia[i, 2, 0] = xz
-    inertia[i, 1, 2] = inertia[i, 2, 1] = yz
     x, y, z = load3(pose.body, i, MOMENT)
-    inertia[i, 0, 4] = inertia[i, 4, 0] = -z
-    inertia[i, 0, 5] = inertia[i, 5, 0] = y
-    inertia[i, 1, 3] = inertia[i, 3, 1] = z
-    inertia[i, 1, 5] = inertia[i, 5, 1] = -x
-    inertia[i, 2, 3] = inertia[i, 3, 2] = -y
-    inertia[i, 2, 4] = inertia[i, 4, 2] = x
-    for a in range(3, 6):
-        inertia[i, a, a] = tree.body[i, MASS]
+    inertia[i, 0], inertia[i, 7], inertia[i, 14] = xx, yy, zz
+    inertia[i, 1] = inertia[i, 6] = xy
+    inertia[i, 2] = inertia[i, 12] = xz
+    inertia[i, 8] = inertia[i, 13] = yz
+    inertia[i, 4] = inertia[i, 24] = -z
+    inertia[i, 5] = inertia[i, 30] = y
+    inertia[i, 9] = inertia[i, 19] = z
+    inertia[i, 11] = inertia[i, 31] = -x
+    inertia[i, 15] = inertia[i, 20] = -y
+    inertia[i, 16] = inertia[i, 26] = x
+    inertia[i, 21] = inertia[i, 28] = inertia[i, 35] = tree.body[i, MASS]
+
+
+@kernel
+def _times_inertia(inertia, i, s):
+    """The articulated inertia of row i on a spatial motion."""
+    return (
+        dot6(load6(inertia, i, 0), s),
+        dot6(load6(inertia, i, 6), s),
+        dot6(load6(inertia, i, 12), s),
+        dot6(load6(inertia, i, 18), s),
+        dot6(load6(inertia, i, 24), s),
+        dot6(load6(inertia, i, 30), s),
+    )
 
 
 @stage
 def _eliminate(tree, pose, table, composite, c, i, factor):
-    """Take the joint's degrees of freedom out of the articulated inertia, one after the other."""
+    """Take the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
     joint, axes, inertia = factor.joint, pose.axes, factor.inertia
     first, end = tree.dof[i], tree.dof[i + 1]
     for d in range(first, end):
-        for a in range(6):
-            u = 0.0
-            for b in range(6):
-                u += inertia[i, a, b] * axes[d, b]
-            joint[d, COLUMN + a] = u
-    for d in range(first, end):
-        for e in range(first, d + 1):
-            pivot = 0.0
-            for a in range(6):
-                pivot += axes[d, a] * joint[e, COLUMN + a]
-            if c > 0.0:
-                pivot += c * composite_form(table, composite, i, axes, d, e)
-            joint[d, LOWER + e - first] = pivot
-    # block LDLᵀ; the columns follow L
-    for d in range(first, end):
-        pivot = joint[d, LOWER + d - first]
+        s = load6(axes, d, 0)
+        u = _times_inertia(inertia, i, s)
+        pivot = dot6(s, u)
+        if c > 0.0:
+            pivot += c * composite_form(table, composite, i, axes, d, d)
         floor = PIVOT_FLOOR * pivot
+        column = u
         for e in range(first, d):
-            entry = joint[d, LOWER + e - first]
+            entry = dot6(load6(axes, e, 0), u)
+            if c > 0.0:
+                entry += c * composite_form(table, composite, i, axes, d, e)
             for k in range(e - first):
                 entry -= joint[d, LOWER + k] * joint[e, LOWER + k] * joint[first + k, LOWER + k]
             entry *= joint[e, PIVOT]
             joint[d, LOWER + e - first] = entry
             pivot -= entry * entry * joint[e, LOWER + e - first]
-            for a in range(6):
-                joint[d, COLUMN + a] -= entry * joint[e, COLUMN + a]
+            column = axpy6(-entry, load6(joint, e, COLUMN), column)
         joint[d, LOWER + d - first] = pivot
         joint[d, PIVOT] = 1.0 / pivot if pivot > floor else 0.0
+        put6(joint, d, COLUMN, column)
     for d in range(first, end):
+        u = load6(joint, d, COLUMN)
+        f = -joint[d, PIVOT]
         for a in range(6):
-            f = joint[d, COLUMN + a] * joint[d, PIVOT]
-            for b in range(6):
-                inertia[i, a, b] -= f * joint[d, COLUMN + b]
+            put6(inertia, i, 6 * a, axpy6(f * joint[d, COLUMN + a], u, load6(inertia, i, 6 * a)))
 
 
 @kernel
@@ -138,40 +140,32 @@ def solve(tree, pose, factor, g, x):
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
         first, end = tree.dof[i], tree.dof[i + 1]
+        force = load6(scratch, i, 0)
         if factor.active[i]:
             for d in range(first, end):
-                w = g[d]
-                for a in range(6):
-                    w -= axes[d, a] * scratch[i, a]
+                w = g[d] - dot6(load6(axes, d, 0), force)
                 for e in range(first, d):
                     w -= joint[d, LOWER + e - first] * x[e]
                 x[d] = w
             for d in range(first, end):
                 x[d] *= joint[d, PIVOT]
-                for a in range(6):
-                    scratch[i, a] += joint[d, COLUMN + a] * x[d]
-        for a in range(6):
-            scratch[p, a] += scratch[i, a]
+                force = axpy6(x[d], load6(joint, d, COLUMN), force)
+        put6(scratch, p, 0, axpy6(1.0, force, load6(scratch, p, 0)))
     for i in range(1, n1):
-        p = tree.parent[i]
         first, end = tree.dof[i], tree.dof[i + 1]
-        for a in range(6, 12):
-            scratch[i, a] = scratch[p, a]
-        if not factor.active[i]:
+        motion = load6(scratch, tree.parent[i], 6)
+        if factor.active[i]:
+            for d in range(end - 1, first - 1, -1):
+                w = x[d] - joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
+                for e in range(d + 1, end):
+                    w -= joint[e, LOWER + d - first] * x[e]
+                x[d] = w
+            for d in range(first, end):
+                motion = axpy6(x[d], load6(axes, d, 0), motion)
+        else:
             for d in range(first, end):
                 x[d] = 0.0
-            continue
-        for d in range(end - 1, first - 1, -1):
-            z = 0.0
-            for a in range(6):
-                z += joint[d, COLUMN + a] * scratch[p, 6 + a]
-            w = x[d] - joint[d, PIVOT] * z
-            for e in range(d + 1, end):
-                w -= joint[e, LOWER + d - first] * x[e]
-            x[d] = w
-        for d in range(first, end):
-            for a in range(6):
-                scratch[i, 6 + a] += axes[d, a] * x[d]
+        put6(scratch, i, 6, motion)
 
 
 @kernel

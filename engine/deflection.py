@@ -80,15 +80,16 @@ from .state import (
     REFERENCE_ANCHOR,
     SECANT,
     SEEN_PUSH,
+    SEEN_SURGE,
     SHARE,
     SPIN,
     STAGE_PLACE,
     STAGE_RATE,
     START,
     STILL,
+    SURGE,
     TRACKED,
     TRACKING,
-    TURN,
     X1,
     X2,
     G,
@@ -102,6 +103,11 @@ from .tree import COM, INVERSE, MASS, ROTATION
 GAMMA = 1.0 - math.sqrt(0.5)
 # Share of a spin's energy that may leak in half a step before the spin is turned with its body.
 LEAK = 0.01
+# A secant that leads the rates' mean by this much in a step is a snap [rad, m]; far below it is not answered.
+SNAP = 0.01
+SECANT_FLOOR = 1e-9
+# A step turns a joint little if by less than this [rad].
+LITTLE_TURN = 0.05
 
 
 @kernel
@@ -114,10 +120,16 @@ def measure_deflection(tree, state, aim, work, h):
             work.rate[U, d] = state.rate[V, d] if loose else 0.0
             work.rate[DELTA, d] = 0.0
             work.rate[SEEN_PUSH, d] = aim.rate[PUSH, d]
+            work.rate[SEEN_SURGE, d] = aim.rate[SURGE, d]
             work.rate[CHANGE, d] = 0.0 if loose else end - start
             work.rate[EXCESS, d] = 0.0 if loose else aim.rate[SECANT, d] - 0.5 * (end + start)
         if aim.mode[i] == COMPLIANT:
             _measure_compliant(tree, state, aim, work, i, h)
+        for d in range(tree.dof[i], tree.dof[i + 1]):
+            # a smooth secant leads by third-order crumbs, best left out; a snap leads by its length
+            lead = (work.rate[EXCESS, d] * h / SNAP) ** 2
+            work.rate[EXCESS, d] *= lead / (1.0 + lead)
+            work.rate[SEEN_SURGE, d] *= lead / (1.0 + lead)
 
 
 @stage
@@ -129,6 +141,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
     end = joint_rates(kind, aim.rate, END, d)
     excess = joint_rates(kind, work.rate, EXCESS, d)
     push = joint_rates(kind, aim.rate, PUSH, d)
+    surge = joint_rates(kind, aim.rate, SURGE, d)
     if kind >= BALL:
         # r's rates seen from the deflected body, whose frame is exp(δ) away
         delta = _same_branch(delta, load3(state.body, i, DEFLECTION))
@@ -136,6 +149,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
         start = unrotate(turn, start)
         excess = unrotate(turn, excess)
         push = unrotate(turn, push)
+        surge = unrotate(turn, surge)
         ahead = quat_mul(turn, quat_exp(scale(h, sub(w, start))))
         end = unrotate(ahead, end)
     u = sub(w, start)
@@ -145,6 +159,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
     store_rates(kind, work.rate, CHANGE, d, change)
     store_rates(kind, work.rate, EXCESS, d, excess)
     store_rates(kind, work.rate, SEEN_PUSH, d, push)
+    store_rates(kind, work.rate, SEEN_SURGE, d, surge)
     if kind == FREE:
         for k in range(3):
             work.rate[U, d + 3 + k] = state.rate[V, d + 3 + k] - aim.rate[START, d + 3 + k]
@@ -271,18 +286,7 @@ def first_half(tree, state, aim, work, h, gravity):
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
     compliant, mixed = prepare_factor(tree, aim, work, pose, h)
-    # the bodies' turning, half of it from the start to here
-    _bring_momenta(tree, state, work, h)
-    leftover(tree, pose, work.body, CARRIED, state.rate[V], state.body, DRIFT, work, work.rate[TURN])
-    less_feed_forward(tree, aim, state, work, FEED, work.rate[TURN])
-    # that twice, gravity, and what changing the rates to follow takes
-    for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
-        store3(work.body, i, DRIFT_CHANGE, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
-    leftover(tree, pose, work.body, MOMENTUM, work.rate[CHANGE], work.body, DRIFT_CHANGE, work, work.rate[G])
-    less_feed_forward(tree, aim, state, work, FEED + 1, work.rate[G])
-    for d in range(nv):
-        work.rate[G, d] += 2.0 * work.rate[TURN, d]
+    _step_load(tree, state, aim, work, pose, h, gravity)
     share_load(tree, aim, work, pose, mixed)
     if compliant:
         _add_blocks(tree, aim, work, SEEN_PUSH)
@@ -290,7 +294,7 @@ def first_half(tree, state, aim, work, h, gravity):
     for d in range(nv):
         work.rate[ENDS, d] += work.rate[TRACKED, d]
         work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
-    _answer_secants(tree, aim, work, pose, mixed, compliant)
+    _answer_secants(tree, aim, work, pose, mixed, compliant, h)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
             if aim.mode[i] == PRESCRIBED:
@@ -302,9 +306,27 @@ def first_half(tree, state, aim, work, h, gravity):
 
 
 @kernel
-def _bring_momenta(tree, state, work, h):
+def _step_load(tree, state, aim, work, pose, h, gravity):
+    """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
+    and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
+    _bring_momenta(tree, state, work, pose, h)
+    for i in range(1, len(tree.parent)):
+        weight = scale(h * tree.body[i, MASS], gravity)
+        spin, linear = load3(work.body, i, CARRIED), load3(work.body, i, CARRIED + 3)
+        store6(work.body, i, MOMENTUM, scale(2.0, spin), axpy(2.0, linear, weight))
+        store3(work.body, i, DRIFT_CHANGE, add(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+    rates, g = work.rate[STAGE_RATE], work.rate[G]
+    for d in range(len(g)):
+        rates[d] = 2.0 * state.rate[V, d] + work.rate[CHANGE, d]
+    leftover(tree, pose, work.body, MOMENTUM, rates, work.body, DRIFT_CHANGE, work, g)
+    less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
+    less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
+
+
+@kernel
+def _bring_momenta(tree, state, work, middle, h):
     """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
-    now, middle = pose_of(work, NOW), pose_of(work, MIDDLE)
+    now = pose_of(work, NOW)
     velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
     for i in range(1, len(tree.parent)):
         store6(work.body, i, MOMENTUM, load3(state.body, i, SPIN), load3(state.body, i, LINEAR))
@@ -313,12 +335,12 @@ def _bring_momenta(tree, state, work, h):
 
 
 @kernel
-def less_feed_forward(tree, aim, state, work, row, g):
+def less_feed_forward(tree, aim, state, work, row, times, g):
     """An assisted root is not asked for what its undisturbed motion takes (METHODS §1d)."""
     for root in tree.roots:
         if state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT:
             for d in range(tree.dof[root], tree.dof[root + 1]):
-                g[d] -= work.rate[row, d]
+                g[d] -= times * work.rate[row, d]
 
 
 @kernel
@@ -394,18 +416,36 @@ def _note_pull(tree, aim, work, x, keep, weight):
 
 
 @kernel
-def _answer_secants(tree, aim, work, pose, mixed, compliant):
+def _answer_secants(tree, aim, work, pose, mixed, compliant, h):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
+    largest = 0.0
+    for d in range(len(work.rate[G])):
+        largest = max(largest, abs(work.rate[EXCESS, d]))
+    if largest * h < SECANT_FLOOR:
+        return
     for i in range(1, len(tree.parent)):
         store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     leftover(tree, pose, work.body, MOMENTUM, work.rate[EXCESS], work.body, STILL, work, work.rate[G])
     share_load(tree, aim, work, pose, mixed)
     if compliant:
-        _add_blocks(tree, aim, work, EXCESS)
+        _add_blocks(tree, aim, work, SEEN_SURGE)
     solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):
         work.rate[MEAN, d] += work.rate[X1, d] + work.rate[TRACKED, d]
+
+
+@kernel
+def needs_own_factor(tree, aim, work, h):
+    """Whether a joint is loose (free roots aside: their momentum is put right in the end) or turns far."""
+    for i in range(1, len(tree.parent)):
+        if tree.kind[i] != FREE:
+            if aim.mode[i] == LOOSE:
+                return True
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                if abs(work.rate[MEAN, d]) * h > LITTLE_TURN:
+                    return True
+    return False
 
 
 @stage
@@ -415,10 +455,15 @@ def second_half(tree, state, aim, work, h, mixed):
     middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
     carry_over(tree, state, aim, work, middle, pose, state.rate[V], work.rate[ENDS], h)
     leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
-    less_feed_forward(tree, aim, state, work, FEED + 2, work.rate[G])
-    prepare_factor(tree, aim, work, pose, h)
-    share_load(tree, aim, work, pose, mixed)
-    solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
+    less_feed_forward(tree, aim, state, work, FEED + 2, 1.0, work.rate[G])
+    # loose joints must end with a projection at this very pose; springs alone, while the step turns them
+    # little, may use the middle's factor: a third-order difference
+    where = middle
+    if needs_own_factor(tree, aim, work, h):
+        where = pose
+        prepare_factor(tree, aim, work, pose, h)
+    share_load(tree, aim, work, where, mixed)
+    solve(tree, where, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):
         work.rate[ENDS, d] += work.rate[X1, d] + work.rate[TRACKED, d]
 

@@ -48,6 +48,30 @@ def store6(a, i, c, angular, linear):
 
 
 @kernel
+def put6(a, i, c, x):
+    """Six numbers into row i from column c."""
+    a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3], a[i, c + 4], a[i, c + 5] = x
+
+
+@kernel
+def dot6(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+@kernel
+def axpy6(s, a, b):
+    """s·a + b"""
+    return (
+        s * a[0] + b[0],
+        s * a[1] + b[1],
+        s * a[2] + b[2],
+        s * a[3] + b[3],
+        s * a[4] + b[4],
+        s * a[5] + b[5],
+    )
+
+
+@kernel
 def copy(source, out):
     """out = source for vectors (numba's own slice copy compiles a lot of error text)."""
     for i in range(len(source)):

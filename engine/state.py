@@ -58,7 +58,8 @@ START, END, SECANT = (np.int64(k) for k in range(3))  # rates at its start and e
 PUSH = np.int64(3)  # change of the rate of E over the step
 SHARE = np.int64(4)  # the share of its load a degree of freedom feels (heaviness; 1 where loose)
 HELD = np.int64(5)  # the fixed impulse of a limited drive
-AIM_ROWS = np.int64(6)
+SURGE = np.int64(6)  # how far the secant of E's rate leads the mean of its start and end
+AIM_ROWS = np.int64(7)
 
 # Columns of Work.body
 NEW = np.int64(0)  # 4: coordinates
@@ -77,16 +78,16 @@ WORK_COLUMNS = np.int64(54)
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step
 EXCESS = np.int64(3)  # their secant less the mean of start and end
-SEEN_PUSH = np.int64(4)  # aim's PUSH seen from the deflected body
-TURN = np.int64(5)  # impulse of the bodies' turning over half a step
-G, FELT = np.int64(6), np.int64(7)  # a generalized impulse, and the share of it that is felt
-TRACKED = np.int64(8)  # what loose joints do while compliant ones hold
-X1, X2 = np.int64(9), np.int64(10)  # rate changes of the two stages
-STAGE_RATE, STAGE_PLACE = np.int64(11), np.int64(12)
-ENDS, MEAN = np.int64(13), np.int64(14)  # rates at the end of the step, and mean rates over it
-PULL = np.int64(15)  # impulse of the compliant joints' springs
-TORQUE = np.int64(16)  # what the drives gave, mean over the step [N m, N]
-FEED = np.int64(17)  # 3 rows: what an undisturbed root's motion takes, part by part
+SEEN_PUSH = np.int64(4)  # aim's PUSH seen from the deflected body …
+G, FELT = np.int64(5), np.int64(6)  # a generalized impulse, and the share of it that is felt
+TRACKED = np.int64(7)  # what loose joints do while compliant ones hold
+X1, X2 = np.int64(8), np.int64(9)  # rate changes of the two stages
+STAGE_RATE, STAGE_PLACE = np.int64(10), np.int64(11)
+ENDS, MEAN = np.int64(12), np.int64(13)  # rates at the end of the step, and mean rates over it
+PULL = np.int64(14)  # impulse of the compliant joints' springs
+TORQUE = np.int64(15)  # what the drives gave, mean over the step [N m, N]
+FEED = np.int64(16)  # 3 rows: what an undisturbed root's motion takes, part by part
+SEEN_SURGE = np.int64(19)  # … and its SURGE
 WORK_ROWS = np.int64(20)
 # Poses of Work
 NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = (np.int64(k) for k in range(5))
@@ -126,15 +127,17 @@ class Work(NamedTuple):
     block: np.ndarray  # (nv, 6) rows of the compliant joints' blocks D of M
     poses: np.ndarray  # (5, n+1, POSE_COLUMNS)
     axes: np.ndarray  # (5, nv, 6)
+    slot: np.ndarray  # (5,) where each of the poses stands: NOW and FINAL change places every step
     active: np.ndarray  # (2, n+1)
-    inertia: np.ndarray  # (2, n+1, 6, 6)
+    inertia: np.ndarray  # (2, n+1, 36)
     joint: np.ndarray  # (2, nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12)
 
 
 @kernel
 def pose_of(work, which):
-    return Pose(work.poses[which], work.axes[which])
+    slot = work.slot[which]
+    return Pose(work.poses[slot], work.axes[slot])
 
 
 @kernel
@@ -162,8 +165,9 @@ def new_work(tree: Tree) -> Work:
         np.zeros((nv, 6)),
         poses,
         np.zeros((5, nv, 6)),
+        np.arange(5),
         np.zeros((2, n1), dtype=np.bool_),
-        np.zeros((2, n1, 6, 6)),
+        np.zeros((2, n1, 36)),
         np.zeros((2, nv, FACTOR_COLUMNS)),
         np.zeros((n1, 12)),
     )

@@ -61,7 +61,7 @@ from .state import (
     V,
     pose_of,
 )
-from .tree import COM, MASS, POSE_COLUMNS
+from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
 DEFLECTION_OVER = 1e-13
@@ -196,16 +196,12 @@ def finish(tree, state, aim, work):
         store3(state.body, i, ANCHOR, load3(work.body, i, NEW_ANCHOR))
         store3(state.body, i, DRIFT, load3(aim.body, i, GOAL_DRIFT))
         store6(state.body, i, SPIN, load3(work.body, i, MOMENTUM), load3(work.body, i, MOMENTUM + 3))
-        for k in range(POSE_COLUMNS):
-            work.poses[NOW, i, k] = work.poses[FINAL, i, k]
         if aim.mode[i] == COMPLIANT:
             _note_deflection(tree, state, aim, i)
         else:
             for k in range(6):
                 state.body[i, DEFLECTION + k] = 0.0
-    for d in range(len(work.axes[NOW])):
-        for k in range(6):
-            work.axes[NOW, d, k] = work.axes[FINAL, d, k]
+    work.slot[NOW], work.slot[FINAL] = work.slot[FINAL], work.slot[NOW]
 
 
 @stage

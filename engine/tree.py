@@ -69,7 +69,7 @@ class Factor(NamedTuple):
     """The articulated-body factor of M + C on the active degrees of freedom."""
 
     active: np.ndarray  # (n+1,) the body's joint takes part
-    inertia: np.ndarray  # (n+1, 6, 6) articulated inertia
+    inertia: np.ndarray  # (n+1, 36) articulated inertia, row by row: numba folds constant columns, not strides
     joint: np.ndarray  # (nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12) forces and motions of a solve
 
