@@ -7,6 +7,7 @@ physics or what the numbers mean.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator
 
@@ -15,6 +16,7 @@ import numpy as np
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
+FREE_HANDLE, AUTOMATIC_HANDLES = 0, (1, 4)
 # Values closer than this over all frames are one value: rounding of float32 poses, 0.0001 degrees.
 SAME = 1e-6
 
@@ -170,7 +172,11 @@ def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
 
 
 def replace_span(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Replace the keys from the first to the last of `frames`; keys outside stay as they are."""
+    """Replace the keys from the first to the last of `frames`; keys outside stay as they are.
+
+    Handles that Blender sets by itself would lean towards the new neighbours: the
+    nearest keys keep theirs, as free ones.
+    """
     old = read_keys(curve)
     when = old["co"][:, 0]
     before, after = when < frames[0] - 1e-3, when > frames[-1] + 1e-3
@@ -181,6 +187,9 @@ def replace_span(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray
         ends = [0, -1] if len(frames) > 1 else [0]
         frames, values = frames[ends], values[ends]
     new = _plain_keys(frames, values)
+    beside = [*np.flatnonzero(before)[-1:], *np.flatnonzero(after)[:1]]
+    for side in ("handle_left_type", "handle_right_type"):
+        old[side][beside] = np.where(np.isin(old[side][beside], AUTOMATIC_HANDLES), FREE_HANDLE, old[side][beside])
     merged = {name: np.concatenate([old[name][before], new[name], old[name][after]]) for name, _, _ in KEY_PARTS}
     points = curve.keyframe_points
     points.clear()
@@ -188,6 +197,29 @@ def replace_span(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray
     for name, _, _ in KEY_PARTS:
         points.foreach_set(name, merged[name].ravel())
     curve.update()
+
+
+def frames_around(curve: bpy.types.FCurve, first: int, last: int, played: tuple[int, int]) -> tuple[range, range]:
+    """Whole frames before and after a span that need keys of their own, or replacing the span would change them.
+
+    That is up to the neighbouring keys, or one frame where there are none but the
+    scene plays on; all that is played where modifiers shape the curve.
+    """
+    if len(curve.modifiers):
+        return range(min(played[0], first), first), range(last + 1, max(played[1], last) + 1)
+    when = [point.co[0] for point in curve.keyframe_points]
+    left = max((frame for frame in when if frame < first - 1e-3), default=None)
+    right = min((frame for frame in when if frame > last + 1e-3), default=None)
+    start = first - (played[0] < first) if left is None else math.floor(left) + 1
+    end = last + (played[1] > last) if right is None else math.ceil(right) - 1
+    return range(min(start, first), first), range(last + 1, max(end, last) + 1)
+
+
+def values_at(curve: bpy.types.FCurve, frames: Iterable[int], bare: float) -> list[float]:
+    """What the curve makes of the channel; the bare channel's value where it has no keys or is muted."""
+    if curve.mute or not len(curve.keyframe_points):
+        return [bare for _ in frames]
+    return [curve.evaluate(frame) for frame in frames]
 
 
 def _plain_keys(frames: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]:

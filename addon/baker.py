@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import actions, channels, rotations, sampling, settings, showing
+from . import actions, channels, constraints, rotations, sampling, settings, showing
 from .errors import RigError
 from .sampling import Samples
 
@@ -100,7 +100,7 @@ def _wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -
     """
     with showing.exposed(rig, "RESULT"):
         shown = sampling.finish(sampling.sample(rig, scene, frames))
-        pure = [] if showing.is_driven(rig) else showing.pure_bones(rig)
+        pure = constraints.pure_bones(rig)
     if pure:
         own = sampling.finish(sampling.sample(rig.heft_result, scene, frames))
         here = [shown.names.index(name) for name in pure]
@@ -120,15 +120,15 @@ def _constraint_notes(rig, bones, mute: bool):
         (bone, constraint)
         for bone in bones
         for constraint in bone.constraints
-        if constraint.name != showing.CONSTRAINT and constraint.enabled and constraint.influence > 0.0
+        if constraint.name != constraints.CONSTRAINT and constraint.enabled and constraint.influence > 0.0
     ]
-    ours = {tuple(pair) for pair in showing.muted_solvers(rig)}
+    ours = set(constraints.muted_solvers(rig)) - {(bone.name, constraint.name) for bone, constraint in fighting}
     fighting += [(rig.pose.bones[bone], rig.pose.bones[bone].constraints[name]) for bone, name in ours]
     for bone, constraint in fighting:
         if mute:
-            showing.keep_muted(rig, bone, constraint)
+            constraints.keep_muted(rig, bone, constraint)
             yield f"Muted '{constraint.name}' on '{bone.name}': the baked keys take its place."
-        elif (bone.name, constraint.name) in ours or constraint.type in showing.SOLVERS:
+        elif (bone.name, constraint.name) in ours or constraint.type in constraints.SOLVERS:
             yield f"'{constraint.name}' on '{bone.name}' still solves baked bones: bake with Mute Constraints."
 
 
@@ -158,7 +158,7 @@ def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, re
     values = channels.rotation_values(bone.rotation_mode, quats, start)
     # Half a quaternion's component is a quarter of the angle; Euler angles and axis angles are taken as they are.
     slack = np.radians(reduce) * (0.5 if bone.rotation_mode == "QUATERNION" else 1.0)
-    _write(bag, table, f"{base}.{path}", bone.name, wanted.frames, values, slack)
+    _write(bag, table, bone, path, wanted.frames, values, slack)
     if not (bone.bone.use_connect and bone.parent):
         noise = showing.LOCATION_NOISE * height
         _write_calm(bag, table, bone, "location", wanted.frames, matrices[:, :3, 3], noise, reduce * height / 100.0)
@@ -205,18 +205,24 @@ def _write_calm(bag, table, bone, name: str, frames, values, noise: float, slack
         return
     calm = np.ptp(values, axis=0) <= noise
     values = np.where(calm, values[:1], values)
-    _write(bag, table, path, bone.name, frames, values, slack)
+    _write(bag, table, bone, name, frames, values, slack)
 
 
-def _write(bag, table, path: str, group: str, frames, values, slack: float) -> None:
+def _write(bag, table, bone: bpy.types.PoseBone, name: str, frames, values, slack: float) -> None:
+    """Keys of one channel on the baked frames; on all others it stays what it was."""
+    path = f"{bone.path_from_id()}.{name}"
     keep = channels.thin(values, slack)
-    frames = frames[keep].astype(np.float32)
+    played = constraints.played_frames(bone.id_data)
     for i in range(values.shape[1]):
-        curve = actions.ensure_curve(bag, table, path, i, group)
+        curve = actions.ensure_curve(bag, table, path, i, bone.name)
+        before, after = actions.frames_around(curve, int(frames[0]), int(frames[-1]), played)
+        bare = getattr(bone, name)[i]
+        parts = (actions.values_at(curve, before, bare), values[keep, i], actions.values_at(curve, after, bare))
         for modifier in list(curve.modifiers):
             curve.modifiers.remove(modifier)
         curve.mute = curve.lock = False
-        actions.replace_span(curve, frames, values[keep, i].astype(np.float32))
+        keyed = np.concatenate([before, frames[keep], after])
+        actions.replace_span(curve, keyed.astype(np.float32), np.concatenate(parts).astype(np.float32))
 
 
 def _keep_source(rig: bpy.types.Object, source: bpy.types.Action | None) -> list[str]:

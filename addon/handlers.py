@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, session, showing, store
+from . import constraints, live, session, showing, store
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -26,17 +26,14 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def _settle(rig: bpy.types.Object) -> None:
-    """Give a duplicated rig its own result, stand back from another action, follow keyed mix."""
+    """Give a duplicated rig its own result, stand back from another action, follow keyed mix and the scene's range."""
     result = rig.heft_result
     if result is None:
         return
     if result.parent != rig:
         showing.ensure_result(rig)
         session.forget(rig)
-    visible, keyed = showing.is_visible(rig), showing.mix_is_keyed(rig)
-    wanted = visible and (keyed or rig.heft.mix > 0.0)
-    there = next(showing.constraints_of(rig), None) is not None
-    if wanted != there or (visible and showing.is_driven(rig) != keyed):
+    if not constraints.is_applied(rig, showing.is_visible(rig)):
         showing.apply(rig)
 
 

@@ -205,6 +205,7 @@ class HeftArmature(bpy.types.PropertyGroup):
     source_action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE)
     source_slot: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     muted: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_start: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -1,28 +1,23 @@
-"""The result on the rig: a result armature, and constraints that show it.
+"""The result beside the rig, and whether the rig shows it.
 
 Owns the result armature (a copy of the rest data that inherits no scale, child of
-the rig, in no collection, carrying the result action), the constraints, the IK
-muted meanwhile, and the mix. Must not know where the motion came from.
+the rig, in no collection, carrying the result action) and the choice between source
+and result. Must not know where the motion came from.
 
-The rig's action, slot, NLA and pose channels are never touched. Drivers are added
-only while mix is keyed, and taken away with the constraints.
+The rig's action, slot, NLA and pose channels are never touched.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
 import numpy as np
 
 from ..engine import Motion
-from . import actions, properties, reader
+from . import actions, constraints, properties, reader
 from .errors import RigError
 
-CONSTRAINT = "Heft"
-SOLVERS = ("IK", "SPLINE_IK")
 # Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
 LOCATION_NOISE = 2e-6
 SCALE_NOISE = 1e-5
@@ -64,7 +59,7 @@ def _own_copy(rig: bpy.types.Object, other: bpy.types.Object) -> bpy.types.Objec
     if other.animation_data and other.animation_data.action:
         copied = other.animation_data.action.copy()
         actions.assign(result, copied, actions.same_slot(copied, actions.slot_of(other)))
-    for constraint in constraints_of(rig):
+    for constraint in constraints.constraints_of(rig):
         constraint.target = result
     return result
 
@@ -175,15 +170,7 @@ def rest_unkeyed(result: bpy.types.Object) -> None:
         result.pose.bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), count))
 
 
-# --- constraints and mix ---------------------------------------------------------
-
-
-def constraints_of(rig: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
-    """Heft's own constraints on the rig."""
-    for bone in rig.pose.bones:
-        found = bone.constraints.get(CONSTRAINT)
-        if found is not None:
-            yield found
+# --- source and result -----------------------------------------------------------
 
 
 def body_names(rig: bpy.types.Object) -> set[str]:
@@ -204,158 +191,8 @@ def is_visible(rig: bpy.types.Object) -> bool:
 
 
 def apply(rig: bpy.types.Object) -> None:
-    """Bring constraints, mix and muted IK in line with the settings.
-
-    A bone that shows nothing of its result has no constraint at all: even a muted
-    one makes Blender take the bone through world space, which rounds.
-    """
-    visible = is_visible(rig)
-    keyed = visible and mix_is_keyed(rig)
-    names = body_names(rig) if visible else set()
-    for bone in rig.pose.bones:
-        influence = rig.heft.mix * bone.heft.mix if bone.name in names else 0.0
-        if influence <= 0.0 and not (keyed and bone.name in names):
-            _detach(rig, bone)
-            continue
-        constraint = _attach(bone, rig.heft_result)
-        if keyed:
-            _add_driver(rig, bone)
-            continue
-        _drop_driver(rig, bone)
-        if constraint.influence != influence:
-            constraint.influence = influence
-    _mute_solvers(rig, next(constraints_of(rig), None) is not None)
-
-
-def _attach(bone: bpy.types.PoseBone, result: bpy.types.Object) -> bpy.types.Constraint:
-    """One last Copy Transforms on the bone."""
-    found = bone.constraints.get(CONSTRAINT)
-    if found is None:
-        active = bone.constraints.active
-        found = bone.constraints.new("COPY_TRANSFORMS")
-        found.name = CONSTRAINT
-        found.show_expanded = False
-        if active is not None:
-            bone.constraints.active = active
-    if found.target != result or found.subtarget != bone.name:
-        found.target = result
-        found.subtarget = bone.name
-        found.target_space = found.owner_space = "POSE"
-    last = len(bone.constraints) - 1
-    if bone.constraints[last] != found:
-        bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
-    return found
-
-
-def _detach(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
-    """Remove Heft's constraint; the one that was active in the user's list stays it."""
-    found = bone.constraints.get(CONSTRAINT)
-    if found is None:
-        return
-    _drop_driver(rig, bone)
-    active = bone.constraints.active
-    name = active.name if active is not None and active != found else None
-    bone.constraints.remove(found)
-    if name is not None:
-        bone.constraints.active = bone.constraints[name]
-
-
-def mix_is_keyed(rig: bpy.types.Object) -> bool:
-    """Does the rig's action animate a mix?"""
-    bag = actions.active_bag(rig)
-    if bag is None:
-        return False
-    if bag.fcurves.find("heft.mix") is not None:
-        return True
-    return any(curve.data_path.endswith("].heft.mix") for curve in bag.fcurves)
-
-
-def is_driven(rig: bpy.types.Object) -> bool:
-    """Do drivers move the constraints' influence?"""
-    ending = f'.constraints["{CONSTRAINT}"].influence'
-    data = rig.animation_data
-    return data is not None and any(curve.data_path.endswith(ending) for curve in data.drivers)
-
-
-def pure_bones(rig: bpy.types.Object) -> list[str]:
-    """Bones that show their result and nothing else: mixed fully."""
-    found = []
-    for bone in rig.pose.bones:
-        constraint = bone.constraints.get(CONSTRAINT)
-        if constraint is not None and constraint.influence == 1.0:
-            found.append(bone.name)
-    return found
-
-
-def _influence_path(bone: bpy.types.PoseBone) -> str:
-    return f'{bone.path_from_id()}.constraints["{CONSTRAINT}"].influence'
-
-
-def _add_driver(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
-    path = _influence_path(bone)
-    if rig.animation_data.drivers.find(path) is not None:
-        return
-    driver = rig.driver_add(path).driver
-    driver.expression = "rig * bone"
-    for name, source in (("rig", "heft.mix"), ("bone", f"{bone.path_from_id()}.heft.mix")):
-        variable = driver.variables.new()
-        variable.name = name
-        variable.targets[0].id = rig
-        variable.targets[0].data_path = source
-
-
-def _drop_driver(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
-    data = rig.animation_data
-    if data is not None and len(data.drivers) and data.drivers.find(_influence_path(bone)) is not None:
-        rig.driver_remove(_influence_path(bone))
-
-
-def _mute_solvers(rig: bpy.types.Object, mute: bool) -> None:
-    """Mute IK that would solve a body's bone, or unmute what Heft muted."""
-    muted = muted_solvers(rig)
-    if mute:
-        for bone in rig.pose.bones:
-            for constraint in bone.constraints:
-                pair = (bone.name, constraint.name)
-                if constraint.type in SOLVERS and not constraint.mute and _solves_body(bone, constraint):
-                    constraint.mute = True
-                    muted.append(pair)
-    else:
-        for bone_name, name in muted:
-            bone = rig.pose.bones.get(bone_name)
-            constraint = bone.constraints.get(name) if bone else None
-            if constraint is not None:
-                constraint.mute = False
-        muted = []
-    _record_muted(rig, muted)
-
-
-def muted_solvers(rig: bpy.types.Object) -> list[tuple[str, str]]:
-    """Bone and name of each constraint Heft has muted."""
-    return [(bone, name) for bone, name in json.loads(rig.heft.muted or "[]")]
-
-
-def keep_muted(rig: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
-    """Mute a constraint for good: Heft will not unmute it again."""
-    constraint.mute = True
-    _record_muted(rig, [pair for pair in muted_solvers(rig) if pair != (bone.name, constraint.name)])
-
-
-def _record_muted(rig: bpy.types.Object, muted: list[tuple[str, str]]) -> None:
-    text = json.dumps(muted) if muted else ""
-    if rig.heft.muted != text:
-        rig.heft.muted = text
-
-
-def _solves_body(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
-    count = constraint.chain_count or 10**6
-    if constraint.type == "IK" and not constraint.use_tail:
-        bone = bone.parent
-    while bone is not None and count > 0:
-        if bone.constraints.get(CONSTRAINT) is not None:
-            return True
-        bone, count = bone.parent, count - 1
-    return False
+    """Bring constraints, mix and muted IK in line with the settings."""
+    constraints.apply(rig, body_names(rig) if is_visible(rig) else set())
 
 
 def record_source(rig: bpy.types.Object) -> None:

@@ -14,13 +14,13 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, sampling, settings, showing
+from . import actions, constraints, sampling, settings
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
 )  # fmt: skip
-ARMATURE_STATE = ("shown", "fingerprint", "source_slot", "muted", "result_start", "result_end", "written")
+ARMATURE_STATE = ("shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written")
 BONE_SETTINGS = ("behaviour", "settle_scale", "heaviness_scale", "mass", "mix")
 # Shown, not simulated: changing these leaves the result as it is.
 NOT_SIMULATED = ("enabled", "mix", "live")
@@ -139,7 +139,7 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
     for bone in ob.pose.bones:
         digest.update(bone.rotation_mode.encode())
         for constraint in bone.constraints:
-            if constraint.name != showing.CONSTRAINT:
+            if constraint.name != constraints.CONSTRAINT:
                 path = f'{bone.path_from_id()}.constraints["{constraint.name}"].influence'
                 influence = "" if path in moved else round(constraint.influence, 6)
                 digest.update(f"{constraint.type}{constraint.name}{influence}".encode())

@@ -99,6 +99,20 @@ def test_keys_outside_the_range_stay(rig):
     np.testing.assert_array_equal(inside, np.arange(10, 21))
 
 
+@pytest.mark.parametrize(("start", "end"), [(7, 19), (1, 20), (12, 40)])
+def test_baking_part_of_the_shot_changes_no_other_frame(rig, start, end):
+    """Neither between keys that lie around it, nor on channels without keys, nor under modifiers."""
+    bag = actions.active_bag(rig)
+    for curve in list(bag.fcurves):
+        if curve.data_path.startswith('pose.bones["bone.004"]'):
+            bag.fcurves.remove(curve)
+    rig.pose.bones[4].rotation_euler = (0.1, 0.2, 0.3)
+    bag.fcurves.find('pose.bones["bone.001"].rotation_euler', index=0).modifiers.new("NOISE").strength = 0.5
+    shown = simulated(rig, range="CUSTOM", frame_start=start, frame_end=end)
+    bpy.ops.heft.bake(target="ACTION")
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+
+
 def test_rotations_never_jump(rig):
     """Spinning on and on: Euler angles keep counting, quaternions keep their half."""
     for bone in rig.pose.bones:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, showing
+from heft.addon import actions, constraints, showing
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_stands_back_from_another_action(rig):
     actions.assign(rig, other)
     now = rigs.poses(rig, (9,))
     assert showing.standing_back(rig)
-    assert not list(showing.constraints_of(rig))
+    assert not list(constraints.constraints_of(rig))
     assert np.abs(now[0, 1] - result[8, 1]).max() > 1e-3
     actions.assign(rig, recorded, slot)
     assert same(rig, rigs.poses(rig, (9,)), result[8:9])
@@ -156,7 +156,7 @@ def test_a_duplicated_rig_gets_its_own_result(rig):
     bpy.context.scene.collection.objects.link(twin)
     bpy.context.scene.frame_set(5)
     assert twin.heft_result is not None and twin.heft_result != rig.heft_result
-    assert all(c.target == twin.heft_result for c in showing.constraints_of(twin))
+    assert all(c.target == twin.heft_result for c in constraints.constraints_of(twin))
     assert rig.heft_result.parent == rig
     bpy.context.view_layer.objects.active = twin
     bpy.ops.heft.remove()
@@ -225,3 +225,85 @@ def test_object_mode_pose_mode_and_tweak_mode(rig):
     with pytest.raises(RuntimeError, match="tweak mode"):
         bpy.ops.heft.bake(target="ACTION")
     assert rig.animation_data.use_tweak_mode
+
+
+def shorter(rig, start: int = 10, end: int = 25) -> None:
+    rig.heft.range, rig.heft.frame_start, rig.heft.frame_end = "CUSTOM", start, end
+
+
+def test_outside_the_simulated_frames_the_source_shows(rig):
+    shorter(rig)
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.simulate()
+    now = rigs.poses(rig, rigs.scene_frames())
+    assert same(rig, now[:9], source[:9]) and same(rig, now[25:], source[25:])
+    assert not same(rig, now[15:25], source[15:25])
+    assert all(curve.driver.is_simple_expression for curve in rig.animation_data.drivers), "no Python a frame"
+    rig.heft.mix = 0.0
+    assert same(rig, rigs.poses(rig, rigs.scene_frames()), source)
+    rig.heft.mix = 1.0
+
+
+def test_drivers_come_and_go_with_the_scenes_range(rig):
+    both(rig)
+    scene = bpy.context.scene
+    assert not rig.animation_data.drivers
+    scene.frame_end = 50
+    scene.frame_set(45)
+    assert len(rig.animation_data.drivers) == 5
+    scene.frame_end = 40
+    scene.frame_set(30)
+    assert not rig.animation_data.drivers
+    shorter(rig)
+    bpy.ops.heft.simulate()
+    assert len(rig.animation_data.drivers) == 5
+    bpy.ops.heft.show(which="SOURCE")
+    assert not rig.animation_data.drivers
+
+
+def test_a_cut_range_leaves_a_still_rig_without_animation_data(empty):
+    rig = rigs.chain(3)
+    bpy.ops.heft.add()
+    shorter(rig, 5, 9)
+    bpy.ops.heft.simulate()
+    assert rig.animation_data is not None
+    bpy.ops.heft.remove()
+    assert rig.animation_data is None
+
+
+def with_ik(rig) -> bpy.types.Constraint:
+    goal = bpy.data.objects.new("goal", None)
+    bpy.context.scene.collection.objects.link(goal)
+    goal.location = (0.5, 0.5, 0.3)
+    ik = rig.pose.bones[3].constraints.new("IK")
+    ik.target, ik.chain_count = goal, 3
+    return ik
+
+
+def test_ik_solves_the_source_outside_the_range_and_where_mix_is_keyed_to_zero(rig):
+    ik = with_ik(rig)
+    source = rigs.poses(rig, rigs.scene_frames())
+    shorter(rig)
+    bpy.ops.heft.simulate()
+    now = rigs.poses(rig, rigs.scene_frames())
+    assert same(rig, now[:9], source[:9]) and same(rig, now[25:], source[25:])
+    assert not same(rig, now[15:25], source[15:25])
+    rig.heft.range = "SCENE"
+    bpy.ops.heft.simulate()
+    for frame, value in ((15, 0.0), (16, 1.0)):
+        rig.heft.mix = value
+        rig.keyframe_insert("heft.mix", frame=frame)
+    now = rigs.poses(rig, rigs.scene_frames())
+    assert same(rig, now[:15], source[:15]) and not same(rig, now[16:], source[16:])
+    bpy.ops.heft.remove()
+    assert not ik.mute and not rig.animation_data.drivers
+
+
+def test_a_driver_of_the_users_on_ik_is_left_alone(rig):
+    with_ik(rig)
+    mine = rig.driver_add('pose.bones["bone.003"].constraints["IK"].mute').driver
+    mine.expression = "frame > 20"
+    shorter(rig)
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.remove()
+    assert [curve.driver.expression for curve in rig.animation_data.drivers] == ["frame > 20"]
