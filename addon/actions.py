@@ -244,8 +244,8 @@ def _plain_keys(frames: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]
     return parts
 
 
-def step_frames(curve: bpy.types.FCurve) -> Iterator[int]:
-    """Whole frames on which the curve jumps: after a key held constant, to another value."""
+def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
+    """The keys at which the curve jumps: after a key held constant, to another value."""
     count = len(curve.keyframe_points)
     if count < 2:
         return
@@ -259,4 +259,4 @@ def step_frames(curve: bpy.types.FCurve) -> Iterator[int]:
     co = co.reshape(count, 2)
     jumps = held & (np.abs(np.diff(co[:, 1])) > SAME)
     for frame in co[1:][jumps][:, 0]:
-        yield int(np.ceil(frame - 1e-4))
+        yield float(frame)

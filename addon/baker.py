@@ -242,13 +242,15 @@ def _push_down(rig: bpy.types.Object) -> None:
     if data is None or data.action is None:
         return
     action, slot = data.action, actions.slot_of(rig)
-    influence, blend, extrapolation = data.action_influence, data.action_blend_type, data.action_extrapolation
+    blend, extrapolation = data.action_blend_type, data.action_extrapolation
+    # An action that is alone counts fully, whatever its influence says.
+    influence = data.action_influence if data.use_nla and len(data.nla_tracks) else 1.0
     data.action = None
     strip = _strip(rig, action, slot, int(np.floor(action.frame_range[0])))
     strip.extrapolation, strip.blend_type = extrapolation, blend
     if influence != 1.0:
-        strip.use_animated_influence = False
-        strip.influence = influence
+        strip.use_animated_influence = True
+        strip.fcurves.find("influence").keyframe_points.insert(strip.frame_start, influence)
 
 
 def _add_strip(rig: bpy.types.Object, action: bpy.types.Action, frames: np.ndarray) -> None:

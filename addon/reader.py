@@ -10,18 +10,21 @@ that is one, with their own keys, and lend it their mass.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ..engine import Model, Motion, MotionError
-from . import actions, bodies, rotations, units
+from ..engine.model import HINGE
+from . import bodies, rotations, steps, units
 from .errors import RigError
 from .sampling import Samples
 from .units import Placement
 
-ROTATION_PATHS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+# Half the angle by which a hinge's sampled motion may leave its axis: rounding of float32 poses [rad].
+HINGE_SLACK = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,9 @@ def read(rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples) -> Rea
     quats = rotations.from_matrix(turns)
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
-    motion = _motion(rig, scene, model, skeleton, order, samples, placement, quats, heads, anchors)
+    joints = _joints(model, placement, quats)
+    model = with_hinges(model, [rig.pose.bones[bone] for bone in order], joints)
+    motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     locations, channel_scales = _channels(model, skeleton, order, anchors, heads, scales)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
     return Reading(
@@ -167,20 +172,39 @@ def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return anchors
 
 
-def _motion(rig, scene, model, skeleton, order, samples, placement, quats, heads, anchors) -> Motion:
-    """Joint rotations and anchors as the engine wants them."""
+def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray:
+    """(frames, n, 4) joint rotations relative to rest, without jumps of sign, from bones in armature space."""
     roots = np.flatnonzero(model.parents < 0)
     held = np.flatnonzero(model.parents >= 0)
     relative = np.empty_like(quats)
     relative[:, held] = rotations.multiply(rotations.conjugate(quats[:, model.parents[held]]), quats[:, held])
     relative[:, roots] = placement.rotations_to_world(quats[:, roots])
-    joints = rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative)
+    return rotations.continuous(rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative))
+
+
+def with_hinges(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
+    """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third."""
+    kinds, axes = model.kinds.copy(), model.axes.copy()
+    for b, bone in enumerate(bones):
+        if model.parents[b] < 0 or sum(bone.lock_rotation) != 2:
+            continue
+        axis = list(bone.lock_rotation).index(False)
+        others = [1 + i for i in range(3) if i != axis]
+        if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
+            kinds[b] = HINGE
+            axes[b, 0] = np.eye(3)[axis]
+    return dataclasses.replace(model, kinds=kinds, axes=axes)
+
+
+def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:
+    """Joint rotations and anchors as the engine wants them."""
+    roots = np.flatnonzero(model.parents < 0)
     positions = anchors * placement.sizes[:, None, None]
     positions[:, roots] = placement.points_to_world(heads[:, roots])
     return Motion.build(
         model,
         units.frames_per_second(scene.render.fps, scene.render.fps_base),
-        rotations.continuous(joints),
+        joints,
         positions,
         stepped_flags(rig, model, skeleton, order, samples.frames),
         frame_start=int(samples.frames[0]),
@@ -232,7 +256,7 @@ def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frame
     body, and for roots the object's.
     """
     flags = np.zeros((len(frames), len(order)), dtype=bool)
-    jumps = _jumps(rig)
+    jumps = steps.jumps_of(rig)
     if not jumps:
         return flags
     first, last = int(frames[0]), int(frames[-1])
@@ -247,24 +271,6 @@ def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frame
             if first < frame <= last:
                 flags[frame - first, b] = True
     return flags
-
-
-def _jumps(rig: bpy.types.Object) -> dict[str, set[int]]:
-    """Frames of jumps by bone name, "" for the object itself."""
-    jumps: dict[str, set[int]] = {}
-    paths = {}
-    for bone in rig.pose.bones:
-        base = bone.path_from_id()
-        paths.update({f"{base}.{name}": bone.name for name in (*ROTATION_PATHS, "location")})
-    paths.update(dict.fromkeys((*ROTATION_PATHS, "location"), ""))
-    for curve in actions.active_curves(rig):
-        name = paths.get(curve.data_path)
-        if name is None or curve.mute:
-            continue
-        frames = set(actions.step_frames(curve))
-        if frames:
-            jumps.setdefault(name, set()).update(frames)
-    return jumps
 
 
 def result_channels(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:

@@ -137,7 +137,7 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
     if ob.pose is None:
         return
     for bone in ob.pose.bones:
-        digest.update(bone.rotation_mode.encode())
+        digest.update(f"{bone.rotation_mode}{bone.lock_rotation[:]}".encode())
         for constraint in bone.constraints:
             if constraint.name != constraints.CONSTRAINT:
                 path = f'{bone.path_from_id()}.constraints["{constraint.name}"].influence'

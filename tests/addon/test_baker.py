@@ -163,6 +163,25 @@ def test_nla_strip_plays_the_result(rig):
     assert state._action(source) == before
 
 
+def test_nla_strip_over_an_action_of_half_influence(rig):
+    """Baked over some bones only, the others must go on as the pushed-down action moved them."""
+    data = rig.animation_data
+    below = data.nla_tracks.new()
+    strip = below.strips.new("below", 1, data.action.copy())
+    strip.action_frame_start, strip.frame_start = 10, 1
+    data.action_influence = 0.4
+    shown = simulated(rig)
+    bpy.ops.heft.show(which="SOURCE")
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.show(which="RESULT")
+    select(rig, ["bone.000"])
+    bpy.ops.heft.bake(target="NLA", selected_only=True)
+    now = rigs.poses(rig, rigs.scene_frames())
+    close(rig, shown[:, :1], now[:, :1])
+    local = [np.linalg.inv(poses[:, 0]) @ poses[:, 1] for poses in (source, now)]
+    np.testing.assert_allclose(*local, atol=1e-5)
+
+
 def test_fewer_keys_within_the_tolerance(rig):
     shown = simulated(rig)
     bpy.ops.heft.bake(target="ACTION", reduce=1.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import reader, sampling, settings
+from heft.addon import reader, sampling, session, settings
 from heft.engine import Limp, simulate
 
 
@@ -153,3 +153,68 @@ def test_simulating_is_repeatable_to_the_byte(rig):
     got = read(rig)
     a, b = (simulate(got.model, got.motion, Limp(root="FREE")).motion.rotations for _ in range(2))
     assert a.tobytes() == b.tobytes()
+
+
+def lock(rig, axis: int = 0) -> None:
+    """A chain whose bones turn about one axis only, in every mode, the others locked."""
+    for i, bone in enumerate(rig.pose.bones[1:]):
+        bone.rotation_mode = rigs.MODES[i % len(rigs.MODES)]
+        bone.lock_rotation = [i != axis for i in range(3)]
+        for frame in range(1, 41, 3):
+            angle = 0.6 * np.sin(0.2 * frame + i)
+            turn = np.zeros(3)
+            turn[axis] = angle
+            path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
+                bone.rotation_mode, "rotation_euler"
+            )
+            if path == "rotation_quaternion":
+                value = (np.cos(angle / 2), *(np.sin(turn / 2)))
+            elif path == "rotation_axis_angle":
+                value = (angle, *np.eye(3)[axis])
+            else:
+                value = turn
+            setattr(bone, path, value)
+            bone.keyframe_insert(path, frame=frame)
+    bpy.context.scene.frame_end = 40
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_bones_locked_on_two_axes_are_hinges(empty, axis):
+    rig = rigs.chain(10)
+    lock(rig, axis)
+    bpy.ops.heft.add()
+    got = read(rig)
+    assert got.model.nv == 6 + 9
+    np.testing.assert_array_equal(got.model.axes[1:, 0], np.tile(np.eye(3)[axis], (9, 1)))
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.simulate()
+    offset, angle = rigs.deviation(source, rigs.poses(rig, rigs.scene_frames()), rigs.height(rig))
+    assert offset < 1e-5 and angle < 1e-3
+    # Limp, they turn about that axis and no other.
+    rig.heft.controller, rig.heft.total_mass = "LIMP", 2.0
+    result = simulate(got.model, got.motion, Limp())
+    others = [1 + i for i in range(3) if i != axis]
+    assert np.abs(result.motion.rotations[:, 1:, others]).max() < 1e-9
+    assert np.abs(result.motion.rotations - got.motion.rotations).max() > 0.1
+
+
+def test_locks_that_the_motion_breaks_make_no_hinge(empty):
+    rig = rigs.chain(4)
+    lock(rig)
+    bpy.ops.heft.add()
+    assert read(rig).model.nv == 6 + 3
+    bone = rig.pose.bones[2]
+    bone.rotation_euler[1] = 0.05
+    bone.keyframe_insert("rotation_euler", index=1, frame=20)
+    assert read(rig).model.nv == 6 + 5
+    rig.pose.bones[3].lock_rotation = (True, False, False)
+    assert read(rig).model.nv == 6 + 7
+
+
+def test_changed_locks_are_read_again(empty):
+    rig = rigs.chain(4)
+    lock(rig)
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    rig.pose.bones[2].lock_rotation = (False, False, False)
+    assert not session.is_current(rig, bpy.context.scene)

@@ -1,7 +1,7 @@
 """How long the animator waits, against what Blender itself takes for the same shot.
 
 Ratios of medians, measured in turns in one run, on a rig of a root and 74 joints
-(22 ball-like, 52 hinge-like by their keys), 250 frames, 240 steps a second.
+(22 balls, 52 hinges: locked on two axes; 118 degrees of freedom), 250 frames, 240 steps a second.
 Run with `python3 dev.py bench addon`; exits 1 if a limit is missed.
 """
 
@@ -42,6 +42,7 @@ def build_rig(name: str) -> bpy.types.Object:
                 bone.rotation_quaternion = turn.to_quaternion()
                 bone.keyframe_insert("rotation_quaternion", frame=frame)
             else:
+                bone.lock_rotation = (False, True, True)
                 bone.rotation_euler.x = angle
                 bone.keyframe_insert("rotation_euler", frame=frame, index=0)
     return rig
