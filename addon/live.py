@@ -57,24 +57,26 @@ def refresh(rig: bpy.types.Object) -> None:
             print(f"Heft: {error}")
 
 
+# What each rig looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
+_followed: dict[int, str] = {}
+
+
 def follow_source() -> None:
     """Simulate the live rigs whose source has changed (a timer's callback: runs once)."""
-    from . import session
+    from . import session, store
 
     if _paused:
         return
     for rig in session.rigs():
-        if rig.heft.live and rig.heft_result is not None and not rig.heft.message and not _is_current(rig):
+        if not rig.heft.live or rig.heft_result is None:
+            continue
+        try:
+            now = store.fingerprint(rig, bpy.context.scene)
+        except HeftError as error:
+            now = str(error)
+        if now != rig.heft.fingerprint and now != _followed.get(rig.session_uid):
+            _followed[rig.session_uid] = now
             refresh(rig)
-
-
-def _is_current(rig: bpy.types.Object) -> bool:
-    from . import session
-
-    try:
-        return session.is_current(rig, bpy.context.scene)
-    except HeftError:
-        return False
 
 
 def mix_changed(rig: bpy.types.Object) -> None:

@@ -210,6 +210,7 @@ class HeftArmature(bpy.types.PropertyGroup):
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class HeftBone(bpy.types.PropertyGroup):

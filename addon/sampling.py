@@ -129,6 +129,8 @@ def _drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
 
 
 def _driver_reads_scene(curve: bpy.types.FCurve) -> bool:
+    if "bpy" in curve.driver.expression:
+        return True
     for variable in curve.driver.variables:
         if variable.type == "CONTEXT_PROP":
             return True

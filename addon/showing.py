@@ -198,6 +198,10 @@ def apply(rig: bpy.types.Object) -> None:
 def record_source(rig: bpy.types.Object) -> None:
     """Remember which action and slot the result was simulated from."""
     data = rig.animation_data
+    if data is not None and data.use_tweak_mode:
+        # The action of the strip being tweaked leaves with the mode; the rig's own comes back.
+        rig.heft.source_action, rig.heft.source_slot = None, ""
+        return
     rig.heft.source_action = data.action if data else None
     rig.heft.source_slot = _slot_name(rig)
 

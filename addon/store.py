@@ -14,14 +14,18 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, sampling, settings
+from . import actions, constraints, properties, sampling, settings
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
 )  # fmt: skip
-ARMATURE_STATE = ("shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written")
+ARMATURE_STATE = (
+    "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
+)  # fmt: skip
 BONE_SETTINGS = ("behaviour", "settle_scale", "heaviness_scale", "mass", "mix")
+# Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
+VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 # Shown, not simulated: changing these leaves the result as it is.
 NOT_SIMULATED = ("enabled", "mix", "live")
 
@@ -55,9 +59,9 @@ def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
     render, unit = scene.render, scene.unit_settings.scale_length
     digest.update(repr((frames[0], frames[-1], render.fps, render.fps_base, unit)).encode())
     digest.update(repr((render.frame_map_old, render.frame_map_new)).encode())
-    own = {rig.heft_result}
+    own = (rig.heft_result, rig.heft_result.data) if rig.heft_result is not None else ()
     for block in sampling.upstream(rig):
-        if block in own or (isinstance(block, bpy.types.Armature) and block.name.endswith(" result")):
+        if block in own:
             continue
         digest.update(block.name_full.encode())
         _digest_animation(digest, block)
@@ -66,6 +70,8 @@ def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
         if isinstance(block, bpy.types.Armature):
             digest.update(block.pose_position.encode())
             digest.update(_bulk(block.bones, "matrix_local", 16))
+            ties = [(bone.inherit_scale, bone.use_inherit_rotation, bone.use_local_location) for bone in block.bones]
+            digest.update(repr((ties, [(bone.use_connect, bone.parent) for bone in block.bones])).encode())
         if isinstance(block, bpy.types.Action):
             _digest_curves(digest, _all_curves(block))
     return digest.hexdigest()
@@ -75,6 +81,8 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
     data = block.animation_data
     if data is None:
         return
+    for curve in data.drivers:
+        _digest_driver(digest, curve)
     if data.action is not None:
         digest.update(repr((data.action_influence, data.action_blend_type, data.use_nla)).encode())
         _digest_curves(digest, actions.active_curves(block))
@@ -83,6 +91,9 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
         for strip in track.strips:
             digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.influence, strip.mute)).encode())
             digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
+            digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
+            digest.update(repr((strip.use_reverse, strip.use_animated_influence, strip.use_animated_time)).encode())
+            _digest_curves(digest, strip.fcurves)
             if strip.action is not None:
                 _digest_curves(digest, _all_curves(strip.action))
 
@@ -93,7 +104,7 @@ def _digest_curves(digest, curves) -> None:
             continue
         points = curve.keyframe_points
         count = len(points)
-        digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{len(curve.modifiers)}{count}".encode())
+        digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{curve.extrapolation}{count}".encode())
         co = np.empty(count * 2, dtype=np.float32)
         points.foreach_get("co", co)
         digest.update(co.tobytes())
@@ -105,7 +116,30 @@ def _digest_curves(digest, curves) -> None:
                 points.foreach_get(part, co)
                 digest.update(co.tobytes())
         for modifier in curve.modifiers:
-            digest.update(f"{modifier.type}{modifier.mute}".encode())
+            digest.update(repr(_plain_values(modifier)).encode())
+
+
+def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
+    if f'["{constraints.CONSTRAINT}"]' in curve.data_path:
+        return
+    driver = curve.driver
+    digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{driver.type}{driver.expression}".encode())
+    for variable in driver.variables:
+        targets = [(t.id, t.data_path, t.bone_target, t.transform_type, t.transform_space) for t in variable.targets]
+        digest.update(repr((variable.name, variable.type, targets)).encode())
+    _digest_curves(digest, (curve,))
+
+
+def _plain_values(thing: bpy.types.bpy_struct) -> list:
+    """The numbers, switches, choices and names of a small thing, with the names of the blocks it points to."""
+    values = []
+    for prop in thing.bl_rna.properties:
+        value = getattr(thing, prop.identifier, None)
+        if prop.type == "POINTER":
+            values.append(value.name_full if isinstance(value, bpy.types.ID) else None)
+        elif prop.type != "COLLECTION" and prop.identifier not in VOLATILE:
+            values.append(value[:] if getattr(prop, "is_array", False) else value)
+    return values
 
 
 def _all_curves(action: bpy.types.Action):
@@ -134,19 +168,30 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
     if not moved & {"location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"}:
         digest.update(np.array(ob.matrix_basis, dtype=np.float32).tobytes())
     digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
+    for constraint in ob.constraints:
+        digest.update(_constraint_text(constraint, moved, False).encode())
     if ob.pose is None:
         return
+    muted = constraints.muted_solvers(ob) if properties.has_physics(ob) else ()
     for bone in ob.pose.bones:
         digest.update(f"{bone.rotation_mode}{bone.lock_rotation[:]}".encode())
         for constraint in bone.constraints:
             if constraint.name != constraints.CONSTRAINT:
-                path = f'{bone.path_from_id()}.constraints["{constraint.name}"].influence'
-                influence = "" if path in moved else round(constraint.influence, 6)
-                digest.update(f"{constraint.type}{constraint.name}{influence}".encode())
+                digest.update(_constraint_text(constraint, moved, (bone.name, constraint.name) in muted).encode())
     for name, width in sampling.CHANNELS:
         values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)
         free = [i for i, bone in enumerate(ob.pose.bones) if f"{bone.path_from_id()}.{name}" not in moved]
         digest.update(values[free].tobytes())
+
+
+def _constraint_text(constraint: bpy.types.Constraint, moved: set[str], is_ours: bool) -> str:
+    """What the constraint does, but for what changes with the frame or was muted by Heft."""
+    base = constraint.path_from_id()
+    influence = "" if f"{base}.influence" in moved else round(constraint.influence, 6)
+    mute = False if is_ours or f"{base}.mute" in moved else constraint.mute
+    if any(path.startswith(base) for path in moved):
+        return f"{constraint.type}{constraint.name}{influence}{mute}"
+    return f"{_plain_values(constraint)}{influence}{mute}"
 
 
 def _bulk(collection, name: str, width: int) -> bytes:

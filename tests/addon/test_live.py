@@ -130,3 +130,75 @@ def test_keyed_behaviour(rig):
     keyed = rigs.poses(rig, range(1, 41))
     assert rigs.deviation(source[:14], keyed[:14], rigs.height(rig))[1] < 0.02
     assert rigs.deviation(source[25:], keyed[25:], rigs.height(rig))[1] > 1.0
+
+
+def test_hand_edits_are_kept_as_a_take_while_live(rig):
+    rig.heft.live = True
+    names = {action.name for action in bpy.data.actions}
+    rig.heft.settle_time = 0.25
+    rig.heft.settle_time = 0.3
+    assert {action.name for action in bpy.data.actions} == names, "a drag alone makes no takes"
+    curve = next(iter(actions.active_curves(rig.heft_result)))
+    curve.keyframe_points[3].co[1] += 0.25
+    rig.heft.settle_time = 0.35
+    assert [action.use_fake_user for action in bpy.data.actions if action.name not in names] == [True]
+
+
+def test_a_warning_does_not_stop_following(rig):
+    rig.heft.live = True
+    rig.heft.message = "a warning of the engine's"
+    actions.active_bag(rig).fcurves[1].keyframe_points[0].co[1] += 0.3
+    live.follow_source()
+    assert session.is_current(rig, bpy.context.scene)
+
+
+def test_a_source_that_cannot_be_simulated_is_tried_once(rig, monkeypatch):
+    rig.heft.live = True
+    actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1).keyframe_points[
+        5
+    ].co[1] = float("nan")
+    tries = []
+    refresh = live.refresh
+    monkeypatch.setattr(live, "refresh", lambda rig: tries.append(1) or refresh(rig))
+    live.follow_source()
+    live.follow_source()
+    assert len(tries) == 1 and "bone.00" in rig.heft.message
+
+
+def test_an_undisturbed_motion_is_called_so(rig):
+    bpy.ops.heft.simulate()
+    assert not rig.heft.undisturbed
+    rig.heft.heaviness = 0.0
+    bpy.ops.heft.simulate()
+    assert rig.heft.undisturbed
+    rig.pose.bones[4].heft.behaviour = "LIMP"
+    bpy.ops.heft.simulate()
+    assert not rig.heft.undisturbed
+
+
+def test_out_of_date_after_changes_of_drivers_constraints_and_strips(rig):
+    scene = bpy.context.scene
+    copy = rig.pose.bones[2].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget, copy.influence = rig, "bone.000", 0.5
+    driver = rig.driver_add('pose.bones["bone.004"].scale', 0).driver
+    driver.expression = "1 + 0.001 * frame"
+    noise = actions.active_bag(rig).fcurves[0].modifiers.new("NOISE")
+    track = rig.animation_data.nla_tracks.new()
+    strip = track.strips.new("below", 1, rig.animation_data.action)
+    for change in (
+        lambda: setattr(copy, "subtarget", "bone.001"),
+        lambda: setattr(copy, "invert_x", True),
+        lambda: setattr(copy, "mute", True),
+        lambda: setattr(driver, "expression", "1 + 0.002 * frame"),
+        lambda: setattr(noise, "strength", 0.3),
+        lambda: setattr(actions.active_bag(rig).fcurves[0], "extrapolation", "LINEAR"),
+        lambda: setattr(strip, "blend_in", 5.0),
+        lambda: setattr(rig.data.bones[3], "use_inherit_rotation", False),
+    ):
+        bpy.ops.heft.simulate()
+        assert session.is_current(rig, scene)
+        for frame in (33, 8):
+            scene.frame_set(frame)
+            assert session.is_current(rig, scene), "the frame alone changes nothing"
+        change()
+        assert not session.is_current(rig, scene)
