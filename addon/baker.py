@@ -23,6 +23,9 @@ TARGETS = (
     ("NLA", "NLA Strip", "A new strip on top of the rig's NLA; an active action is pushed down first", 1),
 )
 
+# Deviations worth a word, in parts of the rig's height and degrees.
+TELL_OFFSET, TELL_ANGLE = 1e-3, 0.1
+
 
 @dataclass(frozen=True)
 class Baked:
@@ -61,6 +64,8 @@ def bake(
         actions.assign(rig, action, actions.same_slot(action, actions.slot_of(rig)))
         notes += _keep_source(rig, source)
     offset, angle, bone, frame = _compare(rig, scene, bones, wanted, height, selected_only)
+    if offset > TELL_OFFSET or angle > TELL_ANGLE:
+        notes += _still_moving(bones)
     return Baked(action, offset, angle, bone, frame, tuple(notes))
 
 
@@ -130,6 +135,20 @@ def _constraint_notes(rig, bones, mute: bool):
             yield f"Muted '{constraint.name}' on '{bone.name}': the baked keys take its place."
         elif (bone.name, constraint.name) in ours or constraint.type in constraints.SOLVERS:
             yield f"'{constraint.name}' on '{bone.name}' still solves baked bones: bake with Mute Constraints."
+
+
+def _still_moving(bones) -> list[str]:
+    """A sentence on the constraints that take baked bones away from their keys."""
+    acting = [
+        f"'{constraint.name}' on '{bone.name}'"
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.enabled and constraint.influence > 0.0
+    ]
+    if not acting:
+        return []
+    more = f" and {len(acting) - 3} more" if len(acting) > 3 else ""
+    return [f"Constraints still move baked bones ({', '.join(acting[:3])}{more}): bake with Mute Constraints."]
 
 
 def _new_action(rig: bpy.types.Object, source: bpy.types.Action | None):

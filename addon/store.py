@@ -89,7 +89,8 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
     for track in data.nla_tracks:
         digest.update(repr((track.mute, track.is_solo)).encode())
         for strip in track.strips:
-            digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.influence, strip.mute)).encode())
+            # Its influence is worked out frame by frame, from its blending or its curves.
+            digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.mute)).encode())
             digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
             digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
             digest.update(repr((strip.use_reverse, strip.use_animated_influence, strip.use_animated_time)).encode())

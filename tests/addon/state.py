@@ -21,6 +21,11 @@ KEY_PARTS = (
 # What Blender works out from the pose of the moment.
 DERIVED = {"bound_box", "dimensions", "matrix_local"}
 OURS = ("heft", "heft_result", "heft_store")
+# What the frame of the moment moves.
+MOVING = {
+    "matrix_basis", "location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle",
+    "delta_location",
+}  # fmt: skip
 
 
 def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
@@ -37,13 +42,33 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
     for action in bpy.data.actions:
         if action.name not in ours:
             state[f"action {action.name}"] = _action(action)
-    state["animation"] = _animation_data(rig)
-    state["data animation"] = _animation_data(rig.data)
-    state["object"] = _properties(rig, DERIVED)
-    state["rest"] = [_properties(bone) for bone in rig.data.bones]
-    for bone in rig.pose.bones:
-        state[f"bone {bone.name}"] = _bone(bone, pose)
+    for ob in bpy.data.objects:
+        if ob != result:
+            state[f"object {ob.name}"] = _object(ob, pose)
+    for data in bpy.data.armatures:
+        if result is None or data != result.data:
+            state[f"armature {data.name}"] = [_properties(data), _animation_data(data), _rest(data)]
+    for scene in bpy.data.scenes:
+        moment = {"use_nodes"} | (set() if pose else {"frame_current", "frame_current_final", "frame_float"})
+        members = sorted(ob.name for ob in scene.objects)
+        state[f"scene {scene.name}"] = [_properties(scene, moment), _animation_data(scene), members]
+        state[f"scene {scene.name}"] += [_properties(scene.render), _properties(scene.unit_settings)]
+    chosen = bpy.context.view_layer.objects.active
+    state["chosen"] = [chosen.name if chosen else None, sorted(ob.name for ob in bpy.context.selected_objects)]
     return state
+
+
+def _object(ob: bpy.types.Object, pose: bool) -> dict[str, object]:
+    out: dict[str, object] = {"animation": _animation_data(ob), "constraints": _constraints(ob)}
+    out["properties"] = _properties(ob, DERIVED | (set() if pose else MOVING))
+    for bone in ob.pose.bones if ob.pose else ():
+        out[f"bone {bone.name}"] = _bone(bone, pose)
+    return out
+
+
+def _rest(data: bpy.types.Armature) -> list:
+    groups = [(group.name, sorted(bone.name for bone in group.bones)) for group in data.collections]
+    return [groups, [(_properties(bone), bone.parent.name if bone.parent else None) for bone in data.bones]]
 
 
 def difference(a, b, where: str = "") -> list[str]:
@@ -58,7 +83,8 @@ def difference(a, b, where: str = "") -> list[str]:
 
 
 def _action(action: bpy.types.Action) -> list:
-    out: list = [action.use_fake_user, action.use_frame_range, action.use_cyclic, sorted(action.keys())]
+    out: list = [action.use_fake_user, _properties(action, {"frame_range", "curve_frame_range", "use_fake_user"})]
+    out.append([(marker.name, marker.frame) for marker in action.pose_markers])
     if hasattr(action, "slots"):
         out.append([(slot.identifier, slot.handle, slot.target_id_type) for slot in action.slots])
         for layer in action.layers:
@@ -92,8 +118,10 @@ def _animation_data(block: bpy.types.ID):
         return None
     out: list = [_properties(data)]
     for track in data.nla_tracks:
-        out.append((_properties(track), [_properties(strip) for strip in track.strips]))
-    out.append([(curve.data_path, curve.array_index, _driver(curve.driver)) for curve in data.drivers])
+        strips = [(_properties(strip, {"influence", "strip_time"}), [_curve(curve) for curve in strip.fcurves]) for strip in track.strips]
+        out.append((_properties(track), strips))
+    theirs = [curve for curve in data.drivers if '["Heft"]' not in curve.data_path]
+    out.append([(_curve(curve), _driver(curve.driver)) for curve in theirs])
     return out
 
 
@@ -101,19 +129,26 @@ def _driver(driver: bpy.types.Driver) -> list:
     return [
         driver.type,
         driver.expression,
-        [(v.name, v.type, [(t.id, t.data_path) for t in v.targets]) for v in driver.variables],
+        [(v.name, v.type, [_properties(target) for target in v.targets]) for v in driver.variables],
     ]
 
 
 def _bone(bone: bpy.types.PoseBone, pose: bool) -> list:
-    out = [_properties(bone, {"matrix", "head", "tail", "matrix_channel", "length", "bone", "x_axis"} | _moving(pose))]
-    out += [_properties(c, {"error_location", "error_rotation"}) for c in bone.constraints if c.name != "Heft"]
+    moving = set() if pose else MOVING
+    out = [_properties(bone, {"matrix", "head", "tail", "matrix_channel", "length", "bone", "x_axis"} | moving)]
+    return [*out, _constraints(bone)]
+
+
+def _constraints(holder) -> list:
+    """The user's, in their order, with the one active in the list."""
+    theirs = [constraint for constraint in holder.constraints if constraint.name != "Heft"]
+    active = holder.constraints.active
+    out: list = [active.name if active is not None else None] if theirs else []
+    for constraint in theirs:
+        out.append(_properties(constraint, {"error_location", "error_rotation"}))
+        if constraint.type == "ARMATURE":
+            out.append([_properties(target) for target in constraint.targets])
     return out
-
-
-def _moving(pose: bool) -> set[str]:
-    names = {"matrix_basis", "location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle"}
-    return set() if pose else names
 
 
 def _properties(thing, skip: set[str] = frozenset()) -> dict:

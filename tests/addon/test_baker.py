@@ -209,6 +209,20 @@ def test_curve_modifiers_are_baked_in(rig):
     assert len(curve.modifiers) == 1
 
 
+def test_constraints_that_move_baked_bones_are_named_and_can_be_muted(rig, capfd):
+    copy = rig.pose.bones[3].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget, copy.mix_mode = rig, "bone.000", "ADD"
+    shown = simulated(rig)
+    source = rig.animation_data.action
+    bpy.ops.heft.bake(target="ACTION")
+    assert "'Copy Rotation' on 'bone.003'" in capfd.readouterr().out
+    actions.assign(rig, source)
+    bpy.ops.heft.show(which="RESULT")
+    bpy.ops.heft.bake(target="ACTION", mute_constraints=True)
+    assert copy.mute
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+
+
 def test_controls_are_not_offered_yet(rig):
     simulated(rig)
     with pytest.raises(TypeError):

@@ -23,9 +23,16 @@ def rig(empty):
     limit.influence = 0.5
     driver = rig.driver_add('pose.bones["bone.005"].scale', 0).driver
     driver.expression = "1 + 0.01 * frame"
-    track = rig.animation_data.nla_tracks.new()
-    track.strips.new("old", 1, rig.animation_data.action.copy())
-    track.mute = True
+    for mute in (True, False):
+        track = rig.animation_data.nla_tracks.new()
+        strip = track.strips.new("old", 1, rig.animation_data.action.copy())
+        strip.use_animated_influence = True
+        strip.fcurves.find("influence").keyframe_points.insert(4.0, 0.6)
+        track.mute = mute
+    both = rig.pose.bones[5].constraints.new("ARMATURE").targets.new()
+    both.target, both.subtarget = rig, "bone.001"
+    rig.pose.bones[5].constraints[0].influence = 0.3
+    rig.constraints.new("LIMIT_SCALE")
     bpy.context.scene.frame_set(17)
     rig.pose.bones[3].rotation_euler = (0.1, 0.2, 0.3)
     rig.pose.bones[1].location = (0.0, 0.01, 0.0)
@@ -63,6 +70,30 @@ def test_simulate_show_mix_and_remove_leave_every_byte(rig):
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
     assert _blocks() == blocks
     assert not any(c.name == "Heft" for bone in rig.pose.bones for c in bone.constraints)
+
+
+@pytest.mark.parametrize("reload", [False, True])
+def test_remove_leaves_every_byte_of_a_rig_with_ik_and_a_shorter_range(rig, reload, tmp_path):
+    """Muted IK, drivers on its mute and on Heft's constraints: nothing of it stays, not even through a file."""
+    goal = bpy.data.objects.new("goal", None)
+    bpy.context.scene.collection.objects.link(goal)
+    goal.keyframe_insert("location", frame=1)
+    ik = rig.pose.bones[3].constraints.new("IK")
+    ik.target, ik.chain_count, ik.influence = goal, 3, 0.8
+    before, blocks = state.snapshot(rig, pose=False), _blocks()
+    bpy.ops.heft.add()
+    rig.heft.range, rig.heft.frame_start, rig.heft.frame_end = "CUSTOM", 10, 25
+    rig.heft.live = True
+    rig.heft.heaviness = 0.2
+    bpy.context.scene.frame_set(14)
+    assert ik.mute and len(rig.animation_data.drivers) == 1 + 6 + 1
+    if reload:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+        rig = bpy.context.object
+    bpy.ops.heft.remove()
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert _blocks() == blocks
 
 
 def test_remove_leaves_a_rig_without_animation_without_animation_data(empty):
@@ -127,6 +158,34 @@ def test_undo_and_redo(rig):
     rig = bpy.context.object
     assert not rig.heft.enabled
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
+
+
+def test_undo_and_redo_of_live_mix_bake_and_remove(rig):
+    """Step by step back to the start and forth again: the source is the same bytes on every step."""
+    before = state.snapshot(rig, pose=False)
+    source = before[f"action {rig.animation_data.action.name}"]
+    name = rig.animation_data.action.name
+    bpy.ops.ed.undo_push(message="start")
+    bpy.ops.heft.add()
+    for act in (
+        lambda rig: setattr(rig.heft, "live", True),
+        lambda rig: setattr(rig.heft, "heaviness", 0.3),
+        lambda rig: setattr(rig.heft, "mix", 0.5),
+        lambda rig: bpy.ops.heft.bake(target="ACTION"),
+        lambda rig: bpy.ops.heft.remove(),
+    ):
+        bpy.ops.ed.undo_push(message="before")
+        act(bpy.context.object)
+    bpy.ops.ed.undo_push(message="end")
+    end = state.snapshot(bpy.context.object, pose=False)
+    for move, wanted in ((bpy.ops.ed.undo, before), (bpy.ops.ed.redo, end), (bpy.ops.ed.undo, before)):
+        for _ in range(6):
+            move()
+            now = state._action(bpy.data.actions[name])
+            assert state.difference(source[1:], now[1:]) == []  # [0]: the fake user that Bake gives it
+        rig = bpy.context.object
+        assert state.difference(wanted, state.snapshot(rig, pose=False)) == []
+        assert not rig.is_property_set("heft") or not rig.heft.enabled
 
 
 def test_save_and_reload_keeps_result_and_settings(rig, tmp_path):
