@@ -64,12 +64,13 @@ def wave(rig: bpy.types.Object, end: int = 40, step: int = 4, modes: tuple[str, 
 def poses(rig: bpy.types.Object, frames) -> np.ndarray:
     """(frames, bones, 4, 4) evaluated in the main scene, frame by frame, as a user would see them."""
     scene = bpy.context.scene
-    out = []
-    for frame in frames:
+    out = np.empty((len(frames), len(rig.pose.bones) * 16), dtype=np.float32)
+    for i, frame in enumerate(frames):
         scene.frame_set(int(frame))
         evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        out.append([np.array(bone.matrix) for bone in evaluated.pose.bones])
-    return np.array(out)
+        evaluated.pose.bones.foreach_get("matrix", out[i])
+    # Blender hands matrices out column by column.
+    return out.reshape(len(frames), -1, 4, 4).transpose(0, 1, 3, 2).astype(np.float64)
 
 
 def scene_frames() -> range:
@@ -86,6 +87,12 @@ def deviation(a: np.ndarray, b: np.ndarray, tall: float) -> tuple[float, float]:
     """Largest head offset (parts of the height) and largest angle [degrees] between two sets of poses."""
     offset = np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1).max() / tall
     return float(offset), float(np.degrees(_angles(a[..., :3, :3], b[..., :3, :3]).max()))
+
+
+def stretch(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of the bones' scales between two sets of poses, in parts of them."""
+    long = [np.linalg.norm(side[..., :3, :3], axis=-2) for side in (a, b)]
+    return float((np.abs(long[1] - long[0]) / np.maximum(long[0], 1e-9)).max())
 
 
 def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:

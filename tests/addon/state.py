@@ -118,8 +118,9 @@ def _animation_data(block: bpy.types.ID):
         return None
     out: list = [_properties(data)]
     for track in data.nla_tracks:
-        strips = [(_properties(strip, {"influence", "strip_time"}), [_curve(curve) for curve in strip.fcurves]) for strip in track.strips]
-        out.append((_properties(track), strips))
+        out.append(_properties(track))
+        for strip in track.strips:
+            out += [_properties(strip, {"influence", "strip_time"}), [_curve(curve) for curve in strip.fcurves]]
     theirs = [curve for curve in data.drivers if '["Heft"]' not in curve.data_path]
     out.append([(_curve(curve), _driver(curve.driver)) for curve in theirs])
     return out
