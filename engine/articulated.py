@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .jit import kernel, stage
 from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, sub, symmetric_apply
-from .tree import COLUMN, LOWER, MASS, MOMENT, PIVOT, WORLD_INERTIA
+from .tree import COLUMN, FORCE, LOWER, MASS, MOMENT, MOVES, PIVOT, ROW, SHIFTS, TURNS, WORLD_INERTIA
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
 PIVOT_FLOOR = 1e-14
@@ -40,11 +40,11 @@ def composite_inertia(tree, pose, out, column):
 @kernel
 def composite_form(table, column, i, axes, d, e):
     """s_dᵀ I s_e with the composite inertia of row i and two rows of `axes`."""
-    w, u = load3(axes, e, 0), load3(axes, e, 3)
+    w, u = load3(axes, e, TURNS), load3(axes, e, SHIFTS)
     h = load3(table, i, column + 6)
     angular = add(symmetric_apply(load6(table, i, column), w), cross(h, u))
     linear = sub(scale(table[i, column + 9], u), cross(h, w))
-    return dot(load3(axes, d, 0), angular) + dot(load3(axes, d, 3), linear)
+    return dot(load3(axes, d, TURNS), angular) + dot(load3(axes, d, SHIFTS), linear)
 
 
 @kernel
@@ -87,12 +87,12 @@ def _rigid(tree, pose, i, inertia):
 def _times_inertia(inertia, i, s):
     """The articulated inertia of row i on a spatial motion."""
     return (
-        dot6(load6(inertia, i, 0), s),
-        dot6(load6(inertia, i, 6), s),
-        dot6(load6(inertia, i, 12), s),
-        dot6(load6(inertia, i, 18), s),
-        dot6(load6(inertia, i, 24), s),
-        dot6(load6(inertia, i, 30), s),
+        dot6(load6(inertia, i, ROW), s),
+        dot6(load6(inertia, i, ROW + 6), s),
+        dot6(load6(inertia, i, ROW + 12), s),
+        dot6(load6(inertia, i, ROW + 18), s),
+        dot6(load6(inertia, i, ROW + 24), s),
+        dot6(load6(inertia, i, ROW + 30), s),
     )
 
 
@@ -102,7 +102,7 @@ def _eliminate(tree, pose, table, composite, c, i, factor):
     joint, axes, inertia = factor.joint, pose.axes, factor.inertia
     first, end = tree.dof[i], tree.dof[i + 1]
     for d in range(first, end):
-        s = load6(axes, d, 0)
+        s = load6(axes, d, TURNS)
         u = _times_inertia(inertia, i, s)
         pivot = dot6(s, u)
         if c > 0.0:
@@ -110,7 +110,7 @@ def _eliminate(tree, pose, table, composite, c, i, factor):
         floor = PIVOT_FLOOR * pivot
         column = u
         for e in range(first, d):
-            entry = dot6(load6(axes, e, 0), u)
+            entry = dot6(load6(axes, e, TURNS), u)
             if c > 0.0:
                 entry += c * composite_form(table, composite, i, axes, d, e)
             for k in range(e - first):
@@ -140,20 +140,20 @@ def solve(tree, pose, factor, g, x):
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
         first, end = tree.dof[i], tree.dof[i + 1]
-        force = load6(scratch, i, 0)
+        force = load6(scratch, i, FORCE)
         if factor.active[i]:
             for d in range(first, end):
-                w = g[d] - dot6(load6(axes, d, 0), force)
+                w = g[d] - dot6(load6(axes, d, TURNS), force)
                 for e in range(first, d):
                     w -= joint[d, LOWER + e - first] * x[e]
                 x[d] = w
             for d in range(first, end):
                 x[d] *= joint[d, PIVOT]
                 force = axpy6(x[d], load6(joint, d, COLUMN), force)
-        put6(scratch, p, 0, axpy6(1.0, force, load6(scratch, p, 0)))
+        put6(scratch, p, FORCE, axpy6(1.0, force, load6(scratch, p, FORCE)))
     for i in range(1, n1):
         first, end = tree.dof[i], tree.dof[i + 1]
-        motion = load6(scratch, tree.parent[i], 6)
+        motion = load6(scratch, tree.parent[i], MOVES)
         if factor.active[i]:
             for d in range(end - 1, first - 1, -1):
                 w = x[d] - joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
@@ -161,11 +161,11 @@ def solve(tree, pose, factor, g, x):
                     w -= joint[e, LOWER + d - first] * x[e]
                 x[d] = w
             for d in range(first, end):
-                motion = axpy6(x[d], load6(axes, d, 0), motion)
+                motion = axpy6(x[d], load6(axes, d, TURNS), motion)
         else:
             for d in range(first, end):
                 x[d] = 0.0
-        put6(scratch, i, 6, motion)
+        put6(scratch, i, MOVES, motion)
 
 
 @kernel

@@ -14,11 +14,13 @@ source file of the engine, of the flags and of the versions.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +79,23 @@ def cache_dir() -> Path:
     digest.update(repr(flags).encode())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     return Path(base) / digest.hexdigest()[:16]
+
+
+@contextmanager
+def compiling(function: Callable) -> Iterator[None]:
+    """Around a call of an `entry`: pauses Python's garbage collector while the first call compiles.
+
+    Compiling makes millions of small objects that all live to its end; looking through them
+    again and again takes a tenth of the time.
+    """
+    first = is_compiled() and not function.signatures and gc.isenabled()
+    if first:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if first:
+            gc.enable()
 
 
 def _writable(folder: Path) -> bool:

@@ -34,7 +34,7 @@ from .spatial import (
     symmetric_apply,
     unrotate,
 )
-from .tree import AXIS, AXIS2, CENTER, COM, INERTIA, INVERSE, MASS, MOMENT, PLACE, REST, ROTATION, WORLD_INERTIA
+from .tree import AXIS, AXIS2, CENTER, COM, INERTIA, INVERSE, MASS, MOMENT, PLACE, REST, ROTATION, TURNS, WORLD_INERTIA
 
 
 @kernel
@@ -82,15 +82,15 @@ def _joint_axes(tree, pose, i, before, m, anchor):
         _store_axis(pose.axes, d + 1, (m[1], m[4], m[7]), anchor)
         _store_axis(pose.axes, d + 2, (m[2], m[5], m[8]), anchor)
         if kind == FREE:
-            store6(pose.axes, d + 3, 0, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
-            store6(pose.axes, d + 4, 0, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-            store6(pose.axes, d + 5, 0, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+            store6(pose.axes, d + 3, TURNS, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+            store6(pose.axes, d + 4, TURNS, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+            store6(pose.axes, d + 5, TURNS, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @kernel
 def _store_axis(axes, d, s, anchor):
     """A rotation about the axis s through the anchor, seen from the tree's root anchor."""
-    store6(axes, d, 0, s, cross(anchor, s))
+    store6(axes, d, TURNS, s, cross(anchor, s))
 
 
 @stage

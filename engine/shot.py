@@ -48,7 +48,7 @@ def run_frames(tree, target, plan, state, aim, work, record, first, last, subste
         begin_frame(tree, target, plan, state, aim, frame, dt)
         if frame == 0:
             _begin_shot(tree, state, work)
-            _write(state, record, 0)
+            _write(state, record, frame)
         k = 0
         while k < substeps:
             width = 1

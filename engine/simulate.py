@@ -15,7 +15,7 @@ import numpy as np
 from . import rotations as rot
 from .controllers import Controller, Follow
 from .errors import MotionError, SettingError, SimulationError
-from .jit import warn_if_plain
+from .jit import compiling, warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
 from .result import Progress, Result
@@ -109,10 +109,11 @@ class Shot:
         """Simulate up to frame index `last`."""
         if last <= self.done:
             return
-        bad = run_frames(
-            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
-            self.done, last, self.substeps, self.dt, self.gravity,
-        )  # fmt: skip
+        with compiling(run_frames):
+            bad = run_frames(
+                self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
+                self.done, last, self.substeps, self.dt, self.gravity,
+            )  # fmt: skip
         if bad >= 0:
             self._raise_bad(bad)
         self.done = last

@@ -40,6 +40,17 @@ MOMENT = np.int64(10)  # 3: mass × COM
 WORLD_INERTIA = np.int64(13)  # 6: about the tree's root anchor, world axes
 POSE_COLUMNS = np.int64(19)
 
+# Columns of Pose.axes
+TURNS = np.int64(0)  # 3
+SHIFTS = np.int64(3)  # 3
+
+# Columns of Factor.scratch
+FORCE = np.int64(0)  # 6
+MOVES = np.int64(6)  # 6
+
+# Columns of Factor.inertia
+ROW = np.int64(0)  # 36: row by row
+
 # Columns of Factor.joint
 COLUMN = np.int64(0)  # 6: articulated inertia × axis, eliminated within the joint
 LOWER = np.int64(6)  # 6: the joint block's unit lower triangle, its pivot on the diagonal
@@ -77,8 +88,7 @@ class Factor(NamedTuple):
 def build_tree(model: Model) -> Tree:
     """Lay the model out for the kernels."""
     n = len(model)
-    # numba drops its negative-index check for unsigned indices
-    parent = np.zeros(n + 1, dtype=np.uint32)
+    parent = np.zeros(n + 1, dtype=np.int64)
     parent[1:] = model.parents + 1
     last = np.arange(n + 1)
     for row in range(n, 0, -1):
