@@ -23,7 +23,7 @@ from .scene import Scene
 from .shot import new_record, run_frames
 from .state import new_aim, new_state, new_work
 from .target import AT
-from .tree import build_tree
+from .tree import Tree, build_tree
 
 SLICES = 50  # progress reports of a shot
 
@@ -94,7 +94,7 @@ class Shot:
         # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
         self.substeps = max(1, math.ceil(steps_per_second / motion.fps - 1e-9))
         self.gravity = tuple(float(x) for x in (scene or Scene()).gravity)
-        self.tree = build_tree(model)
+        self.tree = _tree_of(model)
         self.target = motion.target(model)
         self.plan = controller.plan(model, self.frames)
         self.state = new_state(self.tree)
@@ -140,17 +140,25 @@ class Shot:
         return Result(motion, torques, forces, record.rate[:, 0])
 
 
+def _tree_of(model: Model) -> Tree:
+    """The model laid out for the kernels, made once: a model is constant and settings change often."""
+    tree = model.__dict__.get("_tree")
+    if tree is None:
+        tree = build_tree(model)
+        object.__setattr__(model, "_tree", tree)
+    return tree
+
+
 def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
     """Joint rotations (frames, n, 4) of coordinates (frames, n, 4), continuous in sign."""
     out = np.zeros_like(coords)
     out[..., 0] = 1.0
     turn = model.kinds >= BALL
     out[:, turn] = coords[:, turn]
-    for body in np.flatnonzero((model.kinds == HINGE) | (model.kinds == UNIVERSAL)):
-        q = rot.about(model.axes[body, 0], coords[:, body, 0])
-        if model.kinds[body] == UNIVERSAL:
-            q = rot.multiply(q, rot.about(model.axes[body, 1], coords[:, body, 1]))
-        out[:, body] = q
+    angles = (model.kinds == HINGE) | (model.kinds == UNIVERSAL)
+    out[:, angles] = rot.about(model.axes[angles, 0], coords[:, angles, 0])
+    second = model.kinds == UNIVERSAL
+    out[:, second] = rot.multiply(out[:, second], rot.about(model.axes[second, 1], coords[:, second, 1]))
     return rot.continuous(out)
 
 
@@ -158,27 +166,22 @@ def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray
     """Generalized torques as vectors: (frames, n, 3) in body axes, and roots' forces in world axes."""
     frames, n = motion.rotations.shape[:2]
     torques, forces = np.zeros((frames, n, 3)), np.zeros((frames, n, 3))
-    for body in range(n):
-        kind, d = model.kinds[body], model.dof_starts[body]
-        tau = record.rate[:, 1, d : model.dof_starts[body + 1]]
-        if kind >= BALL:
-            torques[:, body] = tau[:, :3]
-            if kind == FREE:
-                forces[:, body] = tau[:, 3:]
-        elif kind == HINGE:
-            torques[:, body] = tau * model.axes[body, 0]
-        elif kind == UNIVERSAL:
-            # the torque vector whose components along the two axes, as they stand, are tau
-            second = model.axes[body, 1]
-            first = rot.rotate(
-                rot.conjugate(rot.about(second, record.body[:, body + 1, 1])),
-                np.broadcast_to(model.axes[body, 0], (frames, 3)),
-            )
-            overlap = first @ second
-            scale = 1.0 / np.maximum(1.0 - overlap**2, 1e-12)
-            a = (tau[:, 0] - overlap * tau[:, 1]) * scale
-            b = (tau[:, 1] - overlap * tau[:, 0]) * scale
-            torques[:, body] = a[:, None] * first + b[:, None] * second
+    tau, first = record.rate[:, 1], model.dof_starts[:-1]
+    three = np.arange(3)
+    turn, free = model.kinds >= BALL, model.kinds == FREE
+    torques[:, turn] = tau[:, first[turn, None] + three]
+    forces[:, free] = tau[:, first[free, None] + 3 + three]
+    hinge, cross = model.kinds == HINGE, model.kinds == UNIVERSAL
+    torques[:, hinge] = tau[:, first[hinge], None] * model.axes[hinge, 0]
+    # a universal's torque is the vector whose components along its two axes, as they stand, are tau
+    axis2 = model.axes[cross, 1]
+    back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, 1]))
+    axis = rot.rotate(back, np.broadcast_to(model.axes[cross, 0], (*back.shape[:-1], 3)))
+    one, two = tau[:, first[cross]], tau[:, first[cross] + 1]
+    overlap = np.sum(axis * axis2, axis=-1)
+    scale = 1.0 / np.maximum(1.0 - overlap**2, 1e-12)
+    torques[:, cross] = ((one - overlap * two) * scale)[..., None] * axis
+    torques[:, cross] += ((two - overlap * one) * scale)[..., None] * axis2
     return torques, forces
 
 
