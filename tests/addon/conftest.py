@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
-import os
 import sys
 from pathlib import Path
 
@@ -28,19 +26,6 @@ else:
     sys.modules["heft"] = heft
     spec.loader.exec_module(heft)
     sys.path.insert(0, str(Path(__file__).parent))
-
-
-def pytest_sessionfinish(session, exitstatus) -> None:
-    """bpy 4.2 as a module crashes on leaving Python once a property with an update callback was
-    registered, whoever registered it; leave before its clean-up, with pytest's own status."""
-    if bpy is not None and bpy.app.version < (4, 5, 0):
-
-        def leave() -> None:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(int(exitstatus))
-
-        atexit.register(leave)
 
 
 @pytest.fixture(scope="session", autouse=True)
