@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, operators, panel, properties, warmup
+from . import cli, handlers, keymap, operators, panel, properties, warmup
 
 CLASSES = (*properties.CLASSES, *operators.CLASSES, *panel.CLASSES)
 
@@ -18,6 +18,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     properties.register()
     handlers.register()
+    keymap.register()
     cli.register()
     warmup.start()
 
@@ -25,6 +26,7 @@ def register() -> None:
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     cli.unregister()
+    keymap.unregister()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

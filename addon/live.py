@@ -63,12 +63,12 @@ _followed: dict[int, str] = {}
 
 def follow_source() -> None:
     """Simulate the live rigs whose source has changed (a timer's callback: runs once)."""
-    from . import session, store
+    from . import session, showing, store
 
     if _paused:
         return
     for rig in session.rigs():
-        if not rig.heft.live or rig.heft_result is None:
+        if not rig.heft.live or rig.heft_result is None or showing.standing_back(rig):
             continue
         try:
             now = store.fingerprint(rig, bpy.context.scene)

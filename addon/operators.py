@@ -14,6 +14,7 @@ from ..engine import HeftError
 from . import baker, live, session, showing, store, warmup
 from .properties import SHOWN, has_physics
 
+NOTHING_TO_SEE = "Nothing disturbs this motion, so the result is the source: raise Heaviness, or make a bone Limp."
 # How long one modal tick may work before the window gets its turn [s].
 TICK = 0.05
 
@@ -91,12 +92,14 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         with live.paused():
             result = session.simulate(rig, context.scene)
-        self._tell(result)
+        self._tell(context, result)
         return {"FINISHED"}
 
-    def _tell(self, result) -> None:
+    def _tell(self, context, result) -> None:
         for warning in result.warnings:
             self.report({"WARNING"}, warning)
+        if active_rig(context).heft.undisturbed:
+            self.report({"INFO"}, NOTHING_TO_SEE)
 
     def invoke(self, context, event) -> set[str]:
         if bpy.app.background or context.window is None:
@@ -135,7 +138,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
         if result is None:
             return {"RUNNING_MODAL"}
         self._close(context)
-        self._tell(result)
+        self._tell(context, result)
         return {"FINISHED"}
 
     def _work(self, context):
@@ -231,6 +234,8 @@ class HEFT_OT_bake(_PhysicsOperator, bpy.types.Operator):
         current = session.is_current(rig, context.scene)
         with live.paused():
             baked = baker.bake(rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints)
+            # Live would go on with the baked keys, and give them their weight twice.
+            rig.heft.live = False
         for note in baked.notes:
             self.report({"WARNING"}, note)
         if not current:

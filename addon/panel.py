@@ -10,11 +10,13 @@ import bpy
 
 from ..engine import HeftError
 from . import handlers, session, showing, warmup
-from .operators import active_rig
+from .operators import NOTHING_TO_SEE, active_rig
 from .properties import has_physics
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
+# A box's width beside its text, and that of a letter, in pixels at normal size.
+BESIDE_TEXT, LETTER = 80.0, 6.2
 
 
 class _HeftPanel:
@@ -67,12 +69,13 @@ class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
         layout = self.layout
         rig = active_rig(context)
         heft = rig.heft
-        draw_warnings(layout, rig, context.scene)
+        draw_warnings(layout, rig, context)
         row = layout.row(align=True)
         row.scale_y = 1.4
         row.operator("heft.simulate", icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
         if rig.heft_result is not None:
+            draw_status(layout, rig, context)
             row = layout.row(align=True)
             for which, text in (("SOURCE", "Source"), ("RESULT", "Result")):
                 row.operator("heft.show", text=text, depress=heft.shown == which).which = which
@@ -88,13 +91,12 @@ class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
 
     bl_label = "Selected Bones"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and context.mode == "POSE"
-
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
+        if context.mode != "POSE":
+            layout.label(text="Set bones in Pose Mode", icon="INFO")
+            return
         bone = context.active_pose_bone
         if bone is None:
             layout.label(text="Click a bone", icon="BONE_DATA")
@@ -130,33 +132,42 @@ class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "steps_per_second")
 
 
-def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """What the animator should know before pressing Simulate, with the fix beside it."""
-    tall = session.height_in_meters(rig, scene)
+    tall = session.height_in_meters(rig, context.scene)
     if not SHORTEST <= tall <= TALLEST:
-        box = _warning(layout, f"The rig is {tall:.3g} m tall for physics.")
+        box = _note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
-    if warmup.problem():
-        _warning(layout, warmup.problem())
-    if rig.heft.message:
-        _warning(layout, rig.heft.message)
-    if rig.heft_result is None:
-        return
+    for text in (warmup.problem(), rig.heft.message):
+        if text:
+            _note(layout, context, text)
+
+
+def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """What became of the result; below the buttons, which shall not jump while a slider is dragged."""
     if showing.standing_back(rig):
-        _warning(layout, "Another action than the simulated one is on the rig.")
+        text = "The rig has another action than the simulated one: Simulate takes the new one."
+        _note(layout, context, text, "INFO")
         return
     try:
-        current = handlers.is_current(rig, scene)
+        current = handlers.is_current(rig, context.scene)
     except HeftError as error:
-        _warning(layout, str(error))
+        _note(layout, context, str(error))
         return
     if not current:
-        _warning(layout, "The result is out of date.", "FILE_REFRESH")
+        _note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
+    elif rig.heft.undisturbed:
+        _note(layout, context, NOTHING_TO_SEE, "INFO")
 
 
-def _warning(layout: bpy.types.UILayout, text: str, icon: str = "ERROR") -> bpy.types.UILayout:
+def _note(
+    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str = "ERROR"
+) -> bpy.types.UILayout:
+    """A box with the text broken into lines that fit the sidebar."""
     box = layout.box().column(align=True)
-    for i, line in enumerate(line for part in text.splitlines() for line in textwrap.wrap(part, 44)):
+    width = context.region.width / context.preferences.system.ui_scale
+    letters = max(int((width - BESIDE_TEXT) / LETTER), 20)
+    for i, line in enumerate(line for part in text.splitlines() for line in textwrap.wrap(part, letters)):
         box.label(text=line, icon=icon if i == 0 else "BLANK1")
     return box
 

@@ -202,3 +202,21 @@ def test_out_of_date_after_changes_of_drivers_constraints_and_strips(rig):
             assert session.is_current(rig, scene), "the frame alone changes nothing"
         change()
         assert not session.is_current(rig, scene)
+
+
+@pytest.mark.parametrize("target", ["ACTION", "NLA"])
+def test_baking_ends_live_so_that_weight_is_given_once(rig, target):
+    rig.heft.live = True
+    bpy.ops.heft.bake(target=target)
+    baked = rigs.poses(rig, (10, 30))
+    assert not rig.heft.live and rig.heft.shown == "SOURCE"
+    live.follow_source()
+    assert rigs.deviation(baked, rigs.poses(rig, (10, 30)), 1.0) == (0.0, 0.0)
+
+
+def test_live_stands_back_from_another_action(rig):
+    rig.heft.live = True
+    actions.assign(rig, actions.new_action("other", rig))
+    written = rig.heft.fingerprint
+    live.follow_source()
+    assert rig.heft.fingerprint == written
