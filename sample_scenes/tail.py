@@ -58,7 +58,7 @@ def build() -> bpy.types.Object:
         stage.key_pose(rig, 1 + 12 * i - (i == 6), turns={"tail.01": (0, 0, 12 * (-1) ** i)})
     stage.name_action(rig, "Turn and hop")
     stage.add_physics(rig, {"head": "ANIMATED"}, settle_time=0.35, damping_ratio=0.8, heaviness=0.35)
-    stage.camera(eye=(3.6, -3.3, 2.3), at=(0.0, 0.1, 0.72), lens=74, size=(480, 420))
+    stage.camera(eye=(3.6, -3.3, 2.3), at=(0.0, 0.2, 0.72), lens=68, size=(480, 420))
     return rig
 
 
