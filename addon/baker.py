@@ -53,7 +53,7 @@ def bake(
     notes = list(_constraint_notes(rig, bones, mute))
     source = data.action if data else None
     action, bag = _new_action(rig, source if target == "ACTION" else None)
-    height = _height(rig)
+    height = sampling.rest_height(rig)
     for bone in bones:
         _bake_bone(bag, bone, wanted, height, reduce)
     showing.show(rig, "SOURCE")
@@ -112,11 +112,6 @@ def _wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -
         there = [own.names.index(name) for name in pure]
         shown.poses[:, here] = own.poses[:, there]
     return shown
-
-
-def _height(rig: bpy.types.Object) -> float:
-    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
-    return float(max(np.ptp(ends, axis=0).max(), 1e-9))
 
 
 def _constraint_notes(rig, bones, mute: bool):

@@ -186,7 +186,6 @@ def rigs() -> list[bpy.types.Object]:
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """The longest side of the rig's rest pose as physics sees it [m]."""
-    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
     size = abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-    return float(max(np.ptp(ends, axis=0).max(), 1e-9)) * size * meters
+    return sampling.rest_height(rig) * size * meters
