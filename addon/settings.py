@@ -23,8 +23,7 @@ def controller_of(rig: bpy.types.Object, names: tuple[str, ...], frames: np.ndar
     behaviour = _behaviours(rig, names, frames, keyed)
     common = {"behaviour": behaviour, "root": heft.root, "assist": float(heft.assist)}
     if heft.controller == "LIMP":
-        behaviour = np.where(behaviour == BEHAVIOUR_NUMBERS["SIMULATED"], BEHAVIOUR_NUMBERS["LIMP"], behaviour)
-        return engine.Limp(**{**common, "behaviour": behaviour})
+        return engine.Limp(**common)
     if heft.controller != "FOLLOW":
         raise RigError(f"The controller '{heft.controller}' is not available yet: choose Follow or Limp.")
     settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")

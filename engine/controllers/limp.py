@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Model
-from ..state import Plan
+from ..state import LIMP, SIMULATED, Plan
 from .base import Controller
 
 
@@ -17,4 +17,6 @@ class Limp(Controller):
     root: str = "FREE"
 
     def plan(self, model: Model, frames: int) -> Plan:
-        return self._plan(model, frames, 1.0, 1.0, 0.0)
+        plan = self._plan(model, frames, 1.0, 1.0, 0.0)
+        plan.behaviour[plan.behaviour == SIMULATED] = LIMP
+        return plan

@@ -261,3 +261,13 @@ def test_assisted_feet_stay_where_the_source_has_them():
     result = assisted(model, source).motion
     a, b = (forward(model, m.rotations, m.positions).anchors for m in (source, result))
     assert np.abs(a - b).max() < 1e-11
+
+
+def test_limp_drives_nothing_that_is_not_animated():
+    """Simulated is how a controller's bodies are marked; under Limp no drive is behind the mark."""
+    model = chain(3, "HINGE")
+    source = still_motion(model, 1.0, 24.0)
+    marked = engine.simulate(model, source, engine.Limp(behaviour=["ANIMATED", "SIMULATED", "SIMULATED"])).motion
+    limp = engine.simulate(model, source, engine.Limp(behaviour=["ANIMATED", "LIMP", "LIMP"])).motion
+    assert np.array_equal(marked.rotations, limp.rotations)
+    assert angle_between(marked.rotations[-1, 1], source.rotations[-1, 1]) > 0.1
