@@ -26,7 +26,6 @@ from .state import (
     COMPLIANT,
     COORDS,
     DRIFT,
-    DRIFT_CHANGE,
     DRIFT_SECANT,
     END,
     FEED,
@@ -41,6 +40,7 @@ from .state import (
     MOTION,
     NEW,
     NEW_ANCHOR,
+    OTHER_DRIFT,
     PULL,
     RATE,
     REFERENCE,
@@ -85,10 +85,10 @@ def feed_forward(tree, state, aim, work, h, gravity):
     leftover(tree, pose, work.body, CARRIED, start, state.body, DRIFT, work, work.rate[FEED])
     for i in range(1, len(tree.parent)):
         store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
-        store3(work.body, i, DRIFT_CHANGE, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+        store3(work.body, i, OTHER_DRIFT, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
     for d in range(len(start)):
         work.rate[G, d] = end[d] - start[d]
-    leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, DRIFT_CHANGE, work, work.rate[FEED + 1])
+    leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, OTHER_DRIFT, work, work.rate[FEED + 1])
     _undisturbed_pose(tree, state, aim, work, 1.0, h, before)
     carry_over(tree, state, aim, work, pose, before, start, end, h)
     leftover(tree, before, work.body, CARRIED, end, aim.body, GOAL_DRIFT, work, work.rate[FEED + 2])

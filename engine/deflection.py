@@ -52,7 +52,6 @@ from .state import (
     DEFLECTION,
     DELTA,
     DRIFT,
-    DRIFT_CHANGE,
     END,
     ENDS,
     EXCESS,
@@ -73,6 +72,7 @@ from .state import (
     MOMENTUM2,
     MOTION,
     NOW,
+    OTHER_DRIFT,
     PRESCRIBED,
     PULL,
     PUSH,
@@ -314,11 +314,11 @@ def _step_load(tree, state, aim, work, pose, h, gravity):
         weight = scale(h * tree.body[i, MASS], gravity)
         spin, linear = load3(work.body, i, CARRIED), load3(work.body, i, CARRIED + 3)
         store6(work.body, i, MOMENTUM, scale(2.0, spin), axpy(2.0, linear, weight))
-        store3(work.body, i, DRIFT_CHANGE, add(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+        store3(work.body, i, OTHER_DRIFT, add(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
     rates, g = work.rate[STAGE_RATE], work.rate[G]
     for d in range(len(g)):
         rates[d] = 2.0 * state.rate[V, d] + work.rate[CHANGE, d]
-    leftover(tree, pose, work.body, MOMENTUM, rates, work.body, DRIFT_CHANGE, work, g)
+    leftover(tree, pose, work.body, MOMENTUM, rates, work.body, OTHER_DRIFT, work, g)
     less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
     less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
 

@@ -26,7 +26,6 @@ from .errors import ModelError
 FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)
 JOINT_KINDS = ("FIXED", "HINGE", "UNIVERSAL", "BALL", "FREE")
 JOINT_DOFS = (0, 1, 2, 3, 6)
-JOINT_COORDS = (0, 1, 2, 4, 7)
 
 # Slack in the triangle inequality of principal moments: rounding, not physics.
 INERTIA_SLACK = 1e-9

@@ -71,7 +71,7 @@ LOAD = np.int64(24)  # 6
 MOMENTUM = np.int64(30)  # 6: spin and linear momentum
 MOMENTUM2 = np.int64(36)  # 6
 CARRIED = np.int64(42)  # 6: momenta brought over from another pose
-DRIFT_CHANGE = np.int64(48)  # 3
+OTHER_DRIFT = np.int64(48)  # 3: anchor rates to put with rates that are sums or changes
 STILL = np.int64(51)  # 3: zeros
 WORK_COLUMNS = np.int64(54)
 # Rows of Work.rate

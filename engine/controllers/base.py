@@ -6,6 +6,7 @@ to the step. Must not know how a step is solved.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Controller:
+class Controller(ABC):
     """Settings every controller has.
 
     behaviour   a word, one a body, or (frames, n) indices into BEHAVIOURS
@@ -35,9 +36,9 @@ class Controller:
     root: str = "ANIMATED"
     assist: float = 1.0
 
+    @abstractmethod
     def plan(self, model: Model, frames: int) -> Plan:
         """What is asked of each body at each frame."""
-        raise NotImplementedError
 
     def _plan(self, model: Model, frames: int, settle_time, damping_ratio, heaviness) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
