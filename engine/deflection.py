@@ -276,7 +276,7 @@ def share_load(tree, aim, work, pose, mixed):
             felt[d] = 0.0 if aim.mode[i] == LOOSE else aim.rate[SHARE, d] * (g[d] + felt[d])
 
 
-@stage
+@kernel
 def first_half(tree, state, aim, work, h, gravity):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
@@ -448,7 +448,7 @@ def needs_own_factor(tree, aim, work, h):
     return False
 
 
-@stage
+@kernel
 def second_half(tree, state, aim, work, h, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it."""

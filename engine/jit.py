@@ -1,11 +1,14 @@
 """Compiling: numba where it is present, plain Python where it is not.
 
-Owns the three decorators of the engine's kernels and the place of their cache.
-Must not know what the kernels compute.
+Owns the decorators of the engine's kernels and the place of their cache. Must not
+know what the kernels compute.
 
 - `kernel` marks a function called from other kernels only.
 - `stage` marks one with a single caller, into which it is merged.
-- `entry` marks a function called from Python: compiled once, cached on disk.
+- `entry` marks a function called from Python.
+
+Kernels and entries are compiled once and cached on disk, each by itself, so that
+`build` can compile several side by side.
 
 numba's cache does not notice when a function called by a cached one changes, nor
 when the decorator's flags do. So the cache folder's name carries a hash of every
@@ -21,6 +24,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +44,7 @@ if tuple(int(part) for part in np.__version__.split(".")[:2]) < NUMPY_MIN:
 
 try:
     import numba
+    from llvmlite.binding import get_host_cpu_name
 except ImportError as error:
     numba = None
     NO_NUMBA = f"Heft runs without its compiler (numba: {error}): simulations take hundreds of times longer."
@@ -58,6 +63,17 @@ def warn_if_plain() -> None:
         warnings.warn(NO_NUMBA, RuntimeWarning, stacklevel=3)
 
 
+@cache
+def _sources() -> bytes:
+    """A hash of the engine's source files."""
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("*.py")):
+        digest.update(path.relative_to(here).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
 def cache_dir() -> Path:
     """A writable folder of this user's for this very build of the engine."""
     base = os.environ.get("HEFT_CACHE")
@@ -70,35 +86,28 @@ def cache_dir() -> Path:
         else:
             base = os.environ.get("XDG_CACHE_HOME", home / ".cache")
         base = Path(base) / "heft"
-    digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for path in sorted(here.rglob("*.py")):
-        digest.update(path.relative_to(here).as_posix().encode())
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256(_sources())
     flags = sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())
     digest.update(repr(flags).encode())
-    digest.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    digest.update(f"{numba.__version__} {np.__version__} {sys.version} {get_host_cpu_name()}".encode())
     return Path(base) / digest.hexdigest()[:16]
 
 
 @contextmanager
-def compiling(function: Callable) -> Iterator[None]:
-    """Around a call of an `entry`: pauses Python's garbage collector while the first call compiles.
-
-    Compiling makes millions of small objects that all live to its end; looking through them
-    again and again takes a tenth of the time.
-    """
-    first = is_compiled() and not function.signatures and gc.isenabled()
-    if first:
-        gc.disable()
+def compiling() -> Iterator[None]:
+    """Pauses Python's garbage collector: compiling makes millions of small objects that all live
+    to its end, and looking through them again and again takes a tenth of the time."""
+    paused = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        if first:
+        if paused:
             gc.enable()
 
 
-def _writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
+    """Whether the cache can be kept there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -108,9 +117,7 @@ def _writable(folder: Path) -> bool:
 
 def kernel(function: Callable) -> Callable:
     """Compile for calls from other kernels."""
-    if numba is None:
-        return function
-    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
+    return _cached(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def stage(function: Callable) -> Callable:
@@ -125,18 +132,22 @@ def stage(function: Callable) -> Callable:
 
 
 def entry(function: Callable) -> Callable:
-    """Compile for calls from Python, cached in `cache_dir`."""
+    """Compile for calls from Python."""
+    return _cached(function, no_cfunc_wrapper=True)
+
+
+def _cached(function: Callable, **options: bool) -> Callable:
     if numba is None:
         return function
     folder = cache_dir()
-    if not _writable(folder):
+    if not is_writable(folder):
         message = f"Heft cannot write its compile cache in {folder}: it will compile at every start."
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-        return numba.njit(**FLAGS)(function)
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return numba.njit(**options, **FLAGS)(function)
     # numba reads CACHE_DIR when it decorates; other add-ons keep their own setting.
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, no_cfunc_wrapper=True, **FLAGS)(function)
+        return numba.njit(cache=True, **options, **FLAGS)(function)
     finally:
         numba.config.CACHE_DIR = before

@@ -13,9 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from . import rotations as rot
+from .build import ensure_built
 from .controllers import Controller, Follow
 from .errors import MotionError, SettingError, SimulationError
-from .jit import compiling, warn_if_plain
+from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
 from .result import Progress, Result
@@ -109,11 +110,11 @@ class Shot:
         """Simulate up to frame index `last`."""
         if last <= self.done:
             return
-        with compiling(run_frames):
-            bad = run_frames(
-                self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
-                self.done, last, self.substeps, self.dt, self.gravity,
-            )  # fmt: skip
+        ensure_built()
+        bad = run_frames(
+            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
+            self.done, last, self.substeps, self.dt, self.gravity,
+        )  # fmt: skip
         if bad >= 0:
             self._raise_bad(bad)
         self.done = last
@@ -188,11 +189,13 @@ def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray
     return torques, forces
 
 
-def warm_up() -> None:
-    """Compile everything, or load it from the cache. Safe in a thread."""
+def sample_shot() -> Shot:
+    """The smallest shot with everything in it that is compiled."""
     model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
     motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
-    simulate(model, motion, Follow(heaviness=0.5, root="FREE"), steps_per_second=24)
+    return Shot(model, motion, Follow(heaviness=0.5, root="FREE"), None, 24.0)
 
 
-
+def warm_up() -> None:
+    """Compile everything, or load it from the cache. Safe in a thread."""
+    sample_shot().run(1)
