@@ -56,12 +56,12 @@ MAX_CHILDREN = 4
 # (the add-on, which needs Blender).
 CHILD = """
 import importlib, json, sys, types
-name, home, sys.path[:] = json.loads(sys.argv[1])
+name, home, folder, sys.path[:] = json.loads(sys.argv[1])
 above = name.split(".")[:-1]
 for k in range(len(above)):
     module = sys.modules[".".join(above[: k + 1])] = types.ModuleType(above[k])
     module.__path__ = [home] if k == len(above) - 1 else []
-importlib.import_module(name + ".build").serve(importlib.import_module(name + ".simulate").sample_shot())
+importlib.import_module(name + ".build").serve(importlib.import_module(name + ".simulate").sample_shot(), folder)
 """
 
 _lock = threading.Lock()
@@ -109,7 +109,7 @@ def _start_child(name: str) -> subprocess.Popen:
     # some Blenders give themselves as the Python that runs
     if "python" not in python.name.lower() or not python.exists():
         raise OSError(f"no Python found to start beside this one ('{python}')")
-    job = json.dumps([name, str(Path(__file__).parents[1]), sys.path])
+    job = json.dumps([name, str(Path(__file__).parents[1]), str(cache_dir()), sys.path])
     hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
     return subprocess.Popen(
         [str(python), "-c", CHILD, job], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **hidden
@@ -130,8 +130,11 @@ def _feed(child: subprocess.Popen, queue: SimpleQueue) -> None:
             raise OSError(f"compiling '{name}' beside failed: {answer or 'the process ended'}")
 
 
-def serve(shot) -> None:
-    """A child's work: compile what it is told to, for the types of a shot."""
+def serve(shot, folder: str) -> None:
+    """A child's work: compile what it is told to, for the types of a shot, into the caller's cache."""
+    if str(cache_dir()) != folder:
+        print(f"another Python or other libraries ({sys.version.split()[0]})", flush=True)
+        return
     types = _types(shot)
     functions = {function.__name__: function for functions in ROUNDS for function in functions}
     with compiling():
