@@ -34,10 +34,13 @@ from .shapes import (
     OWN_AXES,
     OWN_SPOT,
     PLANE,
+    POSITION,
+    QUATERNION,
     RING_END,
     RING_FIRST,
     ROUNDING,
     SPOT,
+    XYZ,
 )
 from .spatial import add, axpy, cross, dot, load3, load4, matrix_apply, quat_matrix, scale, store3, sub
 
@@ -95,7 +98,7 @@ def place_shapes(shapes, where, placed):
     """All shapes, their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 the world."""
     for s in range(len(shapes.link)):
         body = shapes.link[s, BODY]
-        place_shape(shapes, s, load3(where, body, 0), load4(where, body, 3), placed, s)
+        place_shape(shapes, s, load3(where, body, POSITION), load4(where, body, QUATERNION), placed, s)
 
 
 @kernel
@@ -171,8 +174,8 @@ def _hull_distance(shapes, s, p):
             continue
         over = True
         for e in range(shapes.rings[f, RING_FIRST], shapes.rings[f, RING_END]):
-            q = load3(shapes.points, shapes.edges[e, EDGE_START], 0)
-            side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], 0), q)
+            q = load3(shapes.points, shapes.edges[e, EDGE_START], XYZ)
+            side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], XYZ), q)
             arm = sub(p, q)
             if dot(cross(side, arm), normal) < 0.0:
                 over = False

@@ -55,6 +55,12 @@ RING_FIRST, RING_END = np.int64(0), np.int64(1)
 # Columns of Shapes.faces
 FACE_NORMAL, FACE_OFFSET = np.int64(0), np.int64(3)
 
+# Column of Shapes.points
+XYZ = np.int64(0)
+
+# Columns of the table of where bodies are, row 0 the world
+POSITION, QUATERNION = np.int64(0), np.int64(3)  # 3, 4
+
 # Columns of a table of placed shapes
 SPOT = np.int64(0)  # 3: the shape's origin in the world, the middle of its bounding box
 AXES = np.int64(3)  # 9: its axes in the world, a matrix row by row

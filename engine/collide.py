@@ -1,0 +1,764 @@
+"""Where two shapes touch.
+
+Owns the contact points of a pair, its least gap, and the time of its first impact.
+Must not know which pairs to look at or what is done about a contact.
+
+Round shapes touch by closed forms. Solids (box, hull), also against a capsule, touch along
+the direction of their nearest points (GJK) or, once they overlap, of the least way out
+(separating axes); where a face lies across that direction, the outlines of both faces are
+laid over each other and the corners of what they share are the contacts. Grids and planes
+are touched by the other's points, and touch with their own.
+
+A pair is always worked on with the simpler shape first (`one`, `two`), in the frame of
+`two` where that helps, and told in the caller's order: swapping a and b only turns normals.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest
+from .jit import kernel, stage
+from .shapes import (
+    AXES,
+    BODY,
+    BOUNCE,
+    BOUND,
+    BOX,
+    CAPSULE,
+    EDGE_END,
+    EDGE_FACE,
+    EDGE_FIRST,
+    EDGE_OTHER,
+    EDGE_START,
+    EDGE_STOP,
+    EXTENT,
+    FACE_END,
+    FACE_FIRST,
+    FACE_NORMAL,
+    FACE_OFFSET,
+    FRICTION,
+    GRID,
+    HALF,
+    KIND,
+    PLANE,
+    POINT_END,
+    POINT_FIRST,
+    RING_END,
+    RING_FIRST,
+    ROUNDING,
+    SPHERE,
+    SPOT,
+    XYZ,
+)
+from .spatial import add, axpy, cross, dot, load3, matrix_apply, scale, store3, sub
+
+# Columns of a table of contacts
+POINT = np.int64(0)  # 3: in the middle between the surfaces
+NORMAL = np.int64(3)  # 3: from b to a
+GAP = np.int64(6)  # 1: negative where they overlap
+CONTACT_FRICTION = np.int64(7)  # 1: geometric mean of the two
+CONTACT_BOUNCE = np.int64(8)  # 1: the larger of the two
+SPARE = np.int64(9)  # 8: for the solver
+CONTACT_COLUMNS = np.int64(17)
+# Columns of the table of integers that goes with it
+SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = (np.int64(k) for k in range(5))
+TOUCH_COLUMNS = np.int64(5)
+
+KEPT = 4  # contacts of a pair
+WINDOW = 96  # rows a pair may use before it is cut down to KEPT
+ROUNDS = 60  # of GJK; 4 to 8 are usual
+CONVERGED = 1e-10  # of the squared distance
+OVERLAP = 1e-7  # of the pair's size: nearer than this, GJK's direction is rounding error
+FLAT = 0.98  # cosine to the normal from which on a face lies across it
+STEEP = 0.1  # … and below which it is of no use
+PARALLEL = 0.02  # squared sine below which capsules lie along each other
+SLACK = 1e-3  # of an edge's length: a corner this little outside of a face is still on it
+PREFER = 1.02  # what was found first stays unless another is this much better: features do not flicker
+# Numbers of features: a corner of one as it is, then
+OF_ONE = np.int64(0)
+OF_TWO = np.int64(1 << 10)
+CROSSING = np.int64(1 << 20)
+WITNESS = np.int64(1 << 30)
+LOW, HIGH = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
+NO_ROW = np.int64(0)  # where nothing is written
+
+
+@kernel
+def collide(shapes, placed, a, b, margin, contact, touch, count):
+    """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
+    if count >= len(contact) or _apart(shapes, placed, a, b, margin):
+        return count
+    one, two, sign = _order(shapes, a, b)
+    kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
+    last = count
+    if kind == SPHERE or other >= GRID:
+        if kind < PLANE:
+            last, _, _ = _points_against(
+                shapes, placed, one, one, two, two, OF_ONE, margin, margin, contact, touch, count, last
+            )
+        if kind >= BOX and other == GRID:
+            last, _, _ = _points_against(
+                shapes, placed, two, two, one, one, OF_TWO, margin, margin, contact, touch, count, last
+            )
+        if kind >= CAPSULE and other == GRID:
+            last, _, _ = _edges_against(shapes, placed, one, one, two, two, margin, margin, contact, touch, count, last)
+    elif other <= CAPSULE:
+        last = _capsules(shapes, placed, one, two, margin, contact, touch, count)
+    else:
+        last = _solids(shapes, placed, one, two, margin, contact, touch, count)
+    last = _keep(contact, touch, count, last)
+    friction = math.sqrt(shapes.shape[a, FRICTION] * shapes.shape[b, FRICTION])
+    bounce = max(shapes.shape[a, BOUNCE], shapes.shape[b, BOUNCE])
+    for row in range(count, last):
+        store3(contact, row, NORMAL, scale(sign, load3(contact, row, NORMAL)))
+        contact[row, CONTACT_FRICTION], contact[row, CONTACT_BOUNCE] = friction, bounce
+        touch[row, SHAPE_A], touch[row, SHAPE_B] = a, b
+        touch[row, BODY_A], touch[row, BODY_B] = shapes.link[a, BODY], shapes.link[b, BODY]
+    return last
+
+
+@kernel
+def gap_of(shapes, placed, a, b):
+    """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
+    return gap_at(shapes, a, b, placed, a, b)
+
+
+@kernel
+def gap_at(shapes, a, b, placed, row_a, row_b):
+    """`gap_of` with the shapes standing in some rows of `placed`."""
+    one, two, sign = _order(shapes, a, b)
+    first, second = (row_a, row_b) if sign > 0.0 else (row_b, row_a)
+    kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
+    if kind == SPHERE or other >= GRID:
+        gap, n = math.inf, (0.0, 0.0, 1.0)
+        if kind < PLANE:
+            # no gap is below minus infinity, so nothing is written: any tables will do for contacts
+            _, gap, n = _points_against(
+                shapes,
+                placed,
+                one,
+                first,
+                two,
+                second,
+                OF_ONE,
+                -math.inf,
+                math.inf,
+                placed,
+                shapes.link,
+                NO_ROW,
+                NO_ROW,
+            )
+        if kind >= BOX and other == GRID:
+            _, least, m = _points_against(
+                shapes, placed, two, second, one, first, OF_TWO, -math.inf, gap, placed, shapes.link, NO_ROW, NO_ROW
+            )
+            if least < gap:
+                gap, n = least, m
+        if kind >= CAPSULE and other == GRID:
+            _, least, m = _edges_against(
+                shapes, placed, one, first, two, second, -math.inf, gap, placed, shapes.link, NO_ROW, NO_ROW
+            )
+            if least < gap:
+                gap, n = least, m
+    elif other <= CAPSULE:
+        u, v = _half_axis(shapes, placed, one, first), _half_axis(shapes, placed, two, second)
+        p, q = load3(placed, first, SPOT), load3(placed, second, SPOT)
+        s, t = nearest_between(p, u, q, v)
+        gap, n = _direction(axpy(s, u, p), axpy(t, v, q), u, v)
+        gap -= shapes.shape[one, ROUNDING] + shapes.shape[two, ROUNDING]
+    else:
+        m, shift = _relative(placed, first, second)
+        gap, n, _ = _convex(shapes, one, two, m, shift, math.inf)
+        gap -= shapes.shape[one, ROUNDING]
+        n = matrix_apply(load9(placed, second, AXES), n)
+    return gap, sign * n[0], sign * n[1], sign * n[2]
+
+
+@kernel
+def _order(shapes, a, b):
+    """The simpler shape, the other, and −1 if that is not the order given."""
+    kind, other = shapes.link[a, KIND], shapes.link[b, KIND]
+    if kind > other or (kind == other and a > b):
+        return b, a, -1.0
+    return a, b, 1.0
+
+
+@kernel
+def _apart(shapes, placed, a, b, margin):
+    """Whether the bounding boxes are apart by more than the margin."""
+    if shapes.link[a, KIND] == PLANE or shapes.link[b, KIND] == PLANE:
+        return False
+    for k in range(3):
+        far = abs(placed[a, SPOT + k] - placed[b, SPOT + k])
+        if far > placed[a, EXTENT + k] + placed[b, EXTENT + k] + margin:
+            return True
+    return False
+
+
+@kernel
+def _half_axis(shapes, placed, s, row):
+    """From a round shape's middle to its end."""
+    h = shapes.shape[s, HALF + 2]
+    return h * placed[row, AXES + 2], h * placed[row, AXES + 5], h * placed[row, AXES + 8]
+
+
+@kernel
+def _direction(x, y, u, v):
+    """Distance and unit vector from y to x; for points that coincide, square to both axes."""
+    arm = sub(x, y)
+    far = math.sqrt(dot(arm, arm))
+    if far > TINY:
+        return far, scale(1.0 / far, arm)
+    n = cross(u, v)
+    square = dot(n, n)
+    if square <= 1e-12 * dot(u, u) * dot(v, v) or square <= TINY**4:
+        axis = u if dot(u, u) > dot(v, v) else v
+        # square to the axis and to the world's axis farthest from it
+        x, y, z = abs(axis[0]), abs(axis[1]), abs(axis[2])
+        n = cross(axis, (0.0, 0.0, 1.0)) if z <= max(x, y) else cross(axis, (1.0, 0.0, 0.0))
+        square = dot(n, n)
+        if square <= TINY**4:
+            return far, (0.0, 0.0, 1.0)
+    return far, scale(1.0 / math.sqrt(square), n)
+
+
+@kernel
+def _offer(contact, touch, first, last, point, normal, gap, feature):
+    """Write a contact behind the last, or in place of the pair's shallowest when there is no room."""
+    row = last
+    if last >= min(first + WINDOW, len(contact)):
+        row = first
+        for k in range(first + 1, last):
+            if contact[k, GAP] > contact[row, GAP]:
+                row = k
+        if contact[row, GAP] <= gap:
+            return last
+    store3(contact, row, POINT, point)
+    store3(contact, row, NORMAL, normal)
+    contact[row, GAP] = gap
+    touch[row, FEATURE] = feature
+    return max(last, row + 1)
+
+
+@kernel
+def _points_against(shapes, placed, s, row_s, o, row_o, base, margin, far, contact, touch, first, last):
+    """Offer the points of shape s that are within the margin of shape o; with the least gap and its normal
+    among those nearer than `far`. Normals are from o to s, but from s to o for features counted from OF_TWO."""
+    m, spot = load9(placed, row_o, AXES), load3(placed, row_o, SPOT)
+    own, place = load9(placed, row_s, AXES), load3(placed, row_s, SPOT)
+    radius = shapes.shape[s, ROUNDING]
+    bounded = shapes.link[o, KIND] != PLANE
+    half = load3(shapes.shape, o, HALF)
+    wide = shapes.shape[o, ROUNDING] + radius + far
+    turn = -1.0 if base == OF_TWO else 1.0
+    least, best = far, (0.0, 0.0, 1.0)
+    start = shapes.link[s, POINT_FIRST]
+    for i in range(start, shapes.link[s, POINT_END]):
+        p = load3(shapes.points, i, XYZ)
+        x = add(place, matrix_apply(own, p))
+        y = matrix_unapply(m, sub(x, spot))
+        if bounded and (abs(y[0]) > half[0] + wide or abs(y[1]) > half[1] + wide or abs(y[2]) > half[2] + wide):
+            continue
+        d, n = own_distance(shapes, o, y)
+        gap = d - radius
+        n = matrix_apply(m, n)
+        if gap < least:
+            least, best = gap, scale(turn, n)
+        if gap <= margin:
+            if shapes.link[s, KIND] == GRID:
+                # a point of a floor beside a box is near, but does not face it
+                _, outward = own_distance(shapes, s, p)
+                if dot(matrix_apply(own, outward), n) > -0.5:
+                    continue
+            x = axpy(-0.5 * (radius + d), n, x)
+            last = _offer(contact, touch, first, last, x, scale(turn, n), gap, base + i - start)
+    return last, least, best
+
+
+@kernel
+def _edges_against(shapes, placed, s, row_s, o, row_o, margin, far, contact, touch, first, last):
+    """The same for the edges of shape s and a grid o, where they are nearer between their ends than at them."""
+    m, shift = _relative(placed, row_s, row_o)
+    world, spot = load9(placed, row_o, AXES), load3(placed, row_o, SPOT)
+    radius = shapes.shape[s, ROUNDING]
+    least, best = far, (0.0, 0.0, 1.0)
+    start = shapes.link[s, EDGE_FIRST]
+    for e in range(start, shapes.link[s, EDGE_END]):
+        if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
+            continue
+        p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
+        q = _corner(shapes, shapes.edges[e, EDGE_STOP], m, shift)
+        side = sub(q, p)
+        d, _ = own_distance(shapes, o, axpy(0.5, side, p))
+        if d - 0.5 * math.sqrt(dot(side, side)) - radius > far:
+            continue
+        t, d, n = own_nearest(shapes, o, p, q)
+        if t <= 0.01 or t >= 0.99:
+            continue
+        gap = d - radius
+        n = matrix_apply(world, n)
+        if gap < least:
+            least, best = gap, n
+        if gap <= margin:
+            x = add(spot, matrix_apply(world, axpy(t, side, p)))
+            last = _offer(contact, touch, first, last, axpy(-0.5 * (radius + d), n, x), n, gap, CROSSING + e - start)
+    return last, least, best
+
+
+@kernel
+def _beside(p, u, q, v, s):
+    """The point at s of the segment p ± u, its distance from the segment q ± v, and the direction from there."""
+    x = axpy(s, u, p)
+    square = dot(v, v)
+    t = min(max(dot(sub(x, q), v) / square, -1.0), 1.0) if square > TINY * TINY else 0.0
+    d, n = _direction(x, axpy(t, v, q), u, v)
+    return x, d, n
+
+
+@stage
+def _capsules(shapes, placed, one, two, margin, contact, touch, first):
+    """Two capsules: at the nearest points, or at both ends of where they lie along each other."""
+    u, v = _half_axis(shapes, placed, one, one), _half_axis(shapes, placed, two, two)
+    p, q = load3(placed, one, SPOT), load3(placed, two, SPOT)
+    radius, other = shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING]
+    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
+    where, _ = nearest_between(p, u, q, v)
+    x, d, n = _beside(p, u, q, v, where)
+    last, ends = first, 0
+    if uu > TINY * TINY and vv > TINY * TINY and uu * vv - uv * uv < PARALLEL * uu * vv:
+        at, reach = dot(sub(q, p), u) / uu, abs(uv) / uu
+        low, high = max(-1.0, at - reach), min(1.0, at + reach)
+        if (high - low) * math.sqrt(uu) > 0.1 * min(radius, other):
+            x1, d1, n1 = _beside(p, u, q, v, low)
+            x2, d2, n2 = _beside(p, u, q, v, high)
+            if min(d1, d2) <= d + 0.01 * radius:  # else they cross between these ends
+                ends = 2
+                if d1 - radius - other <= margin:
+                    last = _offer(
+                        contact,
+                        touch,
+                        first,
+                        last,
+                        axpy(0.5 * (other - radius - d1), n1, x1),
+                        n1,
+                        d1 - radius - other,
+                        LOW,
+                    )
+                if d2 - radius - other <= margin:
+                    last = _offer(
+                        contact,
+                        touch,
+                        first,
+                        last,
+                        axpy(0.5 * (other - radius - d2), n2, x2),
+                        n2,
+                        d2 - radius - other,
+                        HIGH,
+                    )
+    if ends == 0 and d - radius - other <= margin:
+        last = _offer(
+            contact, touch, first, last, axpy(0.5 * (other - radius - d), n, x), n, d - radius - other, WITNESS
+        )
+    return last
+
+
+@kernel
+def _relative(placed, row, other):
+    """The axes and origin of the shape in a row, in the frame of that in the other."""
+    a, b = load9(placed, row, AXES), load9(placed, other, AXES)
+    x = matrix_unapply(b, (a[0], a[3], a[6]))
+    y = matrix_unapply(b, (a[1], a[4], a[7]))
+    z = matrix_unapply(b, (a[2], a[5], a[8]))
+    shift = matrix_unapply(b, sub(load3(placed, row, SPOT), load3(placed, other, SPOT)))
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]), shift
+
+
+@kernel
+def _corner(shapes, i, m, shift):
+    return add(shift, matrix_apply(m, load3(shapes.points, i, XYZ)))
+
+
+@kernel
+def _farthest(shapes, s, d):
+    """The point of shape s farthest along d, both in its own frame."""
+    best, at = -math.inf, shapes.link[s, POINT_FIRST]
+    for i in range(at, shapes.link[s, POINT_END]):
+        value = shapes.points[i, 0] * d[0] + shapes.points[i, 1] * d[1] + shapes.points[i, 2] * d[2]
+        if value > best:
+            best, at = value, i
+    return at
+
+
+@kernel
+def _convex(shapes, one, two, m, shift, far):
+    """Two convex shapes without their rounding, `one` turned by m and shifted in the frame of `two`: their signed
+    distance, the direction from two to one, and the point of one: (d, n, x). Farther than `far`, any d above it."""
+    d, n, x = _approach(shapes, one, two, m, shift, far)
+    if d < 0.0:
+        d, n, x = _least_way_out(shapes, one, two, m, shift)
+    return d, n, x
+
+
+@kernel
+def _line_weights(a, b):
+    """The point of a–b nearest the origin: its squared distance and the weights of a and b."""
+    side = sub(b, a)
+    square = dot(side, side)
+    t = min(max(-dot(a, side) / square, 0.0), 1.0) if square > 0.0 else 0.0
+    x = axpy(t, side, a)
+    return dot(x, x), 1.0 - t, t
+
+
+@kernel
+def _triangle_weights(a, b, c):
+    """The same of a triangle. If the origin is not over it, the nearest point is on a side that sees the origin."""
+    u, v = sub(b, a), sub(c, a)
+    n = cross(u, v)
+    square = dot(n, n)
+    x, y, z = dot(n, cross(b, c)), dot(n, cross(c, a)), dot(n, cross(a, b))
+    flat = square <= 1e-20 * dot(u, u) * dot(v, v)
+    if x > 0.0 and y > 0.0 and z > 0.0 and not flat:
+        f = 1.0 / (x + y + z)
+        height = dot(n, a)
+        return height * height / square, x * f, y * f, z * f
+    best, p, q, r = math.inf, 1.0, 0.0, 0.0
+    if x <= 0.0 or flat:
+        best, q, r = _line_weights(b, c)
+        p = 0.0
+    if y <= 0.0 or flat:
+        d, f, g = _line_weights(c, a)
+        if d < best:
+            best, p, q, r = d, g, 0.0, f
+    if z <= 0.0 or flat:
+        d, f, g = _line_weights(a, b)
+        if d < best:
+            best, p, q, r = d, f, g, 0.0
+    return best, p, q, r
+
+
+@stage
+def _tetrahedron_weights(a, b, c, d):
+    """The same of a tetrahedron; a squared distance of −1 if the origin is inside."""
+    u, v, w = sub(b, a), sub(c, a), sub(d, a)
+    volume = dot(u, cross(v, w))
+    sign = 1.0 if volume > 0.0 else -1.0
+    flat = abs(volume) <= 1e-12 * math.sqrt(dot(u, u) * dot(v, v) * dot(w, w))
+    wa = sign * dot(b, cross(c, d))
+    wb = -sign * dot(a, cross(v, w))
+    wc = -sign * dot(u, cross(a, w))
+    wd = -sign * dot(u, cross(v, a))
+    best, p, q, r, s = -1.0, 0.25, 0.25, 0.25, 0.25
+    if wa <= 0.0 or wb <= 0.0 or wc <= 0.0 or wd <= 0.0 or flat:
+        best = math.inf
+        if wa <= 0.0 or flat:
+            best, q, r, s = _triangle_weights(b, c, d)
+            p = 0.0
+        if wb <= 0.0 or flat:
+            e, f, g, h = _triangle_weights(a, c, d)
+            if e < best:
+                best, p, q, r, s = e, f, 0.0, g, h
+        if wc <= 0.0 or flat:
+            e, f, g, h = _triangle_weights(a, b, d)
+            if e < best:
+                best, p, q, r, s = e, f, g, 0.0, h
+        if wd <= 0.0 or flat:
+            e, f, g, h = _triangle_weights(a, b, c)
+            if e < best:
+                best, p, q, r, s = e, f, g, h, 0.0
+    return best, p, q, r, s
+
+
+@stage
+def _approach(shapes, one, two, m, shift, far):
+    """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
+    such differences. A distance of −1 if the origin is among them."""
+    floor = OVERLAP * (shapes.shape[one, BOUND] + shapes.shape[two, BOUND])
+    v = shift if dot(shift, shift) > 0.0 else (1.0, 0.0, 0.0)
+    i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, v)))
+    j = _farthest(shapes, two, v)
+    w0 = sub(_corner(shapes, i, m, shift), load3(shapes.points, j, XYZ))
+    k0 = (i << 32) + j
+    n, w1, w2, w3, k1, k2, k3 = 1, w0, w0, w0, k0, k0, k0
+    l0, l1, l2, l3 = 1.0, 0.0, 0.0, 0.0
+    v = w0
+    square = dot(v, v)
+    for _ in range(ROUNDS):
+        if square <= floor * floor:
+            return -1.0, v, v
+        i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, v)))
+        j = _farthest(shapes, two, v)
+        w = sub(_corner(shapes, i, m, shift), load3(shapes.points, j, XYZ))
+        k = (i << 32) + j
+        progress = dot(v, w)
+        if progress > 0.0 and progress * progress > far * far * square:
+            far = math.sqrt(square)
+            return progress / far, scale(1.0 / far, v), v
+        known = k == k0 or (n > 1 and k == k1) or (n > 2 and k == k2)
+        if known or square - progress <= CONVERGED * square:
+            break
+        if n == 1:
+            w1, k1 = w, k
+            d, l0, l1 = _line_weights(w0, w1)
+        elif n == 2:
+            w2, k2 = w, k
+            d, l0, l1, l2 = _triangle_weights(w0, w1, w2)
+        else:
+            w3, k3 = w, k
+            d, l0, l1, l2, l3 = _tetrahedron_weights(w0, w1, w2, w3)
+            if d < 0.0:
+                return -1.0, v, v
+        # keep what carries weight: the last takes the place of one that goes
+        n += 1
+        if n > 3 and l3 <= 0.0:
+            n -= 1
+        if n > 2 and l2 <= 0.0:
+            n -= 1
+            if n == 3:
+                w2, k2, l2 = w3, k3, l3
+        if n > 1 and l1 <= 0.0:
+            n -= 1
+            if n == 3:
+                w1, k1, l1 = w3, k3, l3
+            elif n == 2:
+                w1, k1, l1 = w2, k2, l2
+        if n > 1 and l0 <= 0.0:
+            n -= 1
+            if n == 3:
+                w0, k0, l0 = w3, k3, l3
+            elif n == 2:
+                w0, k0, l0 = w2, k2, l2
+            else:
+                w0, k0, l0 = w1, k1, l1
+        l1 = l1 if n > 1 else 0.0
+        l2 = l2 if n > 2 else 0.0
+        l3 = 0.0  # four that all carry weight would hold the origin
+        v = axpy(l0, w0, axpy(l1, w1, scale(l2, w2)))
+        d = dot(v, v)
+        if d >= square:
+            break
+        square = d
+    x = scale(l0, _corner(shapes, k0 >> 32, m, shift))
+    x = axpy(l1, _corner(shapes, k1 >> 32, m, shift), x)
+    x = axpy(l2, _corner(shapes, k2 >> 32, m, shift), x)
+    far = math.sqrt(dot(v, v))
+    if far <= floor:
+        return -1.0, v, v
+    return far, scale(1.0 / far, v), x
+
+
+@stage
+def _least_way_out(shapes, one, two, m, shift):
+    """Two convex shapes that overlap: the axis along which they do so least. Those are normals of faces, or square
+    to an edge of each where the two edges meet as outlines do."""
+    best, n, x = -math.inf, (0.0, 0.0, 1.0), shift
+    for f in range(shapes.link[two, FACE_FIRST], shapes.link[two, FACE_END]):
+        normal = load3(shapes.faces, f, FACE_NORMAL)
+        i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, normal)))
+        p = _corner(shapes, i, m, shift)
+        d = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        if d > best:
+            best, n, x = d, normal, p
+    for f in range(shapes.link[one, FACE_FIRST], shapes.link[one, FACE_END]):
+        normal = matrix_apply(m, load3(shapes.faces, f, FACE_NORMAL))
+        j = _farthest(shapes, two, scale(-1.0, normal))
+        q = load3(shapes.points, j, XYZ)
+        d = dot(normal, sub(q, shift)) - shapes.faces[f, FACE_OFFSET]
+        if d > best + (PREFER - 1.0) * abs(best):
+            best, n, x = d, scale(-1.0, normal), axpy(-d, normal, q)
+    half = load3(shapes.shape, two, HALF)
+    for e in range(shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END]):
+        if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
+            continue
+        p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
+        u = sub(_corner(shapes, shapes.edges[e, EDGE_STOP], m, shift), p)
+        near = True
+        for k in range(3):  # an edge farther away than the overlap is deep has no part in a smaller one
+            low, high = min(p[k], p[k] + u[k]), max(p[k], p[k] + u[k])
+            near = near and low <= half[k] + abs(best) and high >= -half[k] - abs(best)
+        if not near:
+            continue
+        faced = shapes.edges[e, EDGE_FACE] >= 0
+        a = b = u
+        if faced:
+            a = scale(-1.0, matrix_apply(m, load3(shapes.faces, shapes.edges[e, EDGE_FACE], FACE_NORMAL)))
+            b = scale(-1.0, matrix_apply(m, load3(shapes.faces, shapes.edges[e, EDGE_OTHER], FACE_NORMAL)))
+        for g in range(shapes.link[two, EDGE_FIRST], shapes.link[two, EDGE_END]):
+            if shapes.edges[g, EDGE_START] > shapes.edges[g, EDGE_STOP]:
+                continue
+            c = load3(shapes.faces, shapes.edges[g, EDGE_FACE], FACE_NORMAL)
+            d = load3(shapes.faces, shapes.edges[g, EDGE_OTHER], FACE_NORMAL)
+            cu = dot(c, u)
+            if cu * dot(d, u) >= 0.0:
+                continue
+            q = load3(shapes.points, shapes.edges[g, EDGE_START], XYZ)
+            v = sub(load3(shapes.points, shapes.edges[g, EDGE_STOP], XYZ), q)
+            if faced:
+                # the arcs that the normals sweep over the two edges must cross
+                bv = dot(b, v)
+                if dot(a, v) * bv >= 0.0 or cu * bv <= 0.0:
+                    continue
+            axis = cross(u, v)
+            square = dot(axis, axis)
+            if square <= 1e-8 * dot(u, u) * dot(v, v):
+                continue
+            f = 1.0 / math.sqrt(square)
+            axis = scale(f if dot(axis, add(c, d)) > 0.0 else -f, axis)
+            depth = dot(axis, sub(p, q))
+            if depth > best + (PREFER - 1.0) * abs(best):
+                s, _ = nearest_between(axpy(0.5, u, p), scale(0.5, u), axpy(0.5, v, q), scale(0.5, v))
+                best, n, x = depth, axis, axpy(0.5 + 0.5 * s, u, p)
+    return best, n, x
+
+
+@kernel
+def _facing(shapes, s, d):
+    """The face of shape s that looks most along d, and its cosine: (face, cosine)."""
+    best, at = -math.inf, shapes.link[s, FACE_FIRST]
+    for f in range(at, shapes.link[s, FACE_END]):
+        value = dot(load3(shapes.faces, f, FACE_NORMAL), d)
+        if value > best:
+            best, at = value, f
+    return at, best
+
+
+@stage
+def _solids(shapes, placed, one, two, margin, contact, touch, first):
+    """A solid and a solid or a capsule."""
+    m, shift = _relative(placed, one, two)
+    radius = shapes.shape[one, ROUNDING]
+    d, n, x = _convex(shapes, one, two, m, shift, max(margin + radius, 0.0))
+    if d - radius > margin:
+        return first
+    last = first
+    face, across = _facing(shapes, two, n)
+    faced = shapes.link[one, KIND] >= BOX
+    mine, begin, end, corners = face, shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END], 2
+    useful = across >= FLAT
+    if faced:
+        mine, cosine = _facing(shapes, one, matrix_unapply(m, scale(-1.0, n)))
+        useful = max(across, cosine) >= FLAT and min(across, cosine) >= STEEP
+        begin, end = shapes.rings[mine, RING_FIRST], shapes.rings[mine, RING_END]
+        corners = end - begin
+    if useful:
+        top, bottom = shapes.rings[face, RING_FIRST], shapes.rings[face, RING_END]
+        normal, offset = load3(shapes.faces, face, FACE_NORMAL), shapes.faces[face, FACE_OFFSET]
+        start, other = shapes.link[one, POINT_FIRST], shapes.link[two, POINT_FIRST]
+        # corners of one over the face of two
+        for k in range(corners):
+            i = shapes.edges[begin + k, EDGE_START] if faced else start + k
+            p = _corner(shapes, i, m, shift)
+            gap = max((dot(normal, p) - offset) / across, d)
+            if gap - radius <= margin and _over(shapes, top, bottom, p, n):
+                last = _offer(
+                    contact, touch, first, last, axpy(-0.5 * (radius + gap), n, p), n, gap - radius, i - start
+                )
+        if faced:
+            # corners of two over the face of one, seen from one
+            own, back = load3(shapes.faces, mine, FACE_NORMAL), matrix_unapply(m, n)
+            for g in range(top, bottom):
+                j = shapes.edges[g, EDGE_START]
+                q = load3(shapes.points, j, XYZ)
+                p = matrix_unapply(m, sub(q, shift))
+                gap = max((shapes.faces[mine, FACE_OFFSET] - dot(own, p)) / dot(own, back), d)
+                if gap <= margin and _over(shapes, begin, end, p, scale(-1.0, back)):
+                    last = _offer(contact, touch, first, last, axpy(0.5 * gap, n, q), n, gap, OF_TWO + j - other)
+        # where the outlines cross
+        for e in range(begin, end):
+            p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
+            u = sub(_corner(shapes, shapes.edges[e, EDGE_STOP], m, shift), p)
+            for g in range(top, bottom):
+                q = load3(shapes.points, shapes.edges[g, EDGE_START], XYZ)
+                v = sub(load3(shapes.points, shapes.edges[g, EDGE_STOP], XYZ), q)
+                under = dot(n, cross(u, v))
+                if under * under <= 1e-8 * dot(u, u) * dot(v, v):
+                    continue
+                arm = sub(q, p)
+                s, t = dot(n, cross(arm, v)) / under, dot(n, cross(arm, u)) / under
+                if s <= 0.0 or s >= 1.0 or t <= 0.0 or t >= 1.0:
+                    continue
+                p1, q1 = axpy(s, u, p), axpy(t, v, q)
+                gap = max(dot(n, sub(p1, q1)), d) - radius
+                if gap <= margin:
+                    feature = CROSSING + ((e - shapes.link[one, EDGE_FIRST]) << 9) + g - shapes.link[two, EDGE_FIRST]
+                    last = _offer(
+                        contact, touch, first, last, axpy(-0.5 * (2.0 * radius + gap), n, p1), n, gap, feature
+                    )
+    lowest = math.inf
+    for row in range(first, last):
+        lowest = min(lowest, contact[row, GAP])
+    if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the faces that look this way need not hold the deepest point
+        last = _offer(contact, touch, first, last, axpy(-0.5 * (radius + d), n, x), n, d - radius, WITNESS)
+    world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
+    n = matrix_apply(world, n)
+    for row in range(first, last):
+        store3(contact, row, POINT, add(spot, matrix_apply(world, load3(contact, row, POINT))))
+        store3(contact, row, NORMAL, n)
+    return last
+
+
+@kernel
+def _over(shapes, begin, end, p, n):
+    """Whether p, seen along n, is within the outline of a face."""
+    for e in range(begin, end):
+        q = load3(shapes.points, shapes.edges[e, EDGE_START], XYZ)
+        side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], XYZ), q)
+        if dot(cross(side, sub(p, q)), n) < -SLACK * dot(side, side):
+            return False
+    return True
+
+
+@kernel
+def _swap(contact, touch, i, j):
+    for k in range(GAP + 1):
+        contact[i, k], contact[j, k] = contact[j, k], contact[i, k]
+    touch[i, FEATURE], touch[j, FEATURE] = touch[j, FEATURE], touch[i, FEATURE]
+
+
+@stage
+def _keep(contact, touch, first, last):
+    """Of the rows of a pair, put at most KEPT in front: the deepest, then those that span the largest area, seen
+    along the normal. Height above the deepest counts against a contact; one at the place of another is dropped."""
+    if last - first < 2:
+        return last
+    at = first
+    for row in range(first + 1, last):
+        if contact[row, GAP] < contact[at, GAP]:
+            at = row
+    _swap(contact, touch, first, at)
+    p, n, lowest = load3(contact, first, POINT), load3(contact, first, NORMAL), contact[first, GAP]
+    u = v = (0.0, 0.0, 0.0)  # to the second and third
+    kept = first + 1
+    for k in range(1, KEPT):
+        best, at = 0.0, -1
+        for row in range(kept, last):
+            arm = sub(load3(contact, row, POINT), p)
+            arm = axpy(-dot(arm, n), n, arm)
+            rise = contact[row, GAP] - lowest
+            if k == 1:
+                score = math.sqrt(dot(arm, arm)) - rise - 1e-6
+            else:
+                span = math.sqrt(dot(u, u))
+                score = abs(dot(cross(u, arm), n)) - span * (rise + 1e-3 * span)
+                if k == 3:
+                    # what it adds to the triangle: how far it is beyond one of the sides
+                    turn = dot(cross(u, v), n)
+                    sign = 1.0 if turn > 0.0 else -1.0
+                    beyond = -sign * dot(cross(u, arm), n)
+                    beyond = max(beyond, sign * dot(cross(v, arm), n))
+                    beyond = max(beyond, -sign * dot(cross(sub(v, u), sub(arm, u)), n))
+                    score = beyond - span * (rise + 1e-3 * span)
+            if score > PREFER * best:
+                best, at = score, row
+        if at < 0:
+            break
+        _swap(contact, touch, kept, at)
+        arm = sub(load3(contact, kept, POINT), p)
+        if k == 1:
+            u = arm
+        else:
+            v = arm
+        kept += 1
+    return kept

@@ -1,0 +1,420 @@
+"""Contacts of pairs: MuJoCo's distances, proofs by support functions, counts and normals, impacts by dense sampling."""
+
+from __future__ import annotations
+
+import itertools
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from engine import collide, distance
+from engine.collide import CONTACT_COLUMNS, FEATURE, GAP, NORMAL, POINT, TOUCH_COLUMNS
+from engine.jit import entry
+from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, new_placed
+from shapes import random_quaternion
+
+STILL = (1.0, 0.0, 0.0, 0.0)
+ROUND = ("sphere", "capsule")
+CONVEX = ("sphere", "capsule", "box", "hull")
+
+
+@entry
+def _place(shapes, where, placed):
+    distance.place_shapes(shapes, where, placed)
+
+
+@entry
+def _collide(shapes, placed, a, b, margin, contact, touch, count):
+    return collide.collide(shapes, placed, a, b, margin, contact, touch, count)
+
+
+@entry
+def _gap_of(shapes, placed, a, b):
+    return collide.gap_of(shapes, placed, a, b)
+
+
+@entry
+def _distance(shapes, placed, s, x, y, z):
+    return distance.distance(shapes, placed, s, (x, y, z))
+
+
+class Pair:
+    """Two shapes on two bodies."""
+
+    def __init__(self, first, second, friction=(0.5, 0.5), bounce=(0.0, 0.0)):
+        self.given = (first, second)
+        self.shapes = build_shapes([1, 2], [first, second], friction, bounce, [0, 0], [1, 2])
+        self.where = np.zeros((3, 7))
+        self.where[:, 3] = 1.0
+        self.placed = new_placed(self.shapes)
+        self.move()
+
+    def move(self, place=(0.0, 0.0, 0.0), turn=STILL, place2=(0.0, 0.0, 0.0), turn2=STILL):
+        self.where[1], self.where[2] = [*place, *turn], [*place2, *turn2]
+        _place(self.shapes, self.where, self.placed)
+        return self
+
+    def gap(self, a=0, b=1):
+        gap, *n = _gap_of(self.shapes, self.placed, a, b)
+        return gap, np.array(n)
+
+    def hits(self, margin=0.01, a=0, b=1, capacity=200, count=0):
+        """Contacts and their integers."""
+        contact, touch = np.full((capacity, CONTACT_COLUMNS), np.nan), np.full((capacity, TOUCH_COLUMNS), -7)
+        found = _collide(self.shapes, self.placed, a, b, margin, contact, touch, count)
+        assert np.isnan(contact[:count]).all() and found <= capacity
+        return contact[count:found], touch[count:found]
+
+    def distance(self, s, points):
+        return np.array([_distance(self.shapes, self.placed, s, *p)[0] for p in np.atleast_2d(points)])
+
+    def support(self, s, directions):
+        """How far the shape reaches along world directions (k, 3), from its own corners: no kernel involved."""
+        turn = Rotation.from_quat(self.where[s + 1, 3:], scalar_first=True)
+        given = self.given[s]
+        radius = getattr(given, "radius", 0.0)
+        if isinstance(given, Sphere):
+            corners = np.array([given.center])
+        elif isinstance(given, Capsule):
+            corners = np.array([given.start, given.end])
+        elif isinstance(given, Box):
+            signs = np.array(list(itertools.product((-1, 1), repeat=3)))
+            corners = Rotation.from_quat(given.rotation, scalar_first=True).apply(signs * given.half) + given.center
+        else:
+            corners = given.points.copy()
+        corners = turn.apply(corners) + self.where[s + 1, :3]
+        return (directions @ corners.T).max(axis=1) + radius
+
+    def separation(self, directions):
+        """How far a is beyond b along directions from b to a; the signed distance is the largest of all."""
+        return -self.support(0, -directions) - self.support(1, directions)
+
+
+def random_shape(rng, kind):
+    if kind == "sphere":
+        return Sphere(rng.uniform(0.05, 0.5), tuple(rng.normal(size=3) * 0.1))
+    if kind == "capsule":
+        return Capsule(rng.uniform(0.02, 0.3), tuple(rng.normal(size=3) * 0.3), tuple(rng.normal(size=3) * 0.3))
+    if kind == "box":
+        return Box(tuple(rng.uniform(0.02, 0.5, 3)), tuple(rng.normal(size=3) * 0.1), tuple(random_quaternion(rng)))
+    # few enough points that none is left out
+    return Hull(rng.normal(size=(int(rng.integers(4, 40)), 3)) * rng.uniform(0.05, 0.4, 3))
+
+
+def random_pair(rng, kind, other, spread):
+    pair = Pair(random_shape(rng, kind), random_shape(rng, other))
+    return pair.move(rng.normal(size=3) * spread, random_quaternion(rng), (0, 0, 0), random_quaternion(rng))
+
+
+def directions(rng, count):
+    n = rng.normal(size=(count, 3))
+    return n / np.linalg.norm(n, axis=1, keepdims=True)
+
+
+PAIRS = list(itertools.combinations_with_replacement(CONVEX, 2))
+
+
+@pytest.mark.parametrize(("kind", "other"), PAIRS)
+def test_gap_is_the_largest_separation(kind, other, rng, figure):
+    """Along the normal the shapes are apart by the gap (so it is no less), along no direction by more (so it is no
+    more), near and far, apart and overlapping."""
+    worst = beaten = 0.0
+    overlaps = 0
+    around = directions(rng, 4000)
+    for number in range(150):
+        pair = random_pair(rng, kind, other, (0.1, 0.4, 1.0)[number % 3])
+        gap, n = pair.gap()
+        overlaps += gap < 0.0
+        assert np.isclose(np.linalg.norm(n), 1.0)
+        worst = max(worst, abs(pair.separation(n[None])[0] - gap))
+        near = n + directions(rng, 400) * 10.0 ** rng.uniform(-4, 0, (400, 1))
+        near /= np.linalg.norm(near, axis=1, keepdims=True)
+        beaten = max(beaten, pair.separation(np.concatenate([around, near])).max() - gap + min(gap, 0.0) * 0.02)
+    assert 20 < overlaps < 145
+    figure(f"{kind}, {other}: gap along its own normal", worst, 1e-8)
+    figure(f"{kind}, {other}: a direction with more room", beaten, 1e-8)
+
+
+def numbers(values) -> str:
+    return " ".join(repr(float(v)) for v in values)
+
+
+def geom(name, kind, given) -> tuple[str, str]:
+    """MuJoCo's asset and geom."""
+    if kind == "sphere":
+        return "", f'<geom type="sphere" size="{given.radius}" pos="{numbers(given.center)}"/>'
+    if kind == "capsule":
+        return "", f'<geom type="capsule" size="{given.radius}" fromto="{numbers((*given.start, *given.end))}"/>'
+    if kind == "box":
+        place = f'pos="{numbers(given.center)}" quat="{numbers(given.rotation)}"'
+        return "", f'<geom type="box" size="{numbers(given.half)}" {place}/>'
+    return f'<mesh name="{name}" vertex="{numbers(given.points.ravel())}"/>', f'<geom type="mesh" mesh="{name}"/>'
+
+
+@pytest.mark.parametrize(("kind", "other"), PAIRS)
+def test_gap_against_mujoco(kind, other, rng, figure):
+    worst = 0.0
+    for _ in range(8):
+        pair = Pair(random_shape(rng, kind), random_shape(rng, other))
+        parts = [geom("first", kind, pair.given[0]), geom("second", other, pair.given[1])]
+        bodies = "".join(f'<body mocap="true">{part}</body>' for _, part in parts)
+        model = mujoco.MjModel.from_xml_string(
+            f'<mujoco><option ccd_tolerance="1e-10" ccd_iterations="200"/><asset>{parts[0][0]}{parts[1][0]}</asset>'
+            f"<worldbody>{bodies}</worldbody></mujoco>"
+        )
+        data = mujoco.MjData(model)
+        for _ in range(40):
+            pair.move(rng.normal(size=3) * 0.8, random_quaternion(rng), (0, 0, 0), random_quaternion(rng))
+            data.mocap_pos[:], data.mocap_quat[:] = pair.where[1:, :3], pair.where[1:, 3:]
+            mujoco.mj_forward(model, data)
+            theirs = mujoco.mj_geomDistance(model, data, 0, 1, 100.0, None)
+            if theirs > 1e-3:
+                worst = max(worst, abs(pair.gap()[0] - theirs))
+    figure(f"MuJoCo: distance of {kind} and {other}", worst, 1e-6)
+
+
+@pytest.mark.parametrize(("kind", "other"), PAIRS)
+def test_contacts_are_on_both_surfaces(kind, other, rng, figure):
+    """The deepest is the gap; every point is half its gap from either surface (below it, where that bends away)."""
+    worst = off = 0.0
+    seen = np.zeros(5, dtype=int)
+    for number in range(200):
+        pair = random_pair(rng, kind, other, (0.2, 0.4)[number % 2])
+        gap, n = pair.gap()
+        contact, touch = pair.hits(0.05)
+        seen[len(contact)] += 1
+        assert (len(contact) > 0) == (gap <= 0.05)
+        if not len(contact):
+            continue
+        worst = max(worst, abs(contact[0, GAP] - gap) / max(1.0, abs(gap)))
+        assert (contact[:, GAP] <= 0.05).all() and (contact[0, GAP] <= contact[:, GAP]).all()
+        assert np.allclose(np.linalg.norm(contact[:, NORMAL : NORMAL + 3], axis=1), 1.0)
+        assert (touch[:, :4] == [0, 1, 1, 2]).all() and len(set(touch[:, FEATURE])) == len(touch)
+        # seen along the normal, one surface is half a gap this way, the other half a gap that way
+        for row in contact:
+            x, m, g = row[POINT : POINT + 3], row[NORMAL : NORMAL + 3], row[GAP]
+            ends = pair.distance(0, x + 0.5 * g * m)[0], pair.distance(1, x - 0.5 * g * m)[0]
+            off = max(off, *np.abs(ends)) if gap > -0.02 else off
+    figure.note(f"{kind}, {other}: pairs with 0 … 4 contacts", str(seen))
+    figure(f"{kind}, {other}: deepest contact against the gap", worst, 1e-6)
+    figure(f"{kind}, {other}: contact off a surface [m]", off, 2e-3)
+
+
+@pytest.mark.parametrize(("kind", "other"), PAIRS)
+def test_swapping_turns_the_normal_only(kind, other, rng):
+    for number in range(60):
+        pair = random_pair(rng, kind, other, (0.0, 0.3)[number % 2])
+        there, back = pair.gap(0, 1), pair.gap(1, 0)
+        assert there[0] == back[0] and np.array_equal(there[1], -back[1])
+        (contact, touch), (contact2, touch2) = pair.hits(0.05), pair.hits(0.05, a=1, b=0)
+        assert np.array_equal(contact[:, POINT : POINT + 3], contact2[:, POINT : POINT + 3])
+        assert np.array_equal(contact[:, NORMAL : NORMAL + 3], -contact2[:, NORMAL : NORMAL + 3])
+        assert np.array_equal(contact[:, GAP], contact2[:, GAP])
+        assert np.array_equal(touch[:, FEATURE], touch2[:, FEATURE])
+        assert (touch2[:, :4] == [1, 0, 2, 1]).all()
+
+
+def normals(contact):
+    return contact[:, NORMAL : NORMAL + 3]
+
+
+def corners(contact):
+    """Points, sorted."""
+    points = np.round(contact[:, POINT : POINT + 3], 6) + 0.0
+    return points[np.lexsort(points.T[::-1])]
+
+
+def test_a_stack_of_boxes_has_four_corners():
+    pair = Pair(Box((0.5, 0.4, 0.3)), Box((0.5, 0.4, 0.3))).move((0.0, 0.0, 0.599))
+    contact, touch = pair.hits()
+    square = [[x, y, 0.2995] for x in (-0.5, 0.5) for y in (-0.4, 0.4)]
+    assert np.allclose(corners(contact), square, atol=1e-6)
+    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, GAP], -0.001)
+    # a nudge leaves the features as they are
+    for nudge in ((1e-5, -2e-5, 0.598), (-1e-5, 1e-5, 0.6)):
+        assert set(pair.move(nudge).hits()[1][:, FEATURE]) == set(touch[:, FEATURE])
+
+
+@pytest.mark.parametrize("height", [0.598, 0.605])
+def test_shifted_and_turned_boxes_share_a_face(height):
+    """The contacts are corners of what the faces share, overlapping or not quite touching."""
+    pair = Pair(Box((0.5, 0.5, 0.3)), Box((0.5, 0.5, 0.3))).move((0.3, 0.2, height))
+    contact, _ = pair.hits()
+    expected = [[x, y, 0.5 * height] for x in (-0.2, 0.5) for y in (-0.3, 0.5)]
+    assert np.allclose(corners(contact), expected, atol=1e-6)
+    assert np.allclose(contact[:, GAP], height - 0.6) and np.allclose(normals(contact), [0, 0, 1])
+    turn = Rotation.from_euler("z", 45, degrees=True).as_quat(scalar_first=True)
+    contact, _ = pair.move((0, 0, height), turn).hits()
+    assert len(contact) == 4 and np.allclose(normals(contact), [0, 0, 1], atol=1e-9)
+    reach = np.ptp(contact[:, :2], axis=0)
+    assert (reach > 0.85).all(), "an octagon's four corners span most of it"
+
+
+def test_a_big_box_on_a_small_one_touches_with_the_small_ones_corners():
+    contact, _ = Pair(Box((2.0, 2.0, 0.1)), Box((0.2, 0.3, 0.5))).move((0.4, 0.1, 0.6)).hits()
+    assert np.allclose(corners(contact), [[x, y, 0.5] for x in (-0.2, 0.2) for y in (-0.3, 0.3)], atol=1e-6)
+
+
+def test_crossed_edges():
+    """Two boxes on edge, one across the other: one point, along the line square to both edges."""
+    tilt = Rotation.from_euler("x", 45, degrees=True)
+    upper = (Rotation.from_euler("z", 90, degrees=True) * tilt).as_quat(scalar_first=True)
+    edge = 0.2 * np.sqrt(2.0)
+    pair = Pair(Box((0.5, 0.2, 0.2)), Box((0.5, 0.2, 0.2)))
+    for gap in (-0.02, -0.001, 0.004):
+        contact, _ = pair.move((0.03, 0.05, 2 * edge + gap), upper, (0, 0, 0), tilt.as_quat(scalar_first=True)).hits()
+        assert len(contact) == 1
+        assert np.allclose(contact[0, POINT : POINT + 3], [0.03, 0.0, edge + 0.5 * gap], atol=1e-9)
+        assert np.allclose(normals(contact), [0, 0, 1], atol=1e-9) and np.isclose(contact[0, GAP], gap)
+
+
+def test_box_and_plane():
+    pair = Pair(Box((0.5, 0.4, 0.3)), Plane())
+    contact, touch = pair.move((0, 0, 0.295)).hits()
+    assert np.allclose(corners(contact), [[x, y, -0.0025] for x in (-0.5, 0.5) for y in (-0.4, 0.4)], atol=1e-6)
+    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, GAP], -0.005)
+    assert len(set(touch[:, FEATURE])) == 4
+    # corners above others say nothing, however wide the margin
+    assert np.allclose(pair.hits(5.0)[0][:, GAP], -0.005)
+    turn = Rotation.from_euler("x", 45, degrees=True).as_quat(scalar_first=True)
+    contact, _ = pair.move((0, 0, 0.7 / np.sqrt(2)), turn).hits()
+    assert len(contact) == 2 and np.allclose(contact[:, GAP], 0.0, atol=1e-12)
+
+
+def test_capsule_counts():
+    flat = Capsule(0.1, (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0))
+    contact, touch = Pair(flat, Plane()).move((0, 0, 0.099)).hits()
+    assert np.allclose(corners(contact), [[-0.5, 0, -0.0005], [0.5, 0, -0.0005]]) and len(set(touch[:, FEATURE])) == 2
+    # along each other, shifted
+    contact, _ = Pair(flat, flat).move((0.3, 0, 0.199)).hits()
+    assert np.allclose(corners(contact), [[-0.2, 0, 0.0995], [0.5, 0, 0.0995]], atol=1e-6)
+    # across
+    turn = Rotation.from_euler("z", 90, degrees=True).as_quat(scalar_first=True)
+    contact, _ = Pair(flat, flat).move((0.3, 0, 0.199), turn).hits()
+    assert np.allclose(corners(contact), [[0.3, 0, 0.0995]]) and np.allclose(normals(contact), [0, 0, 1])
+    # nearly parallel but crossing
+    turn = Rotation.from_euler("z", 7, degrees=True).as_quat(scalar_first=True)
+    contact, _ = Pair(Capsule(0.01, (-0.5, 0, 0), (0.5, 0, 0)), flat).move((0, 0, 0.109), turn).hits()
+    assert len(contact) == 1 and np.allclose(contact[0, :2], 0.0, atol=1e-9)
+    # on a box: ends, or where it leaves the box
+    contact, _ = Pair(flat, Box((1.0, 1.0, 1.0))).move((0, 0, 1.099)).hits()
+    assert np.allclose(corners(contact), [[-0.5, 0, 0.9995], [0.5, 0, 0.9995]], atol=1e-6)
+    contact, _ = Pair(flat, Box((0.2, 1.0, 1.0))).move((0, 0, 1.099)).hits()
+    assert np.allclose(corners(contact), [[-0.2, 0, 0.9995], [0.2, 0, 0.9995]], atol=1e-6)
+
+
+def test_spheres_and_materials():
+    pair = Pair(Sphere(0.1), Sphere(0.2), friction=(0.2, 0.8), bounce=(0.1, 0.6)).move((0.295, 0, 0))
+    contact, touch = pair.hits()
+    assert contact[0, : GAP + 1] == pytest.approx([0.1975, 0, 0, 1, 0, 0, -0.005])
+    assert contact[0, collide.CONTACT_FRICTION] == pytest.approx(0.4)
+    assert contact[0, collide.CONTACT_BOUNCE] == pytest.approx(0.6)
+    assert list(touch[0, :4]) == [0, 1, 1, 2]
+    assert len(pair.move((0.32, 0, 0)).hits()[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Sphere(0.1), Sphere(0.1)),
+        (Capsule(0.1, (0, 0, -0.5), (0, 0, 0.5)), Capsule(0.1, (0, 0, -0.5), (0, 0, 0.5))),
+        (Capsule(0.1, (0, 0, -0.5), (0, 0, 0.5)), Capsule(0.1, (0, 0, -0.2), (0, 0, 0.2))),
+        (Capsule(0.1, (0, 0, -0.5), (0, 0, 0.5)), Capsule(0.1, (0, -0.5, 0), (0, 0.5, 0))),
+        (Sphere(0.1), Capsule(0.1, (0, 0, -0.5), (0, 0, 0.5))),
+        (Capsule(0.1, (0, 0, 0), (0, 0, 0)), Capsule(0.1, (0, 0, 0), (0, 0, 0))),
+        (Box((0.1, 0.1, 0.1)), Box((1.0, 1.0, 0.9))),
+        (Sphere(0.1), Box((1.0, 1.0, 0.9))),
+        (Capsule(0.1, (0, 0, -0.3), (0, 0, 0.3)), Box((1.0, 1.0, 0.9))),
+        (Box((0.1, 0.1, 0.1)), Hull(np.random.default_rng(3).normal(size=(60, 3)))),
+    ],
+)
+def test_deep_pairs_get_a_way_out(first, second):
+    """Moving a by the overlap along the normal parts them."""
+    pair = Pair(first, second)
+    gap, n = pair.gap()
+    assert gap < -0.1 and np.isclose(np.linalg.norm(n), 1.0)
+    contact, _ = pair.hits()
+    assert len(contact) and np.isfinite(contact[:, : GAP + 1]).all()
+    assert np.allclose(normals(contact), n) and np.isclose(contact[0, GAP], gap)
+    assert pair.move(-gap * n).gap()[0] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_capacity_is_never_passed(rng):
+    pair = Pair(Box((0.5, 0.4, 0.3)), Box((0.5, 0.4, 0.3))).move((0.1, 0.2, 0.599))
+    for capacity in range(1, 9):
+        for count in range(capacity + 1):
+            contact, _ = pair.hits(capacity=capacity, count=count)
+            assert len(contact) <= min(4, capacity - count)
+            assert (len(contact) > 0) == (count < capacity)
+
+
+def floor_grid(half=0.8, thick=0.2, cell=0.05):
+    """A slab with its top at 0, and its corners and a net of points on its top."""
+    size = np.array([half, half, thick / 2])
+    count = 2 * np.ceil(size / cell).astype(int) + 7
+    axes = [(np.arange(n) - 0.5 * (n - 1)) * cell for n in count]
+    q = np.abs(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)) - size
+    values = np.linalg.norm(np.maximum(q, 0.0), axis=-1) + np.minimum(q.max(axis=-1), 0.0)
+    net = np.linspace(-half, half, 9)
+    x, y = (a.ravel() for a in np.meshgrid(net, net))
+    middle = np.array([0.0, 0.0, -thick / 2])
+    return Grid(values, middle, cell, size, np.column_stack([x, y, np.zeros_like(x)]))
+
+
+def test_things_on_a_grid(figure):
+    floor = floor_grid()
+    cases = {
+        "sphere": (Sphere(0.1), 0.099, 1, 0.0),
+        "capsule": (Capsule(0.1, (-0.3, 0, 0), (0.3, 0, 0)), 0.099, 2, 0.6),
+        "box": (Box((0.33, 0.22, 0.1)), 0.099, 4, 0.44),
+        "big box": (Box((3.0, 3.0, 0.1)), 0.099, 4, 1.2),
+        "hull": (Hull(np.array(list(itertools.product((-0.3, 0.3), repeat=2)) + [(0, 0)]) @ np.eye(2, 3) + [0, 0, 0]), 0.0, 4, 0.5),
+    }  # fmt: skip
+    for name, (shape, height, count, wide) in cases.items():
+        pair = Pair(shape, floor).move((0.02, 0.01, height))
+        contact, _ = pair.hits(0.02)
+        assert len(contact) == count, (name, contact[:, :7])
+        assert np.allclose(normals(contact), [0, 0, 1], atol=1e-6), name
+        assert np.abs(contact[:, GAP] - min(contact[:, GAP])).max() < 1e-3
+        assert np.ptp(contact[:, :2], axis=0).max() >= wide, name
+        assert abs(pair.gap()[0] - contact[0, GAP]) < 1e-9, name
+        figure(f"{name} on a grid: error of the gap [mm]", 1e3 * abs(contact[0, GAP] + 0.001), 1.0)
+
+
+def test_grids_touch_each_other():
+    pair = Pair(floor_grid(0.3, 0.2), floor_grid())
+    contact, _ = pair.move((0.1, 0.1, 0.199)).hits(0.02)
+    assert len(contact) >= 3 and np.allclose(normals(contact), [0, 0, 1], atol=1e-6)
+    assert np.allclose(contact[:, GAP], -0.001, atol=1e-3)
+
+
+sizes = st.floats(1e-3, 100.0)
+anywhere = st.floats(-100.0, 100.0) | st.just(0.0) | st.floats(-0.01, 0.01)
+place = st.tuples(anywhere, anywhere, anywhere)
+wild = st.one_of(
+    st.builds(Sphere, sizes, place),
+    st.builds(Capsule, sizes, place, place),
+    st.builds(Box, st.tuples(sizes, sizes, sizes), place),
+    st.builds(lambda points: Hull(np.array(points)), st.lists(place, min_size=1, max_size=12)),
+    st.builds(Plane, place.filter(lambda v: np.linalg.norm(v) > 1e-6), anywhere),
+)
+turns = (
+    st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 1e-3).map(lambda q: q / np.linalg.norm(q))
+)
+
+
+@settings(deadline=None, max_examples=600)
+@given(wild, wild, place, turns, place, turns)
+def test_wild_input_stays_finite(first, second, place, turn, place2, turn2):
+    if isinstance(first, Plane) and isinstance(second, Plane):
+        return
+    pair = Pair(first, second).move(place, turn, place2, turn2)
+    gap, n = pair.gap()
+    assert np.isfinite(gap) and np.isclose(np.linalg.norm(n), 1.0, atol=1e-9)
+    contact, _ = pair.hits(0.01)
+    assert np.isfinite(contact[:, : GAP + 1]).all() and len(contact) <= 4
+    assert (len(contact) > 0) or gap > 0.01 - 1e-6
