@@ -184,7 +184,7 @@ def test_contacts_are_on_both_surfaces(kind, other, rng, figure):
     seen = np.zeros(5, dtype=int)
     for number in range(200):
         pair = random_pair(rng, kind, other, (0.2, 0.4)[number % 2])
-        gap, n = pair.gap()
+        gap, _ = pair.gap()
         contact, touch = pair.hits(0.05)
         seen[len(contact)] += 1
         assert (len(contact) > 0) == (gap <= 0.05)
@@ -372,8 +372,8 @@ def test_things_on_a_grid(figure):
         "capsule": (Capsule(0.1, (-0.3, 0, 0), (0.3, 0, 0)), 0.099, 2, 0.6),
         "box": (Box((0.33, 0.22, 0.1)), 0.099, 4, 0.44),
         "big box": (Box((3.0, 3.0, 0.1)), 0.099, 4, 1.2),
-        "hull": (Hull(np.array(list(itertools.product((-0.3, 0.3), repeat=2)) + [(0, 0)]) @ np.eye(2, 3) + [0, 0, 0]), 0.0, 4, 0.5),
-    }  # fmt: skip
+        "hull": (Hull(np.array([(x, y, 0.0) for x in (-0.3, 0.3) for y in (-0.3, 0.3)])), 0.0, 4, 0.5),
+    }
     for name, (shape, height, count, wide) in cases.items():
         pair = Pair(shape, floor).move((0.02, 0.01, height))
         contact, _ = pair.hits(0.02)

@@ -1,0 +1,146 @@
+"""Which shapes can touch at all.
+
+Owns the search for candidate pairs. Must not know how a pair touches, or what for.
+
+Two levels: boxes around whole groups (the shapes of one tree), then the boxes of the
+shapes of groups that meet. Characters apart from one another cost what each costs alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .collide import gap_of
+from .distance import place_shapes
+from .jit import entry, kernel, stage
+from .shapes import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
+
+# Columns of the scratch table of groups' boxes
+MIDDLE = np.int64(0)  # 3
+SIZE = np.int64(3)  # 3: half sizes, with the reach
+MOVING = np.int64(6)  # 1: not 0 if any of its bodies moves
+BOX_COLUMNS = np.int64(7)
+
+REST_SLACK = 1e-3  # metres: shapes nearer than this at rest are taken to belong together
+
+
+def new_box(shapes: Shapes) -> np.ndarray:
+    """Scratch of `find_pairs`: a box a group."""
+    return np.zeros((len(shapes.member_start), BOX_COLUMNS))
+
+
+def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_SLACK) -> list[tuple[int, int]]:
+    """Pairs of shapes on different bodies of one tree that overlap, or nearly, with the bodies at `where` (n+1, 7)."""
+    count = len(shapes.link)
+    pairs = np.zeros((max(1, count * (count - 1) // 2), 2), dtype=np.int64)
+    where = np.ascontiguousarray(where, dtype=float)
+    found = _overlaps(shapes, where, new_placed(shapes), float(slack), pairs)
+    return [(int(a), int(b)) for a, b in pairs[:found]]
+
+
+@entry
+def _overlaps(shapes, where, placed, slack, pairs):
+    place_shapes(shapes, where, placed)
+    found = 0
+    for a in range(len(shapes.link)):
+        for b in range(a + 1, len(shapes.link)):
+            if shapes.link[a, ROOT] == shapes.link[b, ROOT] and shapes.link[a, BODY] != shapes.link[b, BODY]:
+                gap, _, _, _ = gap_of(shapes, placed, a, b)
+                if gap < slack:
+                    pairs[found, 0], pairs[found, 1] = a, b
+                    found += 1
+    return found
+
+
+@kernel
+def find_pairs(shapes, placed, reach, moves, box, pairs):
+    """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
+
+    Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), and those of `skip`.
+    No more than `pairs` (capacity, 2) holds are written."""
+    groups = len(shapes.member_start) - 1
+    for g in range(groups):
+        _surround(shapes, placed, reach, moves, box, g)
+    count = 0
+    for g in range(groups):
+        endless = shapes.link[shapes.member[shapes.member_start[g]], KIND] == PLANE
+        for h in range(g, groups):
+            if box[g, MOVING] == 0.0 and box[h, MOVING] == 0.0:
+                continue
+            plane = shapes.member[shapes.member_start[h]]
+            if shapes.link[plane, KIND] == PLANE:
+                if not endless and _reaches(placed, reach, plane, box, g, MIDDLE, SIZE, 0.0):
+                    count = _with_plane(shapes, placed, reach, moves, plane, g, pairs, count)
+            elif endless:
+                plane = shapes.member[shapes.member_start[g]]
+                if _reaches(placed, reach, plane, box, h, MIDDLE, SIZE, 0.0):
+                    count = _with_plane(shapes, placed, reach, moves, plane, h, pairs, count)
+            elif _overlap(box, g, MIDDLE, SIZE, box, h, MIDDLE, SIZE, 0.0):
+                for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+                    s = shapes.member[at]
+                    if g != h and not _overlap(placed, s, SPOT, EXTENT, box, h, MIDDLE, SIZE, reach[s]):
+                        continue
+                    first = at + 1 if g == h else shapes.member_start[h]
+                    for other in range(first, shapes.member_start[h + 1]):
+                        o = shapes.member[other]
+                        if _overlap(placed, s, SPOT, EXTENT, placed, o, SPOT, EXTENT, reach[s] + reach[o]):
+                            count = _write(shapes, moves, s, o, pairs, count)
+    return count
+
+
+@stage
+def _surround(shapes, placed, reach, moves, box, g):
+    """The box around a group."""
+    box[g, MOVING] = 0.0
+    for k in range(3):
+        low, high = np.inf, -np.inf
+        for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+            s = shapes.member[at]
+            far = placed[s, EXTENT + k] + reach[s]
+            low = min(low, placed[s, SPOT + k] - far)
+            high = max(high, placed[s, SPOT + k] + far)
+            if moves[shapes.link[s, BODY]]:
+                box[g, MOVING] = 1.0
+        box[g, MIDDLE + k], box[g, SIZE + k] = 0.5 * (low + high), 0.5 * (high - low)
+
+
+@kernel
+def _overlap(table, i, middle, size, other, j, middle2, size2, grow):
+    """Whether two boxes overlap, given by the columns of their middles and half sizes."""
+    for k in range(3):
+        if abs(table[i, middle + k] - other[j, middle2 + k]) > table[i, size + k] + other[j, size2 + k] + grow:
+            return False
+    return True
+
+
+@kernel
+def _reaches(placed, reach, plane, table, i, middle, size, grow):
+    """Whether a box reaches the plane."""
+    height = -reach[plane] - grow
+    for k in range(3):
+        n = placed[plane, AXES + 2 + 3 * k]
+        height += n * (table[i, middle + k] - placed[plane, SPOT + k]) - abs(n) * table[i, size + k]
+    return height <= 0.0
+
+
+@kernel
+def _with_plane(shapes, placed, reach, moves, plane, g, pairs, count):
+    for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+        s = shapes.member[at]
+        if _reaches(placed, reach, plane, placed, s, SPOT, EXTENT, reach[s]):
+            count = _write(shapes, moves, s, plane, pairs, count)
+    return count
+
+
+@kernel
+def _write(shapes, moves, s, o, pairs, count):
+    """Add a pair if it may touch and there is room."""
+    a, b = min(s, o), max(s, o)
+    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
+    if count >= len(pairs) or body == other or not (moves[body] or moves[other]):
+        return count
+    for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
+        if shapes.skip[at] == b:
+            return count
+    pairs[count, 0], pairs[count, 1] = a, b
+    return count + 1
