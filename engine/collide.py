@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest
+from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest, place_shape
 from .jit import kernel, stage
 from .shapes import (
     AXES,
@@ -46,6 +46,9 @@ from .shapes import (
     PLANE,
     POINT_END,
     POINT_FIRST,
+    POSITION,
+    QUATERNION,
+    REACH,
     RING_END,
     RING_FIRST,
     ROUNDING,
@@ -53,7 +56,22 @@ from .shapes import (
     SPOT,
     XYZ,
 )
-from .spatial import add, axpy, cross, dot, load3, matrix_apply, scale, store3, sub
+from .spatial import (
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    matrix_apply,
+    quat_conj,
+    quat_exp,
+    quat_log,
+    quat_mul,
+    scale,
+    store3,
+    sub,
+)
 
 # Columns of a table of contacts
 POINT = np.int64(0)  # 3: in the middle between the surfaces
@@ -67,6 +85,9 @@ CONTACT_COLUMNS = np.int64(17)
 SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = (np.int64(k) for k in range(5))
 TOUCH_COLUMNS = np.int64(5)
 
+# Rows of the scratch table of `time_of_impact`
+FIRST, SECOND = np.int64(0), np.int64(1)
+
 KEPT = 4  # contacts of a pair
 WINDOW = 96  # rows a pair may use before it is cut down to KEPT
 ROUNDS = 60  # of GJK; 4 to 8 are usual
@@ -77,6 +98,7 @@ STEEP = 0.1  # … and below which it is of no use
 PARALLEL = 0.02  # squared sine below which capsules lie along each other
 SLACK = 1e-3  # of an edge's length: a corner this little outside of a face is still on it
 PREFER = 1.02  # what was found first stays unless another is this much better: features do not flicker
+ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
 # Numbers of features: a corner of one as it is, then
 OF_ONE = np.int64(0)
 OF_TWO = np.int64(1 << 10)
@@ -175,6 +197,71 @@ def gap_at(shapes, a, b, placed, row_a, row_b):
         gap -= shapes.shape[one, ROUNDING]
         n = matrix_apply(load9(placed, second, AXES), n)
     return gap, sign * n[0], sign * n[1], sign * n[2]
+
+
+@kernel
+def time_of_impact(shapes, before, after, pair, a, b, slop):
+    """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
+    to the slop; 2 if never. Bodies move straight and turn evenly; `pair` (2, PLACED_COLUMNS) is scratch.
+
+    Conservative advancement: as long as the gap lasts at the fastest the pair can close, nothing can happen. A pair
+    that starts within the slop meets at 0 if it closes; if not, it is watched until it has parted or closes."""
+    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
+    place, place2 = load3(before, body, POSITION), load3(before, other, POSITION)
+    move = sub(load3(after, body, POSITION), place)
+    move2 = sub(load3(after, other, POSITION), place2)
+    turn, turn2 = load4(before, body, QUATERNION), load4(before, other, QUATERNION)
+    spin = quat_log(quat_mul(quat_conj(turn), load4(after, body, QUATERNION)))
+    spin2 = quat_log(quat_mul(quat_conj(turn2), load4(after, other, QUATERNION)))
+    path = sub(move, move2)
+    rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
+    place_shape(shapes, a, place, turn, pair, FIRST)
+    place_shape(shapes, b, place2, turn2, pair, SECOND)
+    bound, bound2 = shapes.shape[a, BOUND], shapes.shape[b, BOUND]
+    kind, kind2 = shapes.link[a, KIND], shapes.link[b, KIND]
+    sweep = rate * shapes.shape[a, REACH] + rate2 * shapes.shape[b, REACH]
+    arm = sub(load3(pair, FIRST, SPOT), load3(pair, SECOND, SPOT))
+    if kind == PLANE or kind2 == PLANE:
+        # a turning plane sweeps the faster the farther away
+        far = bound + bound2 + math.sqrt(dot(path, path))
+        x, y = sub(load3(pair, SECOND, SPOT), place), sub(load3(pair, FIRST, SPOT), place2)
+        if kind == PLANE:
+            sweep += rate * (math.sqrt(dot(x, x)) + far)
+        if kind2 == PLANE:
+            sweep += rate2 * (math.sqrt(dot(y, y)) + far)
+    else:
+        # cheap: the balls that hold them, moved past each other
+        square = dot(path, path)
+        s = min(max(-dot(arm, path) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        arm = axpy(s, path, arm)
+        if math.sqrt(dot(arm, arm)) > bound + bound2 + sweep + slop:
+            return 2.0
+    hollow = kind == GRID or kind2 == GRID
+    near, least = 0.01 * slop + 1e-9, max(slop, 1e-6)
+    t, back, last = 0.0, 0.0, 0.0
+    touching, watch = True, 0.01 * least
+    for k in range(ADVANCES):
+        if k > 0:
+            place_shape(shapes, a, axpy(t, move, place), quat_mul(turn, quat_exp(scale(t, spin))), pair, FIRST)
+            place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), pair, SECOND)
+        gap, x, y, z = gap_at(shapes, a, b, pair, FIRST, SECOND)
+        within = gap <= slop + near
+        if within and not touching:
+            return t
+        # shapes that fill the space between their points close no faster than along the normal
+        closing = sweep + (math.sqrt(dot(path, path)) if hollow else -dot(path, (x, y, z)))
+        if k > 0 and within and gap < last - 1e-3 * closing * (t - back):
+            return back
+        if closing <= 0.0:
+            return 2.0
+        touching = touching and within
+        last, back = gap, t
+        # a touch that lasts is looked at ever less often
+        t += min(watch / closing, 1.0 / 32.0) if touching else (gap - slop) / closing
+        watch *= 1.5
+        if t >= 1.0:
+            return 2.0
+    return 2.0 if touching else t
 
 
 @kernel
