@@ -128,7 +128,11 @@ def collide(shapes, placed, a, b, margin, contact, touch, count):
         if kind >= CAPSULE and other == GRID:
             last, _, _ = _edges_against(shapes, placed, one, one, two, two, margin, margin, contact, touch, count, last)
     elif other <= CAPSULE:
-        last = _capsules(shapes, placed, one, two, margin, contact, touch, count)
+        last = _rods(
+            load3(placed, one, SPOT), _half_axis(shapes.shape, one, placed, one),
+            load3(placed, two, SPOT), _half_axis(shapes.shape, two, placed, two),
+            shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING], margin, contact, touch, count,
+        )  # fmt: skip
     else:
         last = _solids(shapes, placed, one, two, margin, contact, touch, count)
     last = _keep(contact, touch, count, last)
@@ -186,7 +190,7 @@ def gap_at(shapes, a, b, placed, row_a, row_b):
             if least < gap:
                 gap, n = least, m
     elif other <= CAPSULE:
-        u, v = _half_axis(shapes, placed, one, first), _half_axis(shapes, placed, two, second)
+        u, v = _half_axis(shapes.shape, one, placed, first), _half_axis(shapes.shape, two, placed, second)
         p, q = load3(placed, first, SPOT), load3(placed, second, SPOT)
         s, t = nearest_between(p, u, q, v)
         gap, n = _direction(axpy(s, u, p), axpy(t, v, q), u, v)
@@ -286,9 +290,9 @@ def _apart(shapes, placed, a, b, margin):
 
 
 @kernel
-def _half_axis(shapes, placed, s, row):
+def _half_axis(shape, s, placed, row):
     """From a round shape's middle to its end."""
-    h = shapes.shape[s, HALF + 2]
+    h = shape[s, HALF + 2]
     return h * placed[row, AXES + 2], h * placed[row, AXES + 5], h * placed[row, AXES + 8]
 
 
@@ -313,8 +317,12 @@ def _direction(x, y, u, v):
 
 
 @kernel
-def _offer(contact, touch, first, last, point, normal, gap, feature):
-    """Write a contact behind the last, or in place of the pair's shallowest when there is no room."""
+def _offer(contact, touch, first, last, margin, x, n, d, radius, other, feature):
+    """A contact at point x of one without its rounding, d away from two without its rounding along n: write it behind
+    the last if it is within the margin, or in place of the pair's shallowest when there is no room."""
+    gap = d - radius - other
+    if gap > margin:
+        return last
     row = last
     if last >= min(first + WINDOW, len(contact)):
         row = first
@@ -323,8 +331,8 @@ def _offer(contact, touch, first, last, point, normal, gap, feature):
                 row = k
         if contact[row, GAP] <= gap:
             return last
-    store3(contact, row, POINT, point)
-    store3(contact, row, NORMAL, normal)
+    store3(contact, row, POINT, axpy(0.5 * (other - radius - d), n, x))
+    store3(contact, row, NORMAL, n)
     contact[row, GAP] = gap
     touch[row, FEATURE] = feature
     return max(last, row + 1)
@@ -360,8 +368,9 @@ def _points_against(shapes, placed, s, row_s, o, row_o, base, margin, far, conta
                 _, outward = own_distance(shapes, s, p)
                 if dot(matrix_apply(own, outward), n) > -0.5:
                     continue
-            x = axpy(-0.5 * (radius + d), n, x)
-            last = _offer(contact, touch, first, last, x, scale(turn, n), gap, base + i - start)
+            if turn < 0.0:  # told from the other side
+                x = axpy(-d, n, x)
+            last = _offer(contact, touch, first, last, margin, x, scale(turn, n), d, radius, 0.0, base + i - start)
     return last, least, best
 
 
@@ -376,8 +385,8 @@ def _edges_against(shapes, placed, s, row_s, o, row_o, margin, far, contact, tou
     for e in range(start, shapes.link[s, EDGE_END]):
         if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
             continue
-        p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
-        q = _corner(shapes, shapes.edges[e, EDGE_STOP], m, shift)
+        p = _corner(shapes.points, shapes.edges[e, EDGE_START], m, shift)
+        q = _corner(shapes.points, shapes.edges[e, EDGE_STOP], m, shift)
         side = sub(q, p)
         d, _ = own_distance(shapes, o, axpy(0.5, side, p))
         if d - 0.5 * math.sqrt(dot(side, side)) - radius > far:
@@ -389,9 +398,8 @@ def _edges_against(shapes, placed, s, row_s, o, row_o, margin, far, contact, tou
         n = matrix_apply(world, n)
         if gap < least:
             least, best = gap, n
-        if gap <= margin:
-            x = add(spot, matrix_apply(world, axpy(t, side, p)))
-            last = _offer(contact, touch, first, last, axpy(-0.5 * (radius + d), n, x), n, gap, CROSSING + e - start)
+        x = add(spot, matrix_apply(world, axpy(t, side, p)))
+        last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, CROSSING + e - start)
     return last, least, best
 
 
@@ -405,51 +413,25 @@ def _beside(p, u, q, v, s):
     return x, d, n
 
 
-@stage
-def _capsules(shapes, placed, one, two, margin, contact, touch, first):
-    """Two capsules: at the nearest points, or at both ends of where they lie along each other."""
-    u, v = _half_axis(shapes, placed, one, one), _half_axis(shapes, placed, two, two)
-    p, q = load3(placed, one, SPOT), load3(placed, two, SPOT)
-    radius, other = shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING]
+@kernel
+def _rods(p, u, q, v, radius, other, margin, contact, touch, first):
+    """Two rounded segments p ± u and q ± v: at the nearest points, or at both ends of where they lie along each
+    other."""
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     where, _ = nearest_between(p, u, q, v)
     x, d, n = _beside(p, u, q, v, where)
-    last, ends = first, 0
+    last, both = first, False
     if uu > TINY * TINY and vv > TINY * TINY and uu * vv - uv * uv < PARALLEL * uu * vv:
         at, reach = dot(sub(q, p), u) / uu, abs(uv) / uu
         low, high = max(-1.0, at - reach), min(1.0, at + reach)
-        if (high - low) * math.sqrt(uu) > 0.1 * min(radius, other):
+        if (high - low) * math.sqrt(uu) > 0.1 * radius:
             x1, d1, n1 = _beside(p, u, q, v, low)
             x2, d2, n2 = _beside(p, u, q, v, high)
-            if min(d1, d2) <= d + 0.01 * radius:  # else they cross between these ends
-                ends = 2
-                if d1 - radius - other <= margin:
-                    last = _offer(
-                        contact,
-                        touch,
-                        first,
-                        last,
-                        axpy(0.5 * (other - radius - d1), n1, x1),
-                        n1,
-                        d1 - radius - other,
-                        LOW,
-                    )
-                if d2 - radius - other <= margin:
-                    last = _offer(
-                        contact,
-                        touch,
-                        first,
-                        last,
-                        axpy(0.5 * (other - radius - d2), n2, x2),
-                        n2,
-                        d2 - radius - other,
-                        HIGH,
-                    )
-    if ends == 0 and d - radius - other <= margin:
-        last = _offer(
-            contact, touch, first, last, axpy(0.5 * (other - radius - d), n, x), n, d - radius - other, WITNESS
-        )
-    return last
+            both = min(d1, d2) <= d + 0.01 * radius  # else they cross between these ends
+            if both:
+                x, d, n = x1, d1, n1
+                last = _offer(contact, touch, first, last, margin, x2, n2, d2, radius, other, HIGH)
+    return _offer(contact, touch, first, last, margin, x, n, d, radius, other, LOW if both else WITNESS)
 
 
 @kernel
@@ -464,16 +446,16 @@ def _relative(placed, row, other):
 
 
 @kernel
-def _corner(shapes, i, m, shift):
-    return add(shift, matrix_apply(m, load3(shapes.points, i, XYZ)))
+def _corner(points, i, m, shift):
+    return add(shift, matrix_apply(m, load3(points, i, XYZ)))
 
 
 @kernel
-def _farthest(shapes, s, d):
-    """The point of shape s farthest along d, both in its own frame."""
-    best, at = -math.inf, shapes.link[s, POINT_FIRST]
-    for i in range(at, shapes.link[s, POINT_END]):
-        value = shapes.points[i, 0] * d[0] + shapes.points[i, 1] * d[1] + shapes.points[i, 2] * d[2]
+def _farthest(points, first, end, x, y, z):
+    """The point of a range that is farthest along a direction."""
+    best, at = -math.inf, first
+    for i in range(first, end):
+        value = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z
         if value > best:
             best, at = value, i
     return at
@@ -562,36 +544,36 @@ def _tetrahedron_weights(a, b, c, d):
 def _approach(shapes, one, two, m, shift, far):
     """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
     such differences. A distance of −1 if the origin is among them."""
+    points = shapes.points
+    first, end = shapes.link[one, POINT_FIRST], shapes.link[one, POINT_END]
+    other, stop = shapes.link[two, POINT_FIRST], shapes.link[two, POINT_END]
     floor = OVERLAP * (shapes.shape[one, BOUND] + shapes.shape[two, BOUND])
-    v = shift if dot(shift, shift) > 0.0 else (1.0, 0.0, 0.0)
-    i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, v)))
-    j = _farthest(shapes, two, v)
-    w0 = sub(_corner(shapes, i, m, shift), load3(shapes.points, j, XYZ))
-    k0 = (i << 32) + j
-    n, w1, w2, w3, k1, k2, k3 = 1, w0, w0, w0, k0, k0, k0
+    w0 = w1 = w2 = w3 = (0.0, 0.0, 0.0)
+    k0 = k1 = k2 = k3 = np.int64(-1)
     l0, l1, l2, l3 = 1.0, 0.0, 0.0, 0.0
-    v = w0
-    square = dot(v, v)
+    n, square = 0, math.inf
+    v = shift if dot(shift, shift) > 0.0 else (1.0, 0.0, 0.0)
     for _ in range(ROUNDS):
         if square <= floor * floor:
             return -1.0, v, v
-        i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, v)))
-        j = _farthest(shapes, two, v)
-        w = sub(_corner(shapes, i, m, shift), load3(shapes.points, j, XYZ))
+        x, y, z = matrix_unapply(m, v)
+        i = _farthest(points, first, end, -x, -y, -z)
+        j = _farthest(points, other, stop, v[0], v[1], v[2])
+        w = sub(_corner(points, i, m, shift), load3(points, j, XYZ))
         k = (i << 32) + j
-        progress = dot(v, w)
-        if progress > 0.0 and progress * progress > far * far * square:
-            far = math.sqrt(square)
-            return progress / far, scale(1.0 / far, v), v
-        known = k == k0 or (n > 1 and k == k1) or (n > 2 and k == k2)
-        if known or square - progress <= CONVERGED * square:
+        progress, length = dot(v, w), math.sqrt(dot(v, v))
+        if progress > far * length:
+            return progress / length, scale(1.0 / length, v), v
+        if n > 0 and (k == k0 or k == k1 or k == k2 or square - progress <= CONVERGED * square):
             break
-        if n == 1:
+        if n == 0:
+            w0, k0 = w, k
+        elif n == 1:
             w1, k1 = w, k
-            d, l0, l1 = _line_weights(w0, w1)
+            _, l0, l1 = _line_weights(w0, w1)
         elif n == 2:
             w2, k2 = w, k
-            d, l0, l1, l2 = _triangle_weights(w0, w1, w2)
+            _, l0, l1, l2 = _triangle_weights(w0, w1, w2)
         else:
             w3, k3 = w, k
             d, l0, l1, l2, l3 = _tetrahedron_weights(w0, w1, w2, w3)
@@ -619,17 +601,22 @@ def _approach(shapes, one, two, m, shift, far):
                 w0, k0, l0 = w2, k2, l2
             else:
                 w0, k0, l0 = w1, k1, l1
-        l1 = l1 if n > 1 else 0.0
-        l2 = l2 if n > 2 else 0.0
-        l3 = 0.0  # four that all carry weight would hold the origin
+        # four that all carry weight would hold the origin, so there are three at most
+        if n < 3:
+            l2, k2 = 0.0, np.int64(-1)
+        if n < 2:
+            l1, k1 = 0.0, np.int64(-1)
+        l3 = 0.0
         v = axpy(l0, w0, axpy(l1, w1, scale(l2, w2)))
         d = dot(v, v)
         if d >= square:
             break
         square = d
-    x = scale(l0, _corner(shapes, k0 >> 32, m, shift))
-    x = axpy(l1, _corner(shapes, k1 >> 32, m, shift), x)
-    x = axpy(l2, _corner(shapes, k2 >> 32, m, shift), x)
+    x = scale(l0, _corner(points, k0 >> 32, m, shift))
+    if l1 > 0.0:
+        x = axpy(l1, _corner(points, k1 >> 32, m, shift), x)
+    if l2 > 0.0:
+        x = axpy(l2, _corner(points, k2 >> 32, m, shift), x)
     far = math.sqrt(dot(v, v))
     if far <= floor:
         return -1.0, v, v
@@ -640,48 +627,52 @@ def _approach(shapes, one, two, m, shift, far):
 def _least_way_out(shapes, one, two, m, shift):
     """Two convex shapes that overlap: the axis along which they do so least. Those are normals of faces, or square
     to an edge of each where the two edges meet as outlines do."""
+    points, edges, faces = shapes.points, shapes.edges, shapes.faces
+    first, stop = shapes.link[one, POINT_FIRST], shapes.link[one, POINT_END]
+    other, halt = shapes.link[two, POINT_FIRST], shapes.link[two, POINT_END]
     best, n, x = -math.inf, (0.0, 0.0, 1.0), shift
     for f in range(shapes.link[two, FACE_FIRST], shapes.link[two, FACE_END]):
-        normal = load3(shapes.faces, f, FACE_NORMAL)
-        i = _farthest(shapes, one, matrix_unapply(m, scale(-1.0, normal)))
-        p = _corner(shapes, i, m, shift)
-        d = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        normal = load3(faces, f, FACE_NORMAL)
+        a = matrix_unapply(m, normal)
+        i = _farthest(points, first, stop, -a[0], -a[1], -a[2])
+        p = _corner(points, i, m, shift)
+        d = dot(normal, p) - faces[f, FACE_OFFSET]
         if d > best:
             best, n, x = d, normal, p
     for f in range(shapes.link[one, FACE_FIRST], shapes.link[one, FACE_END]):
-        normal = matrix_apply(m, load3(shapes.faces, f, FACE_NORMAL))
-        j = _farthest(shapes, two, scale(-1.0, normal))
-        q = load3(shapes.points, j, XYZ)
-        d = dot(normal, sub(q, shift)) - shapes.faces[f, FACE_OFFSET]
+        normal = matrix_apply(m, load3(faces, f, FACE_NORMAL))
+        j = _farthest(points, other, halt, -normal[0], -normal[1], -normal[2])
+        q = load3(points, j, XYZ)
+        d = dot(normal, sub(q, shift)) - faces[f, FACE_OFFSET]
         if d > best + (PREFER - 1.0) * abs(best):
             best, n, x = d, scale(-1.0, normal), axpy(-d, normal, q)
     half = load3(shapes.shape, two, HALF)
     for e in range(shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END]):
-        if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
+        if edges[e, EDGE_START] > edges[e, EDGE_STOP]:
             continue
-        p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
-        u = sub(_corner(shapes, shapes.edges[e, EDGE_STOP], m, shift), p)
+        p = _corner(points, edges[e, EDGE_START], m, shift)
+        u = sub(_corner(points, edges[e, EDGE_STOP], m, shift), p)
         near = True
         for k in range(3):  # an edge farther away than the overlap is deep has no part in a smaller one
             low, high = min(p[k], p[k] + u[k]), max(p[k], p[k] + u[k])
             near = near and low <= half[k] + abs(best) and high >= -half[k] - abs(best)
         if not near:
             continue
-        faced = shapes.edges[e, EDGE_FACE] >= 0
+        faced = edges[e, EDGE_FACE] >= 0
         a = b = u
         if faced:
-            a = scale(-1.0, matrix_apply(m, load3(shapes.faces, shapes.edges[e, EDGE_FACE], FACE_NORMAL)))
-            b = scale(-1.0, matrix_apply(m, load3(shapes.faces, shapes.edges[e, EDGE_OTHER], FACE_NORMAL)))
+            a = scale(-1.0, matrix_apply(m, load3(faces, edges[e, EDGE_FACE], FACE_NORMAL)))
+            b = scale(-1.0, matrix_apply(m, load3(faces, edges[e, EDGE_OTHER], FACE_NORMAL)))
         for g in range(shapes.link[two, EDGE_FIRST], shapes.link[two, EDGE_END]):
-            if shapes.edges[g, EDGE_START] > shapes.edges[g, EDGE_STOP]:
+            if edges[g, EDGE_START] > edges[g, EDGE_STOP]:
                 continue
-            c = load3(shapes.faces, shapes.edges[g, EDGE_FACE], FACE_NORMAL)
-            d = load3(shapes.faces, shapes.edges[g, EDGE_OTHER], FACE_NORMAL)
+            c = load3(faces, edges[g, EDGE_FACE], FACE_NORMAL)
+            d = load3(faces, edges[g, EDGE_OTHER], FACE_NORMAL)
             cu = dot(c, u)
             if cu * dot(d, u) >= 0.0:
                 continue
-            q = load3(shapes.points, shapes.edges[g, EDGE_START], XYZ)
-            v = sub(load3(shapes.points, shapes.edges[g, EDGE_STOP], XYZ), q)
+            q = load3(points, edges[g, EDGE_START], XYZ)
+            v = sub(load3(points, edges[g, EDGE_STOP], XYZ), q)
             if faced:
                 # the arcs that the normals sweep over the two edges must cross
                 bv = dot(b, v)
@@ -701,64 +692,77 @@ def _least_way_out(shapes, one, two, m, shift):
 
 
 @kernel
-def _facing(shapes, s, d):
-    """The face of shape s that looks most along d, and its cosine: (face, cosine)."""
-    best, at = -math.inf, shapes.link[s, FACE_FIRST]
-    for f in range(at, shapes.link[s, FACE_END]):
-        value = dot(load3(shapes.faces, f, FACE_NORMAL), d)
+def _facing(faces, first, end, d):
+    """The face of a range that looks most along d, and its cosine: (face, cosine)."""
+    best, at = -math.inf, first
+    for f in range(first, end):
+        value = faces[f, FACE_NORMAL] * d[0] + faces[f, FACE_NORMAL + 1] * d[1] + faces[f, FACE_NORMAL + 2] * d[2]
         if value > best:
             best, at = value, f
     return at, best
 
 
+@kernel
+def _over(points, edges, begin, end, p, n):
+    """Whether p, seen along n, is within the outline of a face."""
+    for e in range(begin, end):
+        q = load3(points, edges[e, EDGE_START], XYZ)
+        side = sub(load3(points, edges[e, EDGE_STOP], XYZ), q)
+        if dot(cross(side, sub(p, q)), n) < -SLACK * dot(side, side):
+            return False
+    return True
+
+
 @stage
 def _solids(shapes, placed, one, two, margin, contact, touch, first):
     """A solid and a solid or a capsule."""
+    points, edges, faces = shapes.points, shapes.edges, shapes.faces
     m, shift = _relative(placed, one, two)
     radius = shapes.shape[one, ROUNDING]
     d, n, x = _convex(shapes, one, two, m, shift, max(margin + radius, 0.0))
     if d - radius > margin:
         return first
     last = first
-    face, across = _facing(shapes, two, n)
+    face, across = _facing(faces, shapes.link[two, FACE_FIRST], shapes.link[two, FACE_END], n)
     faced = shapes.link[one, KIND] >= BOX
     mine, begin, end, corners = face, shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END], 2
+    back = matrix_unapply(m, scale(-1.0, n))  # seen from one
     useful = across >= FLAT
     if faced:
-        mine, cosine = _facing(shapes, one, matrix_unapply(m, scale(-1.0, n)))
+        mine, cosine = _facing(faces, shapes.link[one, FACE_FIRST], shapes.link[one, FACE_END], back)
         useful = max(across, cosine) >= FLAT and min(across, cosine) >= STEEP
         begin, end = shapes.rings[mine, RING_FIRST], shapes.rings[mine, RING_END]
         corners = end - begin
     if useful:
         top, bottom = shapes.rings[face, RING_FIRST], shapes.rings[face, RING_END]
-        normal, offset = load3(shapes.faces, face, FACE_NORMAL), shapes.faces[face, FACE_OFFSET]
         start, other = shapes.link[one, POINT_FIRST], shapes.link[two, POINT_FIRST]
         # corners of one over the face of two
+        normal = load3(faces, face, FACE_NORMAL)
         for k in range(corners):
-            i = shapes.edges[begin + k, EDGE_START] if faced else start + k
-            p = _corner(shapes, i, m, shift)
-            gap = max((dot(normal, p) - offset) / across, d)
-            if gap - radius <= margin and _over(shapes, top, bottom, p, n):
-                last = _offer(
-                    contact, touch, first, last, axpy(-0.5 * (radius + gap), n, p), n, gap - radius, i - start
-                )
+            i = edges[begin + k, EDGE_START] if faced else start + k
+            p = _corner(points, i, m, shift)
+            if _over(points, edges, top, bottom, p, n):
+                far = max((dot(normal, p) - faces[face, FACE_OFFSET]) / across, d)
+                last = _offer(contact, touch, first, last, margin, p, n, far, radius, 0.0, i - start)
         if faced:
-            # corners of two over the face of one, seen from one
-            own, back = load3(shapes.faces, mine, FACE_NORMAL), matrix_unapply(m, n)
+            # corners of two over the face of one
+            normal = load3(faces, mine, FACE_NORMAL)
             for g in range(top, bottom):
-                j = shapes.edges[g, EDGE_START]
-                q = load3(shapes.points, j, XYZ)
+                j = edges[g, EDGE_START]
+                q = load3(points, j, XYZ)
                 p = matrix_unapply(m, sub(q, shift))
-                gap = max((shapes.faces[mine, FACE_OFFSET] - dot(own, p)) / dot(own, back), d)
-                if gap <= margin and _over(shapes, begin, end, p, scale(-1.0, back)):
-                    last = _offer(contact, touch, first, last, axpy(0.5 * gap, n, q), n, gap, OF_TWO + j - other)
+                if _over(points, edges, begin, end, p, back):
+                    far = max((dot(normal, p) - faces[mine, FACE_OFFSET]) / dot(normal, back), d)
+                    last = _offer(
+                        contact, touch, first, last, margin, axpy(far, n, q), n, far, 0.0, 0.0, OF_TWO + j - other
+                    )
         # where the outlines cross
         for e in range(begin, end):
-            p = _corner(shapes, shapes.edges[e, EDGE_START], m, shift)
-            u = sub(_corner(shapes, shapes.edges[e, EDGE_STOP], m, shift), p)
+            p = _corner(points, edges[e, EDGE_START], m, shift)
+            u = sub(_corner(points, edges[e, EDGE_STOP], m, shift), p)
             for g in range(top, bottom):
-                q = load3(shapes.points, shapes.edges[g, EDGE_START], XYZ)
-                v = sub(load3(shapes.points, shapes.edges[g, EDGE_STOP], XYZ), q)
+                q = load3(points, edges[g, EDGE_START], XYZ)
+                v = sub(load3(points, edges[g, EDGE_STOP], XYZ), q)
                 under = dot(n, cross(u, v))
                 if under * under <= 1e-8 * dot(u, u) * dot(v, v):
                     continue
@@ -766,35 +770,32 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
                 s, t = dot(n, cross(arm, v)) / under, dot(n, cross(arm, u)) / under
                 if s <= 0.0 or s >= 1.0 or t <= 0.0 or t >= 1.0:
                     continue
-                p1, q1 = axpy(s, u, p), axpy(t, v, q)
-                gap = max(dot(n, sub(p1, q1)), d) - radius
-                if gap <= margin:
-                    feature = CROSSING + ((e - shapes.link[one, EDGE_FIRST]) << 9) + g - shapes.link[two, EDGE_FIRST]
-                    last = _offer(
-                        contact, touch, first, last, axpy(-0.5 * (2.0 * radius + gap), n, p1), n, gap, feature
-                    )
-    lowest = math.inf
+                arm = axpy(s, u, p)
+                far = max(dot(n, sub(arm, axpy(t, v, q))), d)
+                feature = CROSSING + ((e - shapes.link[one, EDGE_FIRST]) << 9) + g - shapes.link[two, EDGE_FIRST]
+                last = _offer(contact, touch, first, last, margin, arm, n, far, radius, 0.0, feature)
+    elif not faced and d > 0.0:
+        # a capsule that lies along an edge touches there with a line
+        u = scale(shapes.shape[one, HALF + 2], (m[2], m[5], m[8]))
+        height = dot(n, x) - d
+        for g in range(shapes.link[two, EDGE_FIRST], shapes.link[two, EDGE_END]):
+            q = load3(points, edges[g, EDGE_START], XYZ)
+            v = scale(0.5, sub(load3(points, edges[g, EDGE_STOP], XYZ), q))
+            q = add(q, v)
+            uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
+            if uv > 0.0 and uu * vv - uv * uv < PARALLEL * uu * vv and height - dot(n, q) < 0.1 * radius:
+                last = _rods(shift, u, q, v, radius, 0.0, margin, contact, touch, first)
+                break
+    lowest = -math.inf if last > first and not useful else math.inf  # a line stands for its middle
     for row in range(first, last):
         lowest = min(lowest, contact[row, GAP])
     if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the faces that look this way need not hold the deepest point
-        last = _offer(contact, touch, first, last, axpy(-0.5 * (radius + d), n, x), n, d - radius, WITNESS)
+        last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, WITNESS)
     world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
-    n = matrix_apply(world, n)
     for row in range(first, last):
         store3(contact, row, POINT, add(spot, matrix_apply(world, load3(contact, row, POINT))))
-        store3(contact, row, NORMAL, n)
+        store3(contact, row, NORMAL, matrix_apply(world, load3(contact, row, NORMAL)))
     return last
-
-
-@kernel
-def _over(shapes, begin, end, p, n):
-    """Whether p, seen along n, is within the outline of a face."""
-    for e in range(begin, end):
-        q = load3(shapes.points, shapes.edges[e, EDGE_START], XYZ)
-        side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], XYZ), q)
-        if dot(cross(side, sub(p, q)), n) < -SLACK * dot(side, side):
-            return False
-    return True
 
 
 @kernel

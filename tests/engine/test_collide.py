@@ -334,6 +334,19 @@ def test_capsule_counts():
     assert np.allclose(corners(contact), [[-0.2, 0, 0.9995], [0.2, 0, 0.9995]], atol=1e-6)
 
 
+def test_a_capsule_along_an_edge_touches_with_a_line():
+    turn = Rotation.from_euler("x", 45, degrees=True).as_quat(scalar_first=True)
+    for tilt, count in ((0.0, 2), (1.0, 2), (30.0, 1)):
+        lean = Rotation.from_euler("z", tilt, degrees=True).as_quat(scalar_first=True)
+        pair = Pair(Capsule(0.1, (-0.5, 0, 0), (0.5, 0, 0)), Box((0.3, 0.2, 0.2)))
+        pair.move((0, 0, 0.2 * np.sqrt(2.0) + 0.0995), lean, (0, 0, 0), turn)
+        contact, _ = pair.hits()
+        assert len(contact) == count, tilt
+        assert contact[0, GAP] == pytest.approx(-0.0005, abs=1e-3 if tilt == 1.0 else 1e-9)
+        if count == 2:
+            assert np.ptp(contact[:, 0]) == pytest.approx(0.6, abs=1e-3)
+
+
 def test_spheres_and_materials():
     pair = Pair(Sphere(0.1), Sphere(0.2), friction=(0.2, 0.8), bounce=(0.1, 0.6)).move((0.295, 0, 0))
     contact, touch = pair.hits()
