@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest, place_shape
-from .jit import kernel, stage
+from .jit import kernel
 from .shapes import (
     AXES,
     BODY,
@@ -85,9 +85,6 @@ CONTACT_COLUMNS = np.int64(17)
 SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = (np.int64(k) for k in range(5))
 TOUCH_COLUMNS = np.int64(5)
 
-# Rows of the scratch table of `time_of_impact`
-FIRST, SECOND = np.int64(0), np.int64(1)
-
 KEPT = 4  # contacts of a pair
 WINDOW = 96  # rows a pair may use before it is cut down to KEPT
 ROUNDS = 60  # of GJK; 4 to 8 are usual
@@ -118,19 +115,11 @@ def collide(shapes, placed, a, b, margin, contact, touch, count):
     last = count
     if kind == SPHERE or other >= GRID:
         if kind < PLANE:
-            last, _, _ = _points_against(
-                shapes, placed, one, one, two, two, OF_ONE, margin, margin, contact, touch, count, last
-            )
-        if kind >= BOX and other == GRID:
-            last, _, _ = _points_against(
-                shapes, placed, two, two, one, one, OF_TWO, margin, margin, contact, touch, count, last
-            )
-        if kind >= CAPSULE and other == GRID:
-            last, _, _ = _edges_against(shapes, placed, one, one, two, two, margin, margin, contact, touch, count, last)
+            last, _, _ = _features_against(shapes, placed, one, two, margin, margin, contact, touch, count, last)
     elif other <= CAPSULE:
         last = _rods(
-            load3(placed, one, SPOT), _half_axis(shapes.shape, one, placed, one),
-            load3(placed, two, SPOT), _half_axis(shapes.shape, two, placed, two),
+            load3(placed, one, SPOT), _half_axis(shapes.shape, placed, one),
+            load3(placed, two, SPOT), _half_axis(shapes.shape, placed, two),
             shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING], margin, contact, touch, count,
         )  # fmt: skip
     else:
@@ -149,64 +138,34 @@ def collide(shapes, placed, a, b, margin, contact, touch, count):
 @kernel
 def gap_of(shapes, placed, a, b):
     """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
-    return gap_at(shapes, a, b, placed, a, b)
-
-
-@kernel
-def gap_at(shapes, a, b, placed, row_a, row_b):
-    """`gap_of` with the shapes standing in some rows of `placed`."""
     one, two, sign = _order(shapes, a, b)
-    first, second = (row_a, row_b) if sign > 0.0 else (row_b, row_a)
     kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
     if kind == SPHERE or other >= GRID:
         gap, n = math.inf, (0.0, 0.0, 1.0)
         if kind < PLANE:
             # no gap is below minus infinity, so nothing is written: any tables will do for contacts
-            _, gap, n = _points_against(
-                shapes,
-                placed,
-                one,
-                first,
-                two,
-                second,
-                OF_ONE,
-                -math.inf,
-                math.inf,
-                placed,
-                shapes.link,
-                NO_ROW,
-                NO_ROW,
+            _, gap, n = _features_against(
+                shapes, placed, one, two, -math.inf, math.inf, placed, shapes.link, NO_ROW, NO_ROW
             )
-        if kind >= BOX and other == GRID:
-            _, least, m = _points_against(
-                shapes, placed, two, second, one, first, OF_TWO, -math.inf, gap, placed, shapes.link, NO_ROW, NO_ROW
-            )
-            if least < gap:
-                gap, n = least, m
-        if kind >= CAPSULE and other == GRID:
-            _, least, m = _edges_against(
-                shapes, placed, one, first, two, second, -math.inf, gap, placed, shapes.link, NO_ROW, NO_ROW
-            )
-            if least < gap:
-                gap, n = least, m
     elif other <= CAPSULE:
-        u, v = _half_axis(shapes.shape, one, placed, first), _half_axis(shapes.shape, two, placed, second)
-        p, q = load3(placed, first, SPOT), load3(placed, second, SPOT)
+        u, v = _half_axis(shapes.shape, placed, one), _half_axis(shapes.shape, placed, two)
+        p, q = load3(placed, one, SPOT), load3(placed, two, SPOT)
         s, t = nearest_between(p, u, q, v)
         gap, n = _direction(axpy(s, u, p), axpy(t, v, q), u, v)
         gap -= shapes.shape[one, ROUNDING] + shapes.shape[two, ROUNDING]
     else:
-        m, shift = _relative(placed, first, second)
+        m, shift = _relative(placed, one, two)
         gap, n, _ = _convex(shapes, one, two, m, shift, math.inf)
         gap -= shapes.shape[one, ROUNDING]
-        n = matrix_apply(load9(placed, second, AXES), n)
+        n = matrix_apply(load9(placed, two, AXES), n)
     return gap, sign * n[0], sign * n[1], sign * n[2]
 
 
 @kernel
-def time_of_impact(shapes, before, after, pair, a, b, slop):
+def time_of_impact(shapes, before, after, scratch, a, b, slop):
     """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
-    to the slop; 2 if never. Bodies move straight and turn evenly; `pair` (2, PLACED_COLUMNS) is scratch.
+    to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows
+    a and b are used.
 
     Conservative advancement: as long as the gap lasts at the fastest the pair can close, nothing can happen. A pair
     that starts within the slop meets at 0 if it closes; if not, it is watched until it has parted or closes."""
@@ -218,42 +177,37 @@ def time_of_impact(shapes, before, after, pair, a, b, slop):
     spin = quat_log(quat_mul(quat_conj(turn), load4(after, body, QUATERNION)))
     spin2 = quat_log(quat_mul(quat_conj(turn2), load4(after, other, QUATERNION)))
     path = sub(move, move2)
+    length = math.sqrt(dot(path, path))
     rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
-    place_shape(shapes, a, place, turn, pair, FIRST)
-    place_shape(shapes, b, place2, turn2, pair, SECOND)
-    bound, bound2 = shapes.shape[a, BOUND], shapes.shape[b, BOUND]
+    bounds = shapes.shape[a, BOUND] + shapes.shape[b, BOUND]
     kind, kind2 = shapes.link[a, KIND], shapes.link[b, KIND]
     sweep = rate * shapes.shape[a, REACH] + rate2 * shapes.shape[b, REACH]
-    arm = sub(load3(pair, FIRST, SPOT), load3(pair, SECOND, SPOT))
-    if kind == PLANE or kind2 == PLANE:
-        # a turning plane sweeps the faster the farther away
-        far = bound + bound2 + math.sqrt(dot(path, path))
-        x, y = sub(load3(pair, SECOND, SPOT), place), sub(load3(pair, FIRST, SPOT), place2)
-        if kind == PLANE:
-            sweep += rate * (math.sqrt(dot(x, x)) + far)
-        if kind2 == PLANE:
-            sweep += rate2 * (math.sqrt(dot(y, y)) + far)
-    else:
-        # cheap: the balls that hold them, moved past each other
-        square = dot(path, path)
-        s = min(max(-dot(arm, path) / square, 0.0), 1.0) if square > 0.0 else 0.0
-        arm = axpy(s, path, arm)
-        if math.sqrt(dot(arm, arm)) > bound + bound2 + sweep + slop:
-            return 2.0
     hollow = kind == GRID or kind2 == GRID
-    near, least = 0.01 * slop + 1e-9, max(slop, 1e-6)
+    near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
     t, back, last = 0.0, 0.0, 0.0
-    touching, watch = True, 0.01 * least
+    touching = True
     for k in range(ADVANCES):
-        if k > 0:
-            place_shape(shapes, a, axpy(t, move, place), quat_mul(turn, quat_exp(scale(t, spin))), pair, FIRST)
-            place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), pair, SECOND)
-        gap, x, y, z = gap_at(shapes, a, b, pair, FIRST, SECOND)
+        place_shape(shapes, a, axpy(t, move, place), quat_mul(turn, quat_exp(scale(t, spin))), scratch)
+        place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), scratch)
+        if k == 0:
+            arm = sub(load3(scratch, a, SPOT), load3(scratch, b, SPOT))
+            if kind == PLANE or kind2 == PLANE:
+                # a turning plane sweeps the faster the farther away
+                far = bounds + length + math.sqrt(dot(arm, arm))
+                far += shapes.shape[a, REACH] + shapes.shape[b, REACH]
+                sweep += rate * (far if kind == PLANE else 0.0) + rate2 * (far if kind2 == PLANE else 0.0)
+            else:
+                # cheap: the balls that hold them, moved past each other
+                s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0
+                arm = axpy(s, path, arm)
+                if math.sqrt(dot(arm, arm)) > bounds + sweep + slop:
+                    return 2.0
+        gap, x, y, z = gap_of(shapes, scratch, a, b)
         within = gap <= slop + near
         if within and not touching:
             return t
         # shapes that fill the space between their points close no faster than along the normal
-        closing = sweep + (math.sqrt(dot(path, path)) if hollow else -dot(path, (x, y, z)))
+        closing = sweep + (length if hollow else -dot(path, (x, y, z)))
         if k > 0 and within and gap < last - 1e-3 * closing * (t - back):
             return back
         if closing <= 0.0:
@@ -290,10 +244,10 @@ def _apart(shapes, placed, a, b, margin):
 
 
 @kernel
-def _half_axis(shape, s, placed, row):
+def _half_axis(shape, placed, s):
     """From a round shape's middle to its end."""
     h = shape[s, HALF + 2]
-    return h * placed[row, AXES + 2], h * placed[row, AXES + 5], h * placed[row, AXES + 8]
+    return h * placed[s, AXES + 2], h * placed[s, AXES + 5], h * placed[s, AXES + 8]
 
 
 @kernel
@@ -339,67 +293,61 @@ def _offer(contact, touch, first, last, margin, x, n, d, radius, other, feature)
 
 
 @kernel
-def _points_against(shapes, placed, s, row_s, o, row_o, base, margin, far, contact, touch, first, last):
-    """Offer the points of shape s that are within the margin of shape o; with the least gap and its normal
-    among those nearer than `far`. Normals are from o to s, but from s to o for features counted from OF_TWO."""
-    m, spot = load9(placed, row_o, AXES), load3(placed, row_o, SPOT)
-    own, place = load9(placed, row_s, AXES), load3(placed, row_s, SPOT)
-    radius = shapes.shape[s, ROUNDING]
-    bounded = shapes.link[o, KIND] != PLANE
-    half = load3(shapes.shape, o, HALF)
-    wide = shapes.shape[o, ROUNDING] + radius + far
-    turn = -1.0 if base == OF_TWO else 1.0
+def _features_against(shapes, placed, one, two, margin, far, contact, touch, first, last):
+    """Offer the points of one that are within the margin of two; if two is a grid, also its points near one, and the
+    edges of one. With the new last row, and the least gap and its normal among what is nearer than `far`."""
     least, best = far, (0.0, 0.0, 1.0)
-    start = shapes.link[s, POINT_FIRST]
-    for i in range(start, shapes.link[s, POINT_END]):
-        p = load3(shapes.points, i, XYZ)
-        x = add(place, matrix_apply(own, p))
-        y = matrix_unapply(m, sub(x, spot))
-        if bounded and (abs(y[0]) > half[0] + wide or abs(y[1]) > half[1] + wide or abs(y[2]) > half[2] + wide):
-            continue
-        d, n = own_distance(shapes, o, y)
-        gap = d - radius
-        n = matrix_apply(m, n)
-        if gap < least:
-            least, best = gap, scale(turn, n)
-        if gap <= margin:
-            if shapes.link[s, KIND] == GRID:
+    solid = shapes.link[one, KIND] >= BOX and shapes.link[two, KIND] == GRID
+    for turned in range(2 if solid else 1):
+        # the points of s against shape o; told from the other side where that is not one
+        s, o, sign, base = (two, one, -1.0, OF_TWO) if turned else (one, two, 1.0, OF_ONE)
+        m, spot = load9(placed, o, AXES), load3(placed, o, SPOT)
+        own, place = load9(placed, s, AXES), load3(placed, s, SPOT)
+        radius = shapes.shape[s, ROUNDING]
+        bounded = shapes.link[o, KIND] != PLANE
+        half = load3(shapes.shape, o, HALF)
+        start = shapes.link[s, POINT_FIRST]
+        for i in range(start, shapes.link[s, POINT_END]):
+            p = load3(shapes.points, i, XYZ)
+            x = add(place, matrix_apply(own, p))
+            y = matrix_unapply(m, sub(x, spot))
+            wide = shapes.shape[o, ROUNDING] + radius + max(least, margin)
+            if bounded and max(abs(y[0]) - half[0], abs(y[1]) - half[1], abs(y[2]) - half[2]) > wide:
+                continue
+            d, n = own_distance(shapes, o, y)
+            n = matrix_apply(m, n)
+            if d - radius <= margin and shapes.link[s, KIND] == GRID:
                 # a point of a floor beside a box is near, but does not face it
                 _, outward = own_distance(shapes, s, p)
                 if dot(matrix_apply(own, outward), n) > -0.5:
                     continue
-            if turn < 0.0:  # told from the other side
+            if turned:
                 x = axpy(-d, n, x)
-            last = _offer(contact, touch, first, last, margin, x, scale(turn, n), d, radius, 0.0, base + i - start)
-    return last, least, best
-
-
-@kernel
-def _edges_against(shapes, placed, s, row_s, o, row_o, margin, far, contact, touch, first, last):
-    """The same for the edges of shape s and a grid o, where they are nearer between their ends than at them."""
-    m, shift = _relative(placed, row_s, row_o)
-    world, spot = load9(placed, row_o, AXES), load3(placed, row_o, SPOT)
-    radius = shapes.shape[s, ROUNDING]
-    least, best = far, (0.0, 0.0, 1.0)
-    start = shapes.link[s, EDGE_FIRST]
-    for e in range(start, shapes.link[s, EDGE_END]):
-        if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
-            continue
-        p = _corner(shapes.points, shapes.edges[e, EDGE_START], m, shift)
-        q = _corner(shapes.points, shapes.edges[e, EDGE_STOP], m, shift)
-        side = sub(q, p)
-        d, _ = own_distance(shapes, o, axpy(0.5, side, p))
-        if d - 0.5 * math.sqrt(dot(side, side)) - radius > far:
-            continue
-        t, d, n = own_nearest(shapes, o, p, q)
-        if t <= 0.01 or t >= 0.99:
-            continue
-        gap = d - radius
-        n = matrix_apply(world, n)
-        if gap < least:
-            least, best = gap, n
-        x = add(spot, matrix_apply(world, axpy(t, side, p)))
-        last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, CROSSING + e - start)
+                n = scale(sign, n)
+            if d - radius < least:
+                least, best = d - radius, n
+            last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, base + i - start)
+    if shapes.link[one, KIND] >= CAPSULE and shapes.link[two, KIND] == GRID:
+        m, shift = _relative(placed, one, two)
+        world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
+        radius = shapes.shape[one, ROUNDING]
+        start = shapes.link[one, EDGE_FIRST]
+        for e in range(start, shapes.link[one, EDGE_END]):
+            if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
+                continue
+            p = _corner(shapes.points, shapes.edges[e, EDGE_START], m, shift)
+            side = sub(_corner(shapes.points, shapes.edges[e, EDGE_STOP], m, shift), p)
+            d, _ = own_distance(shapes, two, axpy(0.5, side, p))
+            if d - 0.5 * math.sqrt(dot(side, side)) - radius > max(least, margin):
+                continue
+            t, d, n = own_nearest(shapes, two, p, add(p, side))
+            if t <= 0.01 or t >= 0.99:  # as near at its ends, which are points
+                continue
+            n = matrix_apply(world, n)
+            if d - radius < least:
+                least, best = d - radius, n
+            x = add(spot, matrix_apply(world, axpy(t, side, p)))
+            last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, CROSSING + e - start)
     return last, least, best
 
 
@@ -508,7 +456,7 @@ def _triangle_weights(a, b, c):
     return best, p, q, r
 
 
-@stage
+@kernel
 def _tetrahedron_weights(a, b, c, d):
     """The same of a tetrahedron; a squared distance of −1 if the origin is inside."""
     u, v, w = sub(b, a), sub(c, a), sub(d, a)
@@ -540,7 +488,7 @@ def _tetrahedron_weights(a, b, c, d):
     return best, p, q, r, s
 
 
-@stage
+@kernel
 def _approach(shapes, one, two, m, shift, far):
     """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
     such differences. A distance of −1 if the origin is among them."""
@@ -623,7 +571,7 @@ def _approach(shapes, one, two, m, shift, far):
     return far, scale(1.0 / far, v), x
 
 
-@stage
+@kernel
 def _least_way_out(shapes, one, two, m, shift):
     """Two convex shapes that overlap: the axis along which they do so least. Those are normals of faces, or square
     to an edge of each where the two edges meet as outlines do."""
@@ -713,7 +661,7 @@ def _over(points, edges, begin, end, p, n):
     return True
 
 
-@stage
+@kernel
 def _solids(shapes, placed, one, two, margin, contact, touch, first):
     """A solid and a solid or a capsule."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
@@ -805,7 +753,7 @@ def _swap(contact, touch, i, j):
     touch[i, FEATURE], touch[j, FEATURE] = touch[j, FEATURE], touch[i, FEATURE]
 
 
-@stage
+@kernel
 def _keep(contact, touch, first, last):
     """Of the rows of a pair, put at most KEPT in front: the deepest, then those that span the largest area, seen
     along the normal. Height above the deepest counts against a contact; one at the place of another is dropped."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel, stage
+from .jit import kernel
 from .shapes import (
     AXES,
     BODY,
@@ -76,10 +76,10 @@ def matrix_unapply(m, v):
 
 
 @kernel
-def place_shape(shapes, s, position, turn, placed, row):
-    """Shape s into a row of `placed`, its body's frame at a position with a quaternion."""
+def place_shape(shapes, s, position, turn, placed):
+    """Shape s into its row of `placed`, its body's frame at a position with a quaternion."""
     body = quat_matrix(turn)
-    store3(placed, row, SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, OWN_SPOT))))
+    store3(placed, s, SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, OWN_SPOT))))
     half = load3(shapes.shape, s, HALF)
     for k in range(3):
         line = (body[3 * k], body[3 * k + 1], body[3 * k + 2])
@@ -88,9 +88,9 @@ def place_shape(shapes, s, position, turn, placed, row):
             value = 0.0
             for j in range(3):
                 value += line[j] * shapes.shape[s, OWN_AXES + 3 * j + c]
-            placed[row, AXES + 3 * k + c] = value
+            placed[s, AXES + 3 * k + c] = value
             size += abs(value) * half[c]
-        placed[row, EXTENT + k] = size
+        placed[s, EXTENT + k] = size
 
 
 @kernel
@@ -98,20 +98,14 @@ def place_shapes(shapes, where, placed):
     """All shapes, their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 the world."""
     for s in range(len(shapes.link)):
         body = shapes.link[s, BODY]
-        place_shape(shapes, s, load3(where, body, POSITION), load4(where, body, QUATERNION), placed, s)
+        place_shape(shapes, s, load3(where, body, POSITION), load4(where, body, QUATERNION), placed)
 
 
 @kernel
 def distance(shapes, placed, s, point):
     """Signed distance of a world point to shape s and the outward normal there: (d, nx, ny, nz)."""
-    return distance_at(shapes, s, placed, s, point)
-
-
-@kernel
-def distance_at(shapes, s, placed, row, point):
-    """`distance` with shape s standing in some row of `placed`."""
-    m = load9(placed, row, AXES)
-    d, n = own_distance(shapes, s, matrix_unapply(m, sub(point, load3(placed, row, SPOT))))
+    m = load9(placed, s, AXES)
+    d, n = own_distance(shapes, s, matrix_unapply(m, sub(point, load3(placed, s, SPOT))))
     x, y, z = matrix_apply(m, n)
     return d, x, y, z
 
@@ -135,7 +129,7 @@ def own_distance(shapes, s, p):
     return _grid_distance(shapes, s, p)
 
 
-@stage
+@kernel
 def _box_distance(half, p):
     x, y, z = abs(p[0]) - half[0], abs(p[1]) - half[1], abs(p[2]) - half[2]
     sx = 1.0 if p[0] >= 0.0 else -1.0
@@ -153,7 +147,7 @@ def _box_distance(half, p):
     return x, (sx, 0.0, 0.0)
 
 
-@stage
+@kernel
 def _hull_distance(shapes, s, p):
     first, end = shapes.link[s, FACE_FIRST], shapes.link[s, FACE_END]
     inside = -math.inf
@@ -190,7 +184,7 @@ def _hull_distance(shapes, s, p):
     return far, scale(1.0 / far, n)
 
 
-@stage
+@kernel
 def _grid_distance(shapes, s, p):
     """Trilinear in the grid. Outside of it the surface is at least as far as the legs of a right angle say:
     the way to the grid and what the grid says there."""
@@ -200,24 +194,20 @@ def _grid_distance(shapes, s, p):
     y = min(max(p[1] / cell + 0.5 * (ny - 1), 0.0), ny - 1.0)
     z = min(max(p[2] / cell + 0.5 * (nz - 1), 0.0), nz - 1.0)
     i, j, k = min(int(x), nx - 2), min(int(y), ny - 2), min(int(z), nz - 2)
-    x1, y1, z1 = x - i, y - j, z - k
-    x0, y0, z0 = 1.0 - x1, 1.0 - y1, 1.0 - z1
-    g = shapes.grid
     at = shapes.link[s, GRID_FIRST] + (i * ny + j) * nz + k
-    plane = ny * nz
-    a000, a001 = g[at], g[at + 1]
-    a010, a011 = g[at + nz], g[at + nz + 1]
-    a100, a101 = g[at + plane], g[at + plane + 1]
-    a110, a111 = g[at + plane + nz], g[at + plane + nz + 1]
-    b00, b01 = z0 * a000 + z1 * a001, z0 * a010 + z1 * a011
-    b10, b11 = z0 * a100 + z1 * a101, z0 * a110 + z1 * a111
-    c0, c1 = y0 * b00 + y1 * b01, y0 * b10 + y1 * b11
-    d = x0 * c0 + x1 * c1
-    n = (
-        c1 - c0,
-        x0 * (b01 - b00) + x1 * (b11 - b10),
-        x0 * (y0 * (a001 - a000) + y1 * (a011 - a010)) + x1 * (y0 * (a101 - a100) + y1 * (a111 - a110)),
-    )
+    d = gx = gy = gz = 0.0
+    for a in range(2):
+        fx, sx = (x - i, 1.0) if a else (1.0 - x + i, -1.0)
+        for b in range(2):
+            fy, sy = (y - j, 1.0) if b else (1.0 - y + j, -1.0)
+            row = at + (a * ny + b) * nz
+            low, high = shapes.grid[row], shapes.grid[row + 1]
+            value = low + (z - k) * (high - low)
+            d += fx * fy * value
+            gx += sx * fy * value
+            gy += sy * fx * value
+            gz += fx * fy * (high - low)
+    n = (gx, gy, gz)
     far = math.sqrt(dot(n, n))
     n = scale(1.0 / far, n) if far > 1e-6 * cell else (0.0, 0.0, 1.0)
     out = (

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from engine import collide, distance
 from engine.collide import CONTACT_COLUMNS, FEATURE, GAP, NORMAL, POINT, TOUCH_COLUMNS
 from engine.jit import entry
-from engine.shapes import PLACED_COLUMNS, Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, new_placed
+from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, new_placed
 from shapes import random_quaternion
 
 STILL = (1.0, 0.0, 0.0, 0.0)
@@ -43,10 +43,10 @@ def _distance(shapes, placed, s, x, y, z):
 
 
 @entry
-def _impacts(shapes, before, after, pair, slop, out):
+def _impacts(shapes, before, after, scratch, slop, out):
     """before and after: (k, 3, 7)."""
     for k in range(len(before)):
-        out[k] = collide.time_of_impact(shapes, before[k], after[k], pair, 0, 1, slop)
+        out[k] = collide.time_of_impact(shapes, before[k], after[k], scratch, 0, 1, slop)
 
 
 class Pair:
@@ -79,7 +79,7 @@ class Pair:
     def impacts(self, before, after, slop=1e-4):
         """Times of impact of many motions; both (k, 3, 7)."""
         out = np.full(len(before), np.nan)
-        _impacts(self.shapes, before, after, np.zeros((2, PLACED_COLUMNS)), slop, out)
+        _impacts(self.shapes, before, after, new_placed(self.shapes), slop, out)
         return out
 
     def gap_along(self, before, after, times):
