@@ -108,9 +108,9 @@ NO_ROW = np.int64(0)  # where nothing is written
 @kernel
 def collide(shapes, placed, a, b, margin, contact, touch, count):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
-    if count >= len(contact) or _apart(shapes, placed, a, b, margin):
+    if count >= len(contact) or _apart(placed, a, b, margin):
         return count
-    one, two, sign = _order(shapes, a, b)
+    one, two, sign = _order(shapes.link, a, b)
     kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
     last = count
     if kind == SPHERE or other >= GRID:
@@ -138,7 +138,7 @@ def collide(shapes, placed, a, b, margin, contact, touch, count):
 @kernel
 def gap_of(shapes, placed, a, b):
     """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
-    one, two, sign = _order(shapes, a, b)
+    one, two, sign = _order(shapes.link, a, b)
     kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
     if kind == SPHERE or other >= GRID:
         gap, n = math.inf, (0.0, 0.0, 1.0)
@@ -223,19 +223,17 @@ def time_of_impact(shapes, before, after, scratch, a, b, slop):
 
 
 @kernel
-def _order(shapes, a, b):
+def _order(link, a, b):
     """The simpler shape, the other, and −1 if that is not the order given."""
-    kind, other = shapes.link[a, KIND], shapes.link[b, KIND]
+    kind, other = link[a, KIND], link[b, KIND]
     if kind > other or (kind == other and a > b):
         return b, a, -1.0
     return a, b, 1.0
 
 
 @kernel
-def _apart(shapes, placed, a, b, margin):
+def _apart(placed, a, b, margin):
     """Whether the bounding boxes are apart by more than the margin."""
-    if shapes.link[a, KIND] == PLANE or shapes.link[b, KIND] == PLANE:
-        return False
     for k in range(3):
         far = abs(placed[a, SPOT + k] - placed[b, SPOT + k])
         if far > placed[a, EXTENT + k] + placed[b, EXTENT + k] + margin:
@@ -457,38 +455,6 @@ def _triangle_weights(a, b, c):
 
 
 @kernel
-def _tetrahedron_weights(a, b, c, d):
-    """The same of a tetrahedron; a squared distance of −1 if the origin is inside."""
-    u, v, w = sub(b, a), sub(c, a), sub(d, a)
-    volume = dot(u, cross(v, w))
-    sign = 1.0 if volume > 0.0 else -1.0
-    flat = abs(volume) <= 1e-12 * math.sqrt(dot(u, u) * dot(v, v) * dot(w, w))
-    wa = sign * dot(b, cross(c, d))
-    wb = -sign * dot(a, cross(v, w))
-    wc = -sign * dot(u, cross(a, w))
-    wd = -sign * dot(u, cross(v, a))
-    best, p, q, r, s = -1.0, 0.25, 0.25, 0.25, 0.25
-    if wa <= 0.0 or wb <= 0.0 or wc <= 0.0 or wd <= 0.0 or flat:
-        best = math.inf
-        if wa <= 0.0 or flat:
-            best, q, r, s = _triangle_weights(b, c, d)
-            p = 0.0
-        if wb <= 0.0 or flat:
-            e, f, g, h = _triangle_weights(a, c, d)
-            if e < best:
-                best, p, q, r, s = e, f, 0.0, g, h
-        if wc <= 0.0 or flat:
-            e, f, g, h = _triangle_weights(a, b, d)
-            if e < best:
-                best, p, q, r, s = e, f, g, 0.0, h
-        if wd <= 0.0 or flat:
-            e, f, g, h = _triangle_weights(a, b, c)
-            if e < best:
-                best, p, q, r, s = e, f, g, h, 0.0
-    return best, p, q, r, s
-
-
-@kernel
 def _approach(shapes, one, two, m, shift, far):
     """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
     such differences. A distance of −1 if the origin is among them."""
@@ -496,9 +462,9 @@ def _approach(shapes, one, two, m, shift, far):
     first, end = shapes.link[one, POINT_FIRST], shapes.link[one, POINT_END]
     other, stop = shapes.link[two, POINT_FIRST], shapes.link[two, POINT_END]
     floor = OVERLAP * (shapes.shape[one, BOUND] + shapes.shape[two, BOUND])
-    w0 = w1 = w2 = w3 = (0.0, 0.0, 0.0)
-    k0 = k1 = k2 = k3 = np.int64(-1)
-    l0, l1, l2, l3 = 1.0, 0.0, 0.0, 0.0
+    w0 = w1 = w2 = (0.0, 0.0, 0.0)
+    k0 = k1 = k2 = np.int64(-1)
+    l0, l1, l2 = 1.0, 0.0, 0.0
     n, square = 0, math.inf
     v = shift if dot(shift, shift) > 0.0 else (1.0, 0.0, 0.0)
     for _ in range(ROUNDS):
@@ -523,38 +489,46 @@ def _approach(shapes, one, two, m, shift, far):
             w2, k2 = w, k
             _, l0, l1, l2 = _triangle_weights(w0, w1, w2)
         else:
-            w3, k3 = w, k
-            d, l0, l1, l2, l3 = _tetrahedron_weights(w0, w1, w2, w3)
-            if d < 0.0:
+            # a tetrahedron: it holds the origin, or the nearest point is on a side that sees it
+            a, b, c = sub(w1, w0), sub(w2, w0), sub(w, w0)
+            volume = dot(a, cross(b, c))
+            flat = abs(volume) <= 1e-12 * math.sqrt(dot(a, a) * dot(b, b) * dot(c, c))
+            against = (dot(w1, cross(w2, w)), -dot(w0, cross(b, c)), -dot(a, cross(w0, c)), -dot(a, cross(b, w0)))
+            best, gone = math.inf, 4
+            for corner in range(4):
+                if flat or against[corner] * volume <= 0.0:
+                    d, x, y, z = _triangle_weights(
+                        w if corner == 0 else w0, w if corner == 1 else w1, w if corner == 2 else w2
+                    )
+                    if d < best:
+                        best, l0, l1, l2, gone = d, x, y, z, corner
+            if gone == 4:
                 return -1.0, v, v
+            n = 2
+            if gone == 0:
+                w0, k0 = w, k
+            elif gone == 1:
+                w1, k1 = w, k
+            elif gone == 2:
+                w2, k2 = w, k
         # keep what carries weight: the last takes the place of one that goes
         n += 1
-        if n > 3 and l3 <= 0.0:
-            n -= 1
         if n > 2 and l2 <= 0.0:
             n -= 1
-            if n == 3:
-                w2, k2, l2 = w3, k3, l3
         if n > 1 and l1 <= 0.0:
             n -= 1
-            if n == 3:
-                w1, k1, l1 = w3, k3, l3
-            elif n == 2:
+            if n == 2:
                 w1, k1, l1 = w2, k2, l2
         if n > 1 and l0 <= 0.0:
             n -= 1
-            if n == 3:
-                w0, k0, l0 = w3, k3, l3
-            elif n == 2:
+            if n == 2:
                 w0, k0, l0 = w2, k2, l2
             else:
                 w0, k0, l0 = w1, k1, l1
-        # four that all carry weight would hold the origin, so there are three at most
         if n < 3:
             l2, k2 = 0.0, np.int64(-1)
         if n < 2:
             l1, k1 = 0.0, np.int64(-1)
-        l3 = 0.0
         v = axpy(l0, w0, axpy(l1, w1, scale(l2, w2)))
         d = dot(v, v)
         if d >= square:

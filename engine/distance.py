@@ -90,7 +90,7 @@ def place_shape(shapes, s, position, turn, placed):
                 value += line[j] * shapes.shape[s, OWN_AXES + 3 * j + c]
             placed[s, AXES + 3 * k + c] = value
             size += abs(value) * half[c]
-        placed[s, EXTENT + k] = size
+        placed[s, EXTENT + k] = size if shapes.link[s, KIND] != PLANE else math.inf
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from .collide import gap_of
 from .distance import place_shapes
-from .jit import entry, kernel, stage
+from .jit import entry, kernel
 from .shapes import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
 
 # Columns of the scratch table of groups' boxes
@@ -63,34 +63,28 @@ def find_pairs(shapes, placed, reach, moves, box, pairs):
         _surround(shapes, placed, reach, moves, box, g)
     count = 0
     for g in range(groups):
-        endless = shapes.link[shapes.member[shapes.member_start[g]], KIND] == PLANE
         for h in range(g, groups):
-            if box[g, MOVING] == 0.0 and box[h, MOVING] == 0.0:
+            if box[g, MOVING] + box[h, MOVING] == 0.0 or not _overlap(box, g, MIDDLE, box, h, MIDDLE, SIZE, SIZE, 0.0):
                 continue
-            plane = shapes.member[shapes.member_start[h]]
-            if shapes.link[plane, KIND] == PLANE:
-                if not endless and _reaches(placed, reach, plane, box, g, MIDDLE, SIZE, 0.0):
-                    count = _with_plane(shapes, placed, reach, moves, plane, g, pairs, count)
-            elif endless:
-                plane = shapes.member[shapes.member_start[g]]
-                if _reaches(placed, reach, plane, box, h, MIDDLE, SIZE, 0.0):
-                    count = _with_plane(shapes, placed, reach, moves, plane, h, pairs, count)
-            elif _overlap(box, g, MIDDLE, SIZE, box, h, MIDDLE, SIZE, 0.0):
-                for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
-                    s = shapes.member[at]
-                    if g != h and not _overlap(placed, s, SPOT, EXTENT, box, h, MIDDLE, SIZE, reach[s]):
+            for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+                s = shapes.member[at]
+                if not _overlap(placed, s, SPOT, box, h, MIDDLE, EXTENT, SIZE, reach[s]):
+                    continue
+                first = at + 1 if g == h else shapes.member_start[h]
+                for other in range(first, shapes.member_start[h + 1]):
+                    o = shapes.member[other]
+                    if not _overlap(placed, s, SPOT, placed, o, SPOT, EXTENT, EXTENT, reach[s] + reach[o]):
                         continue
-                    first = at + 1 if g == h else shapes.member_start[h]
-                    for other in range(first, shapes.member_start[h + 1]):
-                        o = shapes.member[other]
-                        if _overlap(placed, s, SPOT, EXTENT, placed, o, SPOT, EXTENT, reach[s] + reach[o]):
-                            count = _write(shapes, moves, s, o, pairs, count)
+                    a, b = min(s, o), max(s, o)
+                    if count < len(pairs) and _may_touch(shapes, placed, reach, moves, a, b):
+                        pairs[count, 0], pairs[count, 1] = a, b
+                        count += 1
     return count
 
 
-@stage
+@kernel
 def _surround(shapes, placed, reach, moves, box, g):
-    """The box around a group."""
+    """The box around a group; endless around a plane."""
     box[g, MOVING] = 0.0
     for k in range(3):
         low, high = np.inf, -np.inf
@@ -101,11 +95,12 @@ def _surround(shapes, placed, reach, moves, box, g):
             high = max(high, placed[s, SPOT + k] + far)
             if moves[shapes.link[s, BODY]]:
                 box[g, MOVING] = 1.0
-        box[g, MIDDLE + k], box[g, SIZE + k] = 0.5 * (low + high), 0.5 * (high - low)
+        box[g, MIDDLE + k] = 0.5 * (low + high) if high - low < np.inf else 0.0
+        box[g, SIZE + k] = 0.5 * (high - low)
 
 
 @kernel
-def _overlap(table, i, middle, size, other, j, middle2, size2, grow):
+def _overlap(table, i, middle, other, j, middle2, size, size2, grow):
     """Whether two boxes overlap, given by the columns of their middles and half sizes."""
     for k in range(3):
         if abs(table[i, middle + k] - other[j, middle2 + k]) > table[i, size + k] + other[j, size2 + k] + grow:
@@ -114,33 +109,20 @@ def _overlap(table, i, middle, size, other, j, middle2, size2, grow):
 
 
 @kernel
-def _reaches(placed, reach, plane, table, i, middle, size, grow):
-    """Whether a box reaches the plane."""
-    height = -reach[plane] - grow
-    for k in range(3):
-        n = placed[plane, AXES + 2 + 3 * k]
-        height += n * (table[i, middle + k] - placed[plane, SPOT + k]) - abs(n) * table[i, size + k]
-    return height <= 0.0
-
-
-@kernel
-def _with_plane(shapes, placed, reach, moves, plane, g, pairs, count):
-    for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
-        s = shapes.member[at]
-        if _reaches(placed, reach, plane, placed, s, SPOT, EXTENT, reach[s]):
-            count = _write(shapes, moves, s, plane, pairs, count)
-    return count
-
-
-@kernel
-def _write(shapes, moves, s, o, pairs, count):
-    """Add a pair if it may touch and there is room."""
-    a, b = min(s, o), max(s, o)
+def _may_touch(shapes, placed, reach, moves, a, b):
+    """Whether shapes whose boxes overlap are a pair; a plane's box is endless, so what is above it is told here."""
     body, other = shapes.link[a, BODY], shapes.link[b, BODY]
-    if count >= len(pairs) or body == other or not (moves[body] or moves[other]):
-        return count
+    if body == other or not (moves[body] or moves[other]):
+        return False
     for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
         if shapes.skip[at] == b:
-            return count
-    pairs[count, 0], pairs[count, 1] = a, b
-    return count + 1
+            return False
+    plane = shapes.link[a, KIND] == PLANE
+    if plane or shapes.link[b, KIND] == PLANE:
+        p, s = (a, b) if plane else (b, a)
+        height = -reach[p] - reach[s]
+        for k in range(3):
+            n = placed[p, AXES + 2 + 3 * k]
+            height += n * (placed[s, SPOT + k] - placed[p, SPOT + k]) - abs(n) * min(placed[s, EXTENT + k], 1e300)
+        return height <= 0.0 and shapes.link[s, KIND] != PLANE
+    return True
