@@ -7,14 +7,23 @@
 SI units, Z up, quaternions w first. Never imports Blender.
 """
 
+from .cast import Actor
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
 from .model import Model
 from .motion import Motion
-from .result import Progress, Result
-from .scene import Scene
-from .simulate import simulate, simulate_iter, simulate_variants, warm_up
+from .result import Contacts, Progress, Result
+from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
+from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
+from .simulate import (
+    simulate,
+    simulate_iter,
+    simulate_together,
+    simulate_together_iter,
+    simulate_variants,
+    warm_up,
+)
 
 ENGINE_VERSION = "0.1.0"
 
@@ -22,25 +31,44 @@ __all__ = [
     "BEHAVIOURS",
     "CONTROLLERS",
     "ENGINE_VERSION",
+    "MOVES",
     "NO_NUMBA",
+    "RESPONSES",
     "ROOTS",
+    "TIES",
+    "Actor",
+    "Box",
+    "Capsule",
+    "Collider",
+    "Contacts",
     "Controller",
     "Follow",
+    "Grid",
+    "Ground",
     "HeftError",
+    "Hull",
     "LibraryError",
     "Limp",
     "Model",
     "ModelError",
     "Motion",
     "MotionError",
+    "Plane",
     "Progress",
+    "Push",
     "Result",
     "Scene",
     "SettingError",
+    "Shape",
     "SimulationError",
+    "Sphere",
+    "Tie",
+    "Wind",
     "is_compiled",
     "simulate",
     "simulate_iter",
+    "simulate_together",
+    "simulate_together_iter",
     "simulate_variants",
     "warm_up",
 ]

@@ -34,6 +34,7 @@ from .spatial import (
     unrotate,
 )
 from .state import (
+    ABLE,
     ANCHOR,
     ANIMATED,
     ASSIST,
@@ -50,6 +51,8 @@ from .state import (
     GOAL_ANCHOR,
     GOAL_DRIFT,
     HEAVINESS,
+    LEANED,
+    LIMITED,
     LIMP,
     LOOSE,
     OMEGA,
@@ -193,6 +196,21 @@ def _take_reference(tree, state, i):
 
 
 @kernel
+def take_blow(tree, state, aim, change):
+    """After an impact that changed the rates by `change` (nv,): driven joints follow their error back to the
+    target in closed form (METHODS §1d: impacts, then control)."""
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] == SIMULATED:
+            struck = False
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                if change[d] != 0.0:
+                    struck = True
+                    state.rate[REFERENCE_V, d] += change[d]
+            if struck:
+                _measure(tree, state, aim, FROM, i)
+
+
+@kernel
 def _measure(tree, state, aim, sample, i):
     """E and Ė of r against a target sample."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -227,12 +245,18 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
                     aim.rate[START + k, d] = 0.0
                 aim.rate[SURGE, d] = 0.0
         else:
+            share = 1.0
+            if behaviour == SIMULATED:
+                share = plan.setting[row, i, HEAVINESS]
+                if share > 0.0 or aim.body[i, LEANED] != 0.0:
+                    aim.mode[i] = COMPLIANT
+                elif _deflected(tree, state, i):
+                    # nothing leans on it any more: what is left dies away like any other error
+                    _take_reference(tree, state, i)
+                    _measure(tree, state, aim, FROM, i)
             _aim_by_error(tree, state, aim, i, h)
-            share = plan.setting[row, i, HEAVINESS]
-            if behaviour == ASSIST:
-                share = 1.0
-            elif share > 0.0 or _deflected(state, i):
-                aim.mode[i] = COMPLIANT
+        aim.body[i, LIMITED] = 0.0
+        aim.body[i, ABLE] = float(aim.mode[i])
         for d in range(tree.dof[i], tree.dof[i + 1]):
             aim.rate[SHARE, d] = share
         if tree.kind[i] != FREE:
@@ -248,7 +272,7 @@ def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected."""
     for root in tree.roots:
         if state.behaviour[root] == ASSIST:
-            if _deflected(state, root):
+            if _deflected(tree, state, root):
                 aim.mode[root] = COMPLIANT
             for i in range(root + 1, tree.last[root] + 1):
                 if aim.mode[i] != PRESCRIBED:
@@ -256,9 +280,13 @@ def _assist_when_disturbed(tree, state, aim):
 
 
 @kernel
-def _deflected(state, i):
+def _deflected(tree, state, i):
+    """Whether the body is off its reference, or was struck and leaves it."""
     for k in range(6):
         if state.body[i, DEFLECTION + k] != 0.0:
+            return True
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        if state.rate[V, d] != state.rate[REFERENCE_V, d]:
             return True
     return False
 
@@ -347,7 +375,11 @@ def end_step(tree, state, aim):
         for k in range(SAMPLE_COLUMNS):
             aim.body[i, FROM + k] = aim.body[i, TO + k]
         behaviour = state.behaviour[i]
-        if behaviour == SIMULATED or behaviour == ASSIST:
+        if behaviour == SIMULATED and aim.mode[i] == LOOSE:
+            # its strength was spent: from here the error to the target dies away anew
+            _take_reference(tree, state, i)
+            _measure(tree, state, aim, TO, i)
+        elif behaviour == SIMULATED or behaviour == ASSIST:
             store4(state.body, i, REFERENCE, load4(aim.body, i, GOAL))
             store3(state.body, i, REFERENCE_ANCHOR, load3(aim.body, i, GOAL_ANCHOR))
             for d in range(tree.dof[i], tree.dof[i + 1]):

@@ -12,7 +12,9 @@ Sᵀ (I_articulated + c·I_composite) S.
 from __future__ import annotations
 
 from .jit import kernel, stage
-from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, sub, symmetric_apply
+from .kinematics import apply_inertia, velocities
+from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store6, sub, symmetric_apply
+from .state import LOAD, MOTION, STILL
 from .tree import COLUMN, FORCE, LOWER, MASS, MOMENT, MOVES, PIVOT, ROW, SHIFTS, TURNS, WORLD_INERTIA
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
@@ -166,6 +168,16 @@ def solve(tree, pose, factor, g, x):
             for d in range(first, end):
                 x[d] = 0.0
         put6(scratch, i, MOVES, motion)
+
+
+@kernel
+def momentum_of(tree, pose, table, x, g):
+    """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
+    velocities(tree, pose, x, table, STILL, table, MOTION)
+    for i in range(1, len(tree.parent)):
+        angular, linear = apply_inertia(tree, pose, i, load3(table, i, MOTION), load3(table, i, MOTION + 3))
+        store6(table, i, LOAD, angular, linear)
+    generalized(tree, pose, table, LOAD, g)
 
 
 @kernel

@@ -24,33 +24,37 @@ from queue import Empty, SimpleQueue
 from .aim import aim_step, begin_frame, end_step
 from .articulated import factorise, solve
 from .assist import feed_forward, hold_back
+from .collide import collide, time_of_impact
+from .contact import lean, meet, press
 from .deflection import first_half, second_half
+from .holds import add_limits, add_ties, strike
 from .jit import cache_dir, compiling, is_compiled, is_writable
 from .kinematics import forward
+from .pairs import find_pairs
 from .roots import balance_roots, place_roots, turn_roots
+from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
 from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
+from .sweeps import solve_island
 
 # The largest kernels, what others call first: a round may call those of the rounds before.
-ROUNDS = (
+# What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
+ALONE = (
     (factorise, aim_step, forward, solve, begin_frame),
     (
-        first_half,
-        feed_forward,
-        second_half,
-        turn_roots,
-        balance_roots,
-        hold_back,
-        middle_pose,
-        move,
-        finish,
-        place_roots,
-        end_step,
-        drive_torques,
+        first_half, feed_forward, second_half, turn_roots, balance_roots, hold_back,
+        middle_pose, move, finish, place_roots, end_step, drive_torques,
     ),
     (run_frames,),
+)  # fmt: skip
+TOUCHING = (
+    (collide, solve_island, lay_paths, time_of_impact, add_ties, fill_matrix, add_limits, find_pairs, find_islands),
+    (meet, press, strike, turn_roots, balance_roots, place_roots, drive_torques, lean),
+    (first_half,),
+    (run_frames,),
 )
+ROUNDS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -61,39 +65,46 @@ above = name.split(".")[:-1]
 for k in range(len(above)):
     module = sys.modules[".".join(above[: k + 1])] = types.ModuleType(above[k])
     module.__path__ = [home] if k == len(above) - 1 else []
-importlib.import_module(name + ".build").serve(importlib.import_module(name + ".simulate").sample_shot(), folder)
+importlib.import_module(name + ".build").serve(importlib.import_module(name + ".simulate").sample_shot, folder)
 """
 
 _lock = threading.Lock()
+_built: set[str] = set()  # what this process has seen to
 
 
-def ensure_built() -> None:
+def ensure_built(touching: bool) -> None:
     """Before the first call of a kernel: see to it that the cache is filled."""
-    if not is_compiled() or run_frames.signatures:
+    words = ["alone", "touching"] if touching else ["alone"]
+    if not is_compiled() or set(words) <= _built:
         return
     with _lock:
-        if run_frames.signatures:
-            return
-        folder = cache_dir()
-        mark = folder / "complete"
-        if is_writable(folder) and not mark.exists():
-            try:
-                _build_beside()
-                mark.touch()
-            except OSError as error:
-                warnings.warn(f"Heft compiles by itself, which takes longer: {error}", RuntimeWarning, stacklevel=3)
+        for word in words:
+            if word not in _built:
+                _ensure(word)
+                _built.add(word)
 
 
-def _build_beside() -> None:
+def _ensure(word: str) -> None:
+    folder = cache_dir()
+    mark = folder / word
+    if is_writable(folder) and not mark.exists():
+        try:
+            _build_beside(word)
+            mark.touch()
+        except OSError as error:
+            warnings.warn(f"Heft compiles by itself, which takes longer: {error}", RuntimeWarning, stacklevel=4)
+
+
+def _build_beside(word: str) -> None:
     """Have every part compiled by children; OSError where that does not work."""
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(__package__) for _ in range(count)]
     try:
         with ThreadPoolExecutor(max_workers=count) as pool:
-            for functions in ROUNDS:
+            for functions in ROUNDS[word]:
                 queue: SimpleQueue = SimpleQueue()
                 for function in functions:
-                    queue.put(function.__name__)
+                    queue.put(f"{word} {function.__name__}")
                 for _ in pool.map(lambda child, queue=queue: _feed(child, queue), children):
                     pass
     finally:
@@ -130,18 +141,19 @@ def _feed(child: subprocess.Popen, queue: SimpleQueue) -> None:
             raise OSError(f"compiling '{name}' beside failed: {answer or 'the process ended'}")
 
 
-def serve(shot, folder: str) -> None:
-    """A child's work: compile what it is told to, for the types of a shot, into the caller's cache."""
+def serve(sample, folder: str) -> None:
+    """A child's work: compile what it is told to, for the types of sample shots, into the caller's cache."""
     if str(cache_dir()) != folder:
         print(f"another Python or other libraries ({sys.version.split()[0]})", flush=True)
         return
-    types = _types(shot)
-    functions = {function.__name__: function for functions in ROUNDS for function in functions}
+    types = {word: _types(sample(word == "touching")) for word in ROUNDS}
+    functions = {f.__name__: f for rounds in ROUNDS.values() for each in rounds for f in each}
     with compiling():
         for line in sys.stdin:
-            function = functions[line.strip()]
             try:
-                function.compile(tuple(types[name] for name in inspect.signature(function.py_func).parameters))
+                word, name = line.split()
+                names = inspect.signature(functions[name].py_func).parameters
+                functions[name].compile(tuple(types[word][each] for each in names))
             except Exception as error:  # told to the caller, who compiles by itself and meets it again
                 print(f"{type(error).__name__}: {error}".replace("\n", " "), flush=True)
             else:
@@ -153,14 +165,15 @@ def _types(shot) -> dict:
     """numba's type of every parameter of the parts, by the parameter's name."""
     from numba import boolean, float64, int64, typeof
 
-    work = shot.work
-    columns = ("composite", "compliance", "coords", "anchors")
-    tables = ("tree", "target", "plan", "state", "aim", "work", "record")
-    return {
-        **dict.fromkeys((*columns, "frame", "first", "last", "substeps"), int64),
-        **dict.fromkeys(("h", "dt", "s1"), float64),
+    work, touch = shot.work, shot.touch
+    columns = ("composite", "compliance", "coords", "anchors", "x_row")
+    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b")
+    tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
+    out = {
+        **dict.fromkeys((*columns, *counts), int64),
+        **dict.fromkeys(("h", "dt", "s1", "gamma", "share", "weight", "margin", "slop", "least", "lasts"), float64),
+        **dict.fromkeys(("mixed", "cut", "cone", "last_stage"), boolean),
         **{name: typeof(getattr(shot, name)) for name in tables},
-        "mixed": boolean,
         "gravity": typeof(shot.gravity),
         "table": typeof(work.body),
         "pose": typeof(pose_of.py_func(work, MIDDLE)),
@@ -168,3 +181,11 @@ def _types(shot) -> dict:
         "g": typeof(work.rate[0]),
         "x": typeof(work.rate[0]),
     }
+    if touch is not None:
+        fields = ("placed", "contact", "meet", "moving", "reach", "moves", "box", "pairs")
+        out.update({name: typeof(getattr(touch.found, name)) for name in fields})
+        out.update({name: typeof(getattr(touch, name)) for name in ("shapes", "rows", "holds")})
+        out["where"] = out["before"] = out["after"] = typeof(touch.found.where[0])
+        out["scratch"] = typeof(touch.found.moving)
+        out["bound"] = typeof(touch.holds.bound)
+    return out

@@ -106,7 +106,7 @@ NO_ROW = np.int64(0)  # where nothing is written
 
 
 @kernel
-def collide(shapes, placed, a, b, margin, contact, touch, count):
+def collide(shapes, placed, a, b, margin, contact, meet, count):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):
         return count
@@ -115,23 +115,23 @@ def collide(shapes, placed, a, b, margin, contact, touch, count):
     last = count
     if kind == SPHERE or other >= GRID:
         if kind < PLANE:
-            last, _, _ = _features_against(shapes, placed, one, two, margin, margin, contact, touch, count, last)
+            last, _, _ = _features_against(shapes, placed, one, two, margin, margin, contact, meet, count, last)
     elif other <= CAPSULE:
         last = _rods(
             load3(placed, one, SPOT), _half_axis(shapes.shape, placed, one),
             load3(placed, two, SPOT), _half_axis(shapes.shape, placed, two),
-            shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING], margin, contact, touch, count,
+            shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING], margin, contact, meet, count,
         )  # fmt: skip
     else:
-        last = _solids(shapes, placed, one, two, margin, contact, touch, count)
-    last = _keep(contact, touch, count, last)
+        last = _solids(shapes, placed, one, two, margin, contact, meet, count)
+    last = _keep(contact, meet, count, last)
     friction = math.sqrt(shapes.shape[a, FRICTION] * shapes.shape[b, FRICTION])
     bounce = max(shapes.shape[a, BOUNCE], shapes.shape[b, BOUNCE])
     for row in range(count, last):
         store3(contact, row, NORMAL, scale(sign, load3(contact, row, NORMAL)))
         contact[row, CONTACT_FRICTION], contact[row, CONTACT_BOUNCE] = friction, bounce
-        touch[row, SHAPE_A], touch[row, SHAPE_B] = a, b
-        touch[row, BODY_A], touch[row, BODY_B] = shapes.link[a, BODY], shapes.link[b, BODY]
+        meet[row, SHAPE_A], meet[row, SHAPE_B] = a, b
+        meet[row, BODY_A], meet[row, BODY_B] = shapes.link[a, BODY], shapes.link[b, BODY]
     return last
 
 
@@ -269,7 +269,7 @@ def _direction(x, y, u, v):
 
 
 @kernel
-def _offer(contact, touch, first, last, margin, x, n, d, radius, other, feature):
+def _offer(contact, meet, first, last, margin, x, n, d, radius, other, feature):
     """A contact at point x of one without its rounding, d away from two without its rounding along n: write it behind
     the last if it is within the margin, or in place of the pair's shallowest when there is no room."""
     gap = d - radius - other
@@ -286,12 +286,12 @@ def _offer(contact, touch, first, last, margin, x, n, d, radius, other, feature)
     store3(contact, row, POINT, axpy(0.5 * (other - radius - d), n, x))
     store3(contact, row, NORMAL, n)
     contact[row, GAP] = gap
-    touch[row, FEATURE] = feature
+    meet[row, FEATURE] = feature
     return max(last, row + 1)
 
 
 @kernel
-def _features_against(shapes, placed, one, two, margin, far, contact, touch, first, last):
+def _features_against(shapes, placed, one, two, margin, far, contact, meet, first, last):
     """Offer the points of one that are within the margin of two; if two is a grid, also its points near one, and the
     edges of one. With the new last row, and the least gap and its normal among what is nearer than `far`."""
     least, best = far, (0.0, 0.0, 1.0)
@@ -324,7 +324,7 @@ def _features_against(shapes, placed, one, two, margin, far, contact, touch, fir
                 n = scale(sign, n)
             if d - radius < least:
                 least, best = d - radius, n
-            last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, base + i - start)
+            last = _offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, base + i - start)
     if shapes.link[one, KIND] >= CAPSULE and shapes.link[two, KIND] == GRID:
         m, shift = _relative(placed, one, two)
         world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
@@ -345,7 +345,7 @@ def _features_against(shapes, placed, one, two, margin, far, contact, touch, fir
             if d - radius < least:
                 least, best = d - radius, n
             x = add(spot, matrix_apply(world, axpy(t, side, p)))
-            last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, CROSSING + e - start)
+            last = _offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, CROSSING + e - start)
     return last, least, best
 
 
@@ -360,7 +360,7 @@ def _beside(p, u, q, v, s):
 
 
 @kernel
-def _rods(p, u, q, v, radius, other, margin, contact, touch, first):
+def _rods(p, u, q, v, radius, other, margin, contact, meet, first):
     """Two rounded segments p ± u and q ± v: at the nearest points, or at both ends of where they lie along each
     other."""
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
@@ -376,8 +376,8 @@ def _rods(p, u, q, v, radius, other, margin, contact, touch, first):
             both = min(d1, d2) <= d + 0.01 * radius  # else they cross between these ends
             if both:
                 x, d, n = x1, d1, n1
-                last = _offer(contact, touch, first, last, margin, x2, n2, d2, radius, other, HIGH)
-    return _offer(contact, touch, first, last, margin, x, n, d, radius, other, LOW if both else WITNESS)
+                last = _offer(contact, meet, first, last, margin, x2, n2, d2, radius, other, HIGH)
+    return _offer(contact, meet, first, last, margin, x, n, d, radius, other, LOW if both else WITNESS)
 
 
 @kernel
@@ -636,7 +636,7 @@ def _over(points, edges, begin, end, p, n):
 
 
 @kernel
-def _solids(shapes, placed, one, two, margin, contact, touch, first):
+def _solids(shapes, placed, one, two, margin, contact, meet, first):
     """A solid and a solid or a capsule."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
     m, shift = _relative(placed, one, two)
@@ -665,7 +665,7 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
             p = _corner(points, i, m, shift)
             if _over(points, edges, top, bottom, p, n):
                 far = max((dot(normal, p) - faces[face, FACE_OFFSET]) / across, d)
-                last = _offer(contact, touch, first, last, margin, p, n, far, radius, 0.0, i - start)
+                last = _offer(contact, meet, first, last, margin, p, n, far, radius, 0.0, i - start)
         if faced:
             # corners of two over the face of one
             normal = load3(faces, mine, FACE_NORMAL)
@@ -676,7 +676,7 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
                 if _over(points, edges, begin, end, p, back):
                     far = max((dot(normal, p) - faces[mine, FACE_OFFSET]) / dot(normal, back), d)
                     last = _offer(
-                        contact, touch, first, last, margin, axpy(far, n, q), n, far, 0.0, 0.0, OF_TWO + j - other
+                        contact, meet, first, last, margin, axpy(far, n, q), n, far, 0.0, 0.0, OF_TWO + j - other
                     )
         # where the outlines cross
         for e in range(begin, end):
@@ -695,7 +695,7 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
                 arm = axpy(s, u, p)
                 far = max(dot(n, sub(arm, axpy(t, v, q))), d)
                 feature = CROSSING + ((e - shapes.link[one, EDGE_FIRST]) << 9) + g - shapes.link[two, EDGE_FIRST]
-                last = _offer(contact, touch, first, last, margin, arm, n, far, radius, 0.0, feature)
+                last = _offer(contact, meet, first, last, margin, arm, n, far, radius, 0.0, feature)
     elif not faced and d > 0.0:
         # a capsule that lies along an edge touches there with a line
         u = scale(shapes.shape[one, HALF + 2], (m[2], m[5], m[8]))
@@ -706,13 +706,13 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
             q = add(q, v)
             uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
             if uv > 0.0 and uu * vv - uv * uv < PARALLEL * uu * vv and height - dot(n, q) < 0.1 * radius:
-                last = _rods(shift, u, q, v, radius, 0.0, margin, contact, touch, first)
+                last = _rods(shift, u, q, v, radius, 0.0, margin, contact, meet, first)
                 break
     lowest = -math.inf if last > first and not useful else math.inf  # a line stands for its middle
     for row in range(first, last):
         lowest = min(lowest, contact[row, GAP])
     if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the faces that look this way need not hold the deepest point
-        last = _offer(contact, touch, first, last, margin, x, n, d, radius, 0.0, WITNESS)
+        last = _offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, WITNESS)
     world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
     for row in range(first, last):
         store3(contact, row, POINT, add(spot, matrix_apply(world, load3(contact, row, POINT))))
@@ -721,14 +721,14 @@ def _solids(shapes, placed, one, two, margin, contact, touch, first):
 
 
 @kernel
-def _swap(contact, touch, i, j):
+def _swap(contact, meet, i, j):
     for k in range(GAP + 1):
         contact[i, k], contact[j, k] = contact[j, k], contact[i, k]
-    touch[i, FEATURE], touch[j, FEATURE] = touch[j, FEATURE], touch[i, FEATURE]
+    meet[i, FEATURE], meet[j, FEATURE] = meet[j, FEATURE], meet[i, FEATURE]
 
 
 @kernel
-def _keep(contact, touch, first, last):
+def _keep(contact, meet, first, last):
     """Of the rows of a pair, put at most KEPT in front: the deepest, then those that span the largest area, seen
     along the normal. Height above the deepest counts against a contact; one at the place of another is dropped."""
     if last - first < 2:
@@ -737,7 +737,7 @@ def _keep(contact, touch, first, last):
     for row in range(first + 1, last):
         if contact[row, GAP] < contact[at, GAP]:
             at = row
-    _swap(contact, touch, first, at)
+    _swap(contact, meet, first, at)
     p, n, lowest = load3(contact, first, POINT), load3(contact, first, NORMAL), contact[first, GAP]
     u = v = (0.0, 0.0, 0.0)  # to the second and third
     kept = first + 1
@@ -764,7 +764,7 @@ def _keep(contact, touch, first, last):
                 best, at = score, row
         if at < 0:
             break
-        _swap(contact, touch, kept, at)
+        _swap(contact, meet, kept, at)
         arm = sub(load3(contact, kept, POINT), p)
         if k == 1:
             u = arm

@@ -19,12 +19,14 @@ import math
 
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
+from .contact import brace, lean, press
 from .jit import kernel, stage
 from .kinematics import apply_inertia, momenta, velocities
 from .model import BALL, FREE
 from .spatial import (
     add,
     axpy,
+    copy,
     cross,
     dot,
     load3,
@@ -82,6 +84,7 @@ from .state import (
     SEEN_PUSH,
     SEEN_SURGE,
     SHARE,
+    SHIFTED,
     SPIN,
     STAGE_PLACE,
     STAGE_RATE,
@@ -90,6 +93,7 @@ from .state import (
     SURGE,
     TRACKED,
     TRACKING,
+    WHOLE,
     X1,
     X2,
     G,
@@ -98,6 +102,7 @@ from .state import (
     factor_of,
     pose_of,
 )
+from .strength import add_spent
 from .tree import COM, INVERSE, MASS, ROTATION
 
 GAMMA = 1.0 - math.sqrt(0.5)
@@ -178,23 +183,21 @@ def _same_branch(delta, before):
 
 
 @kernel
-def prepare_factor(tree, aim, work, pose, h):
+def prepare_factor(tree, state, aim, work, pose, h):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
-    shared beside loose joints, which takes the tracking factor as well."""
+    shared beside loose joints or a guided root, which takes the tracking factor as well."""
     compliant = mixed = loose = False
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
         work.active[MAIN, i] = mode != PRESCRIBED
-        work.active[TRACKING, i] = mode == LOOSE
+        # a guided root answers its load with the joints holding, or it would throw its own light body about
+        work.active[TRACKING, i] = mode == LOOSE or (mode == COMPLIANT and state.behaviour[i] == ASSIST)
         work.body[i, COMPLIANCE] = 0.0
-        if mode == LOOSE:
-            loose = True
+        loose = loose or work.active[TRACKING, i]
         if mode == COMPLIANT:
             compliant = True
             mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
-            if aim.body[i, LIMITED] == 0.0:
-                kp, kv = aim.body[i, GAINS], aim.body[i, GAINS + 1]
-                work.body[i, COMPLIANCE] = GAMMA * h * (kv + GAMMA * h * kp)
+            work.body[i, COMPLIANCE] = _compliance(aim, i, h)
     if compliant:
         composite_inertia(tree, pose, work.body, COMPOSITE)
         for i in range(1, len(tree.parent)):
@@ -206,8 +209,21 @@ def prepare_factor(tree, aim, work, pose, h):
     factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, MAIN))
     mixed = mixed and loose
     if mixed:
+        for root in tree.roots:
+            work.body[root, COMPLIANCE] = 0.0
         factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, TRACKING))
+        for root in tree.roots:
+            if aim.mode[root] == COMPLIANT:
+                work.body[root, COMPLIANCE] = _compliance(aim, root, h)
     return compliant, mixed
+
+
+@kernel
+def _compliance(aim, i, h):
+    """c of C = c·D; a limited drive has none."""
+    if aim.body[i, LIMITED] != 0.0:
+        return 0.0
+    return GAMMA * h * (aim.body[i, GAINS + 1] + GAMMA * h * aim.body[i, GAINS])
 
 
 @kernel
@@ -277,7 +293,7 @@ def share_load(tree, aim, work, pose, mixed):
 
 
 @kernel
-def first_half(tree, state, aim, work, h, gravity):
+def first_half(tree, state, aim, work, touch, h, gravity):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
     Returns whether loads are shared beside loose joints.
@@ -285,16 +301,20 @@ def first_half(tree, state, aim, work, h, gravity):
     pose = pose_of(work, MIDDLE)
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
-    compliant, mixed = prepare_factor(tree, aim, work, pose, h)
+    compliant, mixed = prepare_factor(tree, state, aim, work, pose, h)
     _step_load(tree, state, aim, work, pose, h, gravity)
     share_load(tree, aim, work, pose, mixed)
     if compliant:
         _add_blocks(tree, aim, work, SEEN_PUSH)
-    _stages(tree, aim, work, pose, h, compliant)
+    if mixed:
+        brace(tree, state, aim, work, touch, pose, h)
+    lean(tree, work, touch, pose)
+    _stages(tree, state, aim, work, touch, pose, h, compliant)
     for d in range(nv):
         work.rate[ENDS, d] += work.rate[TRACKED, d]
         work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
     _answer_secants(tree, aim, work, pose, mixed, compliant, h)
+    _shift_places(work, touch, h)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
             if aim.mode[i] == PRESCRIBED:
@@ -303,6 +323,15 @@ def first_half(tree, state, aim, work, h, gravity):
             else:
                 work.rate[ENDS, d] += state.rate[V, d] + work.rate[CHANGE, d]
     return mixed
+
+
+@kernel
+def _shift_places(work, touch, h):
+    """Depth and ties' errors go with the move alone, not with the rates that are carried."""
+    if touch is None:
+        return
+    for d in range(len(work.rate[MEAN])):
+        work.rate[MEAN, d] += work.rate[SHIFTED, d] / h
 
 
 @kernel
@@ -321,6 +350,8 @@ def _step_load(tree, state, aim, work, pose, h, gravity):
     leftover(tree, pose, work.body, MOMENTUM, rates, work.body, OTHER_DRIFT, work, g)
     less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
     less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
+    copy(g, work.rate[WHOLE])
+    add_spent(tree, aim, g)
 
 
 @kernel
@@ -355,13 +386,15 @@ def _add_blocks(tree, aim, work, row):
 
 
 @kernel
-def _stages(tree, aim, work, pose, h, compliant):
+def _stages(tree, state, aim, work, touch, pose, h, compliant):
     """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
     factor = factor_of(work, MAIN)
     rate = work.rate
     nv = len(rate[G])
     if not compliant:
         solve(tree, pose, factor, rate[FELT], rate[ENDS])
+        copy(rate[U], rate[STAGE_RATE])
+        press(tree, state, aim, work, touch, pose, ENDS, 1.0, 1.0, 1.0, h, True)
         for d in range(nv):
             rate[MEAN, d] = rate[U, d] + 0.5 * rate[ENDS, d]
         return
@@ -376,7 +409,9 @@ def _stages(tree, aim, work, pose, h, compliant):
             rate[STAGE_PLACE, d] = place + GAMMA * h * u
         _spring(tree, aim, work, h)
         solve(tree, pose, factor, rate[G], rate[x])
-        _note_pull(tree, aim, work, x, float(k), GAMMA if k == 1 else 1.0 - GAMMA)
+        weight = GAMMA if k == 1 else 1.0 - GAMMA
+        press(tree, state, aim, work, touch, pose, x, GAMMA, 1.0 if k == 1 else GAMMA, weight, h, k == 1)
+        _note_pull(tree, aim, work, x, float(k), weight)
     for d in range(nv):
         x1, x2 = rate[X1, d], rate[X2, d]
         rate[ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
@@ -461,7 +496,7 @@ def second_half(tree, state, aim, work, h, mixed):
     where = middle
     if needs_own_factor(tree, aim, work, h):
         where = pose
-        prepare_factor(tree, aim, work, pose, h)
+        prepare_factor(tree, state, aim, work, pose, h)
     share_load(tree, aim, work, where, mixed)
     solve(tree, where, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):

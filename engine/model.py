@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from .errors import ModelError
+from .shapes import Shape
 
 FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)
 JOINT_KINDS = ("FIXED", "HINGE", "UNIVERSAL", "BALL", "FREE")
@@ -45,6 +46,12 @@ class Model:
     centers          (n, 3)    centre of mass in the body's frame [m]
     inertias         (n, 3, 3) about the centre of mass, body axes [kg m²]
     order            (n,)      where each body stood in the caller's lists
+    shapes           (n,)      a tuple of shapes a body, in its frame; empty: it touches nothing
+    frictions        (n,)      of the shapes' surfaces
+    bounces          (n,)      0 … 1
+    limits           (n, 4)    [rad], infinite where there is none: hinge: low, high; universal: low and
+                               high of its first, then of its second angle; ball: largest swing of the
+                               body's Y axis from rest, low and high of the twist about it, unused
     """
 
     names: tuple[str, ...]
@@ -57,6 +64,10 @@ class Model:
     centers: np.ndarray
     inertias: np.ndarray
     order: np.ndarray
+    shapes: tuple[tuple[Shape, ...], ...]
+    frictions: np.ndarray
+    bounces: np.ndarray
+    limits: np.ndarray
 
     @classmethod
     def from_tree(
@@ -70,13 +81,18 @@ class Model:
         centers=None,
         inertias=None,
         axes=None,
+        shapes: Sequence[Shape | Sequence[Shape] | None] | None = None,
+        friction=0.6,
+        bounce=0.0,
+        limits=None,
     ) -> Model:
         """Build a model from lists in any order; bodies come out depth-first.
 
         `parents` holds names, indices into the lists, or None/-1 for the world.
         `axes` is (n, 3) for hinges or (n, 2, 3) where universals are present.
         Roots default to FREE, all others to BALL; masses default to 1 kg and
-        inertias to a 5 cm sphere's.
+        inertias to a 5 cm sphere's. `shapes` holds a shape, several or None a body;
+        friction and bounce are one number or one a body.
         """
         names = tuple(str(name) for name in names)
         n = len(names)
@@ -110,10 +126,20 @@ class Model:
             inertias = np.einsum("i,jk->ijk", masses, np.eye(3) * (0.4 * 0.05**2))
         else:
             inertias = _inertias(_numbers(inertias, (n, 3, 3), "inertia", names, order), names)
+        solid = _shapes(shapes, names, order)
+        frictions = _numbers(np.broadcast_to(friction, (n,)), (n,), "friction", names, order)
+        bounces = _numbers(np.broadcast_to(bounce, (n,)), (n,), "bounce", names, order)
+        for name, rough, springy in zip(names, frictions, bounces, strict=True):
+            if rough < 0.0 or not 0.0 <= springy <= 1.0:
+                raise ModelError(
+                    f"Body '{name}' has friction {rough:g} and bounce {springy:g}: "
+                    "give friction of zero or above and bounce from 0 to 1."
+                )
         arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
-        for array in arrays:
+        bounds = _limits(limits, kind, names, order)
+        for array in (*arrays, frictions, bounces, bounds):
             array.setflags(write=False)
-        return cls(names, *arrays)
+        return cls(names, *arrays, solid, frictions, bounces, bounds)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -205,6 +231,42 @@ def _unit_quaternions(quats: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
         i = int(np.argmax(bad))
         raise ModelError(f"Body '{names[i]}' has a rest rotation of length {norm[i]:g}: give a unit quaternion (wxyz).")
     return quats / norm[:, None]
+
+
+def _shapes(shapes, names: tuple[str, ...], order: np.ndarray) -> tuple[tuple[Shape, ...], ...]:
+    if shapes is None:
+        return ((),) * len(names)
+    if len(shapes) != len(names):
+        raise ModelError(f"{len(names)} bodies but {len(shapes)} shapes: give one, several or None a body.")
+    out = []
+    for source in order:
+        given = shapes[source]
+        if given is None:
+            out.append(())
+        else:
+            out.append(tuple(given) if isinstance(given, list | tuple) else (given,))
+    return tuple(out)
+
+
+def _limits(limits, kinds: np.ndarray, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
+    """Low limits −∞ and the others +∞ where none are given."""
+    n = len(names)
+    none = np.full((n, 4), np.inf)
+    none[:, 0] = np.where(kinds == BALL, np.inf, -np.inf)
+    none[:, 1] = np.where(kinds == BALL, -np.inf, np.inf)
+    none[kinds == UNIVERSAL, 2] = -np.inf
+    if limits is None:
+        return none
+    given = np.array(limits, dtype=np.float64)
+    if given.shape != (n, 4):
+        raise ModelError(f"The joint limits have shape {given.shape}, wanted ({n}, 4): NaN where there is none.")
+    out = np.where(np.isnan(given[order]), none, given[order])
+    low = np.stack([np.where(kinds == BALL, out[:, 1], out[:, 0]), np.where(kinds == UNIVERSAL, out[:, 2], -np.inf)], 1)
+    high = np.stack([np.where(kinds == BALL, out[:, 2], out[:, 1]), np.where(kinds == UNIVERSAL, out[:, 3], np.inf)], 1)
+    bad = (low > high).any(axis=1)
+    if bad.any():
+        raise ModelError(f"Body '{names[int(np.argmax(bad))]}' has a lower limit above its upper one: swap them.")
+    return out
 
 
 def _kinds(kinds, names, parents, order) -> np.ndarray:

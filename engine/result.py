@@ -13,6 +13,25 @@ from .motion import Motion
 
 
 @dataclass(frozen=True, eq=False)
+class Contacts:
+    """What pressed on what, k contacts in all.
+
+    frames      (k,) index of the frame
+    a, b        (k,) names of the bodies; 'the world' for the ground
+    points      (k, 3) [m]
+    normals     (k, 3) unit, from b to a
+    forces      (k, 3) on a [N], the mean over the step before the frame
+    """
+
+    frames: np.ndarray
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    points: np.ndarray
+    normals: np.ndarray
+    forces: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The simulated motion with what happened on the way.
 
@@ -21,6 +40,9 @@ class Result:
     forces           (frames, n, 3) what the drive of a root applies, world axes [N];
                      zero for all other bodies
     velocities       (frames, nv) generalized velocity at each frame [rad/s, m/s]
+    objects          where the scene's free colliders went: name → positions (frames, 3)
+                     and rotations (frames, 4), the same in every actor's result
+    contacts         what touched, of the whole scene, the same in every actor's result
     warnings         plain sentences for the user
     """
 
@@ -28,13 +50,17 @@ class Result:
     torques: np.ndarray
     forces: np.ndarray
     velocities: np.ndarray
+    objects: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    contacts: Contacts | None = None
     warnings: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """One report of `simulate_iter`: frames done of all, and at the end the result."""
+    """One report of `simulate_iter`: frames done of all, and at the end the result (of the first actor,
+    and of all)."""
 
     done: int
     total: int
     result: Result | None = None
+    results: tuple[Result, ...] = ()

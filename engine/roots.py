@@ -45,6 +45,7 @@ from .state import (
     NEW,
     NEW_ANCHOR,
     NOW,
+    SHIFTED,
     SPIN,
     pose_of,
 )
@@ -68,7 +69,7 @@ def any_free(tree, aim):
 
 
 @kernel
-def turn_roots(tree, state, aim, work, h):
+def turn_roots(tree, state, aim, work, touch, h):
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints."""
     now, pose = pose_of(work, NOW), pose_of(work, MIDDLE)
     for root in tree.roots:
@@ -83,6 +84,8 @@ def turn_roots(tree, state, aim, work, h):
         _, _, _, carried = tree_momentum(tree, now, root, state.body, SPIN)
         mass, center, _, inner = tree_momentum(tree, pose, root, work.body, MOMENTUM)
         inertia = locked_inertia(tree, pose, root, mass, center)
+        # a push acts all through the step: half of it is there in the middle
+        carried = axpy(0.5, pushed(tree, touch, root, center)[1], carried)
         start, guess = load4(now.body, root, ROTATION), load4(pose.body, root, ROTATION)
         w = (0.0, 0.0, 0.0)
         q = guess
@@ -92,22 +95,30 @@ def turn_roots(tree, state, aim, work, h):
             w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
             q = quat_mul(quat_exp(scale(0.5 * h, w)), start)
         q = quat_mul(quat_exp(scale(h, w)), start)
+        if touch is not None:
+            q = quat_mul(q, quat_exp(load3(work.rate, SHIFTED, tree.dof[root])))
         store4(work.body, root, NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, REST)), q)))
 
 
 @kernel
-def place_roots(tree, state, aim, work, h, gravity):
+def place_roots(tree, state, aim, work, touch, h, gravity):
     """Put the centre of mass of each free tree where its momentum and gravity carry it."""
     for root in tree.roots:
         if is_free(tree, aim, root):
             mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
             _, after, _, _ = tree_momentum(tree, pose_of(work, FINAL), root, state.body, SPIN)
+            linear = axpy(0.5, pushed(tree, touch, root, before)[0], linear)
             shift = axpy(h / mass, linear, scale(0.5 * h * h, gravity))
+            if touch is not None:
+                turn = rotate(
+                    load4(pose_of(work, FINAL).body, root, ROTATION), load3(work.rate, SHIFTED, tree.dof[root])
+                )
+                shift = add(shift, add(load3(work.rate, SHIFTED, tree.dof[root] + 3), cross(turn, after)))
             store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), shift))
 
 
 @kernel
-def balance_roots(tree, state, aim, work, h, gravity):
+def balance_roots(tree, state, aim, work, touch, h, gravity):
     """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
 
     Where that would leave a wholly loose tree with more energy than it had, its joints
@@ -118,14 +129,30 @@ def balance_roots(tree, state, aim, work, h, gravity):
     for root in tree.roots:
         if is_free(tree, aim, root):
             mass, _, p0, l0 = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-            _give_momentum(tree, work, pose, root, axpy(h * mass, gravity, p0), l0)
-            slow = _slow_down(tree, state, aim, work, pose, root, dot(p0, p0) / mass)
+            _, center, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, work.body, MOMENTUM)
+            push, couple = pushed(tree, touch, root, center)
+            p1, l1 = add(axpy(h * mass, gravity, p0), push), add(l0, couple)
+            _give_momentum(tree, work, pose, root, p1, l1)
+            slow = 1.0
+            if dot(push, push) + dot(couple, couple) == 0.0:
+                slow = _slow_down(tree, state, aim, work, pose, root, dot(p0, p0) / mass)
             if slow < 1.0:
                 for d in range(tree.dof[root + 1], tree.dof[tree.last[root] + 1]):
                     work.rate[ENDS, d] *= slow
                 velocities(tree, pose, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
                 momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-                _give_momentum(tree, work, pose, root, axpy(h * mass, gravity, p0), l0)
+                _give_momentum(tree, work, pose, root, p1, l1)
+
+
+@kernel
+def pushed(tree, touch, root, center):
+    """What contacts and ties give a tree in this step: linear impulse, and angular about `center`."""
+    push = couple = (0.0, 0.0, 0.0)
+    if touch is not None:
+        for i in range(root, tree.last[root] + 1):
+            couple = add(couple, load3(touch.force, i, 0))
+            push = add(push, load3(touch.force, i, 3))
+    return push, sub(couple, cross(center, push))
 
 
 @kernel

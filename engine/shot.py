@@ -12,15 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from .aim import aim_step, begin_frame
+from .contact import mark_contacts, meet
+from .holds import strike
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
 from .roots import any_free
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, PRESCRIBED, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
+from .touch import MARK_COLUMNS, MARKS
 from .tree import Tree
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 MAX_PARTS = 16.0
+MAX_CUTS = 24  # parts of a step in which something fast may meet
 
 
 class Record(NamedTuple):
@@ -28,20 +32,23 @@ class Record(NamedTuple):
 
     body: np.ndarray  # (frames, n+1, 7) coordinates and anchors
     rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
+    touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
 
 
-def new_record(tree: Tree, frames: int) -> Record:
+def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    return Record(np.zeros((frames, n1, 7)), np.zeros((frames, 2, nv)))
+    marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
+    return Record(np.zeros((frames, n1, 7)), np.zeros((frames, 2, nv)), marks)
 
 
 @entry
-def run_frames(tree, target, plan, state, aim, work, record, first, last, substeps, dt, gravity):
+def run_frames(tree, target, plan, state, aim, work, touch, record, first, last, substeps, dt, gravity):
     """Simulate from frame `first` to frame `last`. Returns the first frame with a bad number, or −1.
 
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
-    Where every joint is prescribed the closed form holds over any time, so only the steps at
-    the frame's edges, whose torques are written down, are taken one by one.
+    `touch` is None where nothing can touch. Where every joint is prescribed the closed form
+    holds over any time, so only the steps at the frame's edges, whose torques are written
+    down, are taken one by one.
     """
     total = len(record.rate)
     for frame in range(first, last):
@@ -49,21 +56,32 @@ def run_frames(tree, target, plan, state, aim, work, record, first, last, subste
         if frame == 0:
             _begin_shot(tree, state, work)
             _write(state, record, frame)
+        strike(tree, state, aim, work, touch, frame)
         k = 0
         while k < substeps:
             width = 1
-            if 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
+            if touch is None and 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
                 width = substeps - 1 - k
             parts = _parts(tree, state, aim, dt / substeps)
-            h = dt * width / (substeps * parts)
-            for j in range(parts):
-                aim_step(tree, target, plan, state, aim, frame, (k + width * (j + 1.0) / parts) / substeps, dt, h)
-                step(tree, state, aim, plan, work, h, gravity)
+            share = dt * width / substeps
+            done = 0.0
+            cuts = 0
+            h = share
+            while done < 1.0:
+                h = min(share / parts, share * (1.0 - done))
+                h = meet(tree, state, aim, work, touch, frame, h, gravity, cuts < MAX_CUTS)
+                cuts += 1
+                done = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
+                aim_step(tree, target, plan, state, aim, frame, (k + width * done) / substeps, dt, h)
+                step(tree, state, aim, plan, work, touch, frame, h, gravity)
+                weight = h / share
                 if k == 0:
-                    _write_torque(work, record, frame, (1.0 if frame == 0 else 0.5) / parts)
-                if k == substeps - 1:
-                    _write_torque(work, record, frame + 1, (1.0 if frame + 2 == total else 0.5) / parts)
+                    _write_torque(work, record, frame, weight if frame == 0 else 0.5 * weight)
+                if k + width == substeps:
+                    _write_torque(work, record, frame + 1, weight if frame + 2 == total else 0.5 * weight)
             k += width
+            if k == substeps:
+                mark_contacts(touch, record.touch, frame + 1, h)
         if not _write(state, record, frame + 1):
             return frame + 1
     return -1

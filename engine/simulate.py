@@ -14,17 +14,19 @@ import numpy as np
 
 from . import rotations as rot
 from .build import ensure_built
+from .cast import Actor, Cast
 from .controllers import Controller, Follow
 from .errors import MotionError, SettingError, SimulationError
 from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
-from .result import Progress, Result
-from .scene import Scene
+from .result import Contacts, Progress, Result
+from .scene import Collider, Scene
+from .shapes import Sphere
 from .shot import new_record, run_frames
 from .state import new_aim, new_state, new_work
-from .target import AT
-from .tree import Tree, build_tree
+from .target import ANCHOR_AT, AT
+from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
 SLICES = 50  # progress reports of a shot
 
@@ -37,9 +39,16 @@ def simulate(
     steps_per_second: float = 240,
 ) -> Result:
     """Simulate the whole motion at once."""
-    shot = Shot(model, motion, controller, scene, steps_per_second)
+    return simulate_together([Actor(model, motion, controller)], scene, steps_per_second)[0]
+
+
+def simulate_together(
+    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
+) -> list[Result]:
+    """Several characters in one scene: one result each."""
+    shot = Shot(actors, scene, steps_per_second)
     shot.run(shot.frames - 1)
-    return shot.result()
+    return shot.results()
 
 
 def simulate_iter(
@@ -50,14 +59,22 @@ def simulate_iter(
     steps_per_second: float = 240,
 ) -> Iterator[Progress]:
     """The same in slices. Drop the iterator to cancel; the last report carries the result."""
-    shot = Shot(model, motion, controller, scene, steps_per_second)
+    return simulate_together_iter([Actor(model, motion, controller)], scene, steps_per_second)
+
+
+def simulate_together_iter(
+    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
+) -> Iterator[Progress]:
+    """Several characters in slices; the last report carries one result each."""
+    shot = Shot(actors, scene, steps_per_second)
     yield Progress(0, shot.frames)
     stride = max(1, math.ceil(shot.frames / SLICES))
     while shot.done < shot.frames - 1:
         shot.run(min(shot.done + stride, shot.frames - 1))
         if shot.done < shot.frames - 1:
             yield Progress(shot.done, shot.frames)
-    yield Progress(shot.frames, shot.frames, shot.result())
+    results = shot.results()
+    yield Progress(shot.frames, shot.frames, results[0], tuple(results))
 
 
 def simulate_variants(
@@ -77,42 +94,41 @@ def simulate_variants(
 class Shot:
     """One simulation on its way: resumable frame by frame."""
 
-    def __init__(
-        self, model: Model, motion: Motion, controller: Controller, scene: Scene | None, steps_per_second: float
-    ) -> None:
-        if motion.rotations.shape[1] != len(model):
-            raise MotionError(
-                f"The motion has {motion.rotations.shape[1]} bodies, the model {len(model)}: build it for this model."
-            )
+    def __init__(self, actors: Sequence[Actor], scene: Scene | None, steps_per_second: float) -> None:
+        for actor in actors:
+            if actor.motion.rotations.shape[1] != len(actor.model):
+                raise MotionError(
+                    f"The motion has {actor.motion.rotations.shape[1]} bodies, the model {len(actor.model)}: "
+                    "build it for this model."
+                )
         if not (np.isfinite(steps_per_second) and steps_per_second > 0.0):
             raise SettingError(f"Steps per second is {steps_per_second}: give a number above zero.")
         warn_if_plain()
-        self.model = model
-        self.motion = motion
-        self.frames = len(motion)
+        scene = scene or Scene()
+        self.cast = Cast(actors, scene)
+        self.frames = self.cast.frames
         self.done = 0
-        self.dt = 1.0 / motion.fps
+        self.dt = 1.0 / self.cast.fps
         # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
-        self.substeps = max(1, math.ceil(steps_per_second / motion.fps - 1e-9))
-        self.gravity = tuple(float(x) for x in (scene or Scene()).gravity)
-        self.tree = _tree_of(model)
-        self.target = motion.target(model)
-        self.plan = controller.plan(model, self.frames)
+        self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
+        self.gravity = tuple(float(x) for x in scene.gravity)
+        self.tree, self.target, self.plan = self.cast.tree, self.cast.target, self.cast.plan
         self.state = new_state(self.tree)
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
-        self.record = new_record(self.tree, self.frames)
+        self.touch = self.cast.touch()
+        self.record = new_record(self.tree, self.frames, self.touch is not None)
         if self.frames == 1:
             self.record.body[0, 1:, :4] = self.target.curve[0, 1:, AT : AT + 4]
-            self.record.body[0, 1:, 4:] = motion.positions[0]
+            self.record.body[0, 1:, 4:] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
         if last <= self.done:
             return
-        ensure_built()
+        ensure_built(self.touch is not None)
         bad = run_frames(
-            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.record,
+            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.touch, self.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
         if bad >= 0:
@@ -121,36 +137,53 @@ class Shot:
 
     def _raise_bad(self, frame: int) -> None:
         rows = ~np.isfinite(self.record.body[frame]).all(axis=1)
-        name = self.model.names[max(0, int(np.argmax(rows)) - 1)]
+        name = self.cast.name_of(int(np.argmax(rows)))
+        start = self.cast.actors[0].motion.frame_start
         raise SimulationError(
-            f"Body '{name}' flew apart at frame {frame + self.motion.frame_start}: raise the steps per second, "
+            f"Body '{name}' flew apart at frame {frame + start}: raise the steps per second, "
             "or look for a key that jumps there."
         )
 
-    def result(self) -> Result:
-        """What was simulated, as motion in the source's terms."""
-        model, record = self.model, self.record
-        # not built and checked again: the kernels have looked at every number
-        motion = Motion(
-            self.motion.fps,
-            coords_to_rotations(model, record.body[:, 1:, :4]),
-            np.ascontiguousarray(record.body[:, 1:, 4:]),
-            np.zeros((self.frames, len(model)), dtype=bool),
-            self.motion.frame_start,
-        )
-        for array in (motion.rotations, motion.positions, motion.stepped):
-            array.setflags(write=False)
-        torques, forces = _drive(model, record, motion)
-        return Result(motion, torques, forces, record.rate[:, 0])
+    def results(self) -> list[Result]:
+        """What was simulated, as motion in the sources' terms: a result each actor."""
+        cast, model, record = self.cast, self.cast.model, self.record
+        rotations = coords_to_rotations(model, record.body[:, 1:, :4])
+        positions = np.ascontiguousarray(record.body[:, 1:, 4:])
+        torques, forces = _drive(model, record, rotations)
+        objects, contacts = self._objects(rotations, positions), self._contacts()
+        out = []
+        for actor, start in zip(cast.actors, cast.starts, strict=False):
+            body = slice(start, start + len(actor.model))
+            dofs = slice(*model.dof_starts[[body.start, body.stop]])
+            # not built and checked again: the kernels have looked at every number
+            motion = Motion(
+                actor.motion.fps,
+                np.ascontiguousarray(rotations[:, body]),
+                np.ascontiguousarray(positions[:, body]),
+                np.zeros((self.frames, len(actor.model)), dtype=bool),
+                actor.motion.frame_start,
+            )
+            for array in (motion.rotations, motion.positions, motion.stepped):
+                array.setflags(write=False)
+            out.append(Result(motion, torques[:, body], forces[:, body], record.rate[:, 0, dofs], objects, contacts))
+        return out
 
+    def _contacts(self) -> Contacts:
+        """What touched, frame by frame."""
+        frames, slots = np.nonzero(self.record.touch[:, :, MARK_A] >= 0.0)
+        marks = self.record.touch[frames, slots]
+        names = [tuple(self.cast.name_of(int(row)) for row in marks[:, side]) for side in (MARK_A, MARK_B)]
+        point, normal, force = (marks[:, c : c + 3] for c in (MARK_POINT, MARK_NORMAL, MARK_FORCE))
+        return Contacts(frames, *names, point, normal, force)
 
-def _tree_of(model: Model) -> Tree:
-    """The model laid out for the kernels, made once: a model is constant and settings change often."""
-    tree = model.__dict__.get("_tree")
-    if tree is None:
-        tree = build_tree(model)
-        object.__setattr__(model, "_tree", tree)
-    return tree
+    def _objects(self, rotations: np.ndarray, positions: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Where the free colliders went."""
+        cast = self.cast
+        found = {}
+        for collider, start in zip(cast.colliders, cast.starts[len(cast.actors) :], strict=True):
+            if collider.moves == "FREE":
+                found[collider.name] = (positions[:, start], rotations[:, start])
+        return found
 
 
 def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
@@ -166,9 +199,9 @@ def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
     return rot.continuous(out)
 
 
-def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def _drive(model: Model, record, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalized torques as vectors: (frames, n, 3) in body axes, and roots' forces in world axes."""
-    frames, n = motion.rotations.shape[:2]
+    frames, n = rotations.shape[:2]
     torques, forces = np.zeros((frames, n, 3)), np.zeros((frames, n, 3))
     tau, first = record.rate[:, 1], model.dof_starts[:-1]
     three = np.arange(3)
@@ -189,13 +222,16 @@ def _drive(model: Model, record, motion: Motion) -> tuple[np.ndarray, np.ndarray
     return torques, forces
 
 
-def sample_shot() -> Shot:
+def sample_shot(touching: bool) -> Shot:
     """The smallest shot with everything in it that is compiled."""
     model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
     motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
-    return Shot(model, motion, Follow(heaviness=0.5, root="FREE"), None, 24.0)
+    scene = Scene(colliders=[Collider("ball", [Sphere(0.1)])]) if touching else Scene()
+    return Shot([Actor(model, motion, Follow(heaviness=0.5, root="FREE"))], scene, 24.0)
 
 
-def warm_up() -> None:
+def warm_up(touching: bool = True) -> None:
     """Compile everything, or load it from the cache. Safe in a thread."""
-    sample_shot().run(1)
+    sample_shot(False).run(1)
+    if touching:
+        sample_shot(True).run(1)

@@ -19,7 +19,7 @@ PRESCRIBED, LOOSE, COMPLIANT = (np.int64(k) for k in range(3))
 ANIMATED, SIMULATED, LIMP, ASSIST = (np.int64(k) for k in range(4))
 
 # Columns of Plan.setting
-OMEGA, ZETA, HEAVINESS = (np.int64(k) for k in range(3))
+OMEGA, ZETA, HEAVINESS, STRENGTH = (np.int64(k) for k in range(4))
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
 COORDS = np.int64(0)  # 4
@@ -50,7 +50,9 @@ DRIFT_SECANT = np.int64(10)  # 3
 RESPONSE = np.int64(13)  # 4: closed-form response over one step
 GAINS = np.int64(17)  # 2: k_p, k_v
 LIMITED = np.int64(19)  # 1: not 0 where the drive gives a fixed impulse instead of a spring's
-FROM = np.int64(20)  # a target sample: at the step's start …
+LEANED = np.int64(20)  # 1: not 0 where something leans on the joint that it does not brace against
+ABLE = np.int64(21)  # 1: the mode the joint has while its strength suffices
+FROM = np.int64(22)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step
@@ -88,7 +90,11 @@ PULL = np.int64(14)  # impulse of the compliant joints' springs
 TORQUE = np.int64(15)  # what the drives gave, mean over the step [N m, N]
 FEED = np.int64(16)  # 3 rows: what an undisturbed root's motion takes, part by part
 SEEN_SURGE = np.int64(19)  # … and its SURGE
-WORK_ROWS = np.int64(20)
+# what contacts take: rates at a stage's end, a load, what it changes; and their shift of places
+TOTAL_RATE, LOADED_RATE, ANSWER, SHIFTED = (np.int64(k) for k in range(20, 24))
+WHOLE = np.int64(24)  # the load of the whole step
+STOPS = np.int64(25)  # impulses of joint limits
+WORK_ROWS = np.int64(26)
 # Poses of Work
 NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = (np.int64(k) for k in range(5))
 # Factors of Work: the joints' own, and with compliant joints held
@@ -99,7 +105,7 @@ class Plan(NamedTuple):
     """What the controller asks, a row a frame or one row for all frames; bodies from column 1."""
 
     behaviour: np.ndarray  # (rows, n+1)
-    setting: np.ndarray  # (rows, n+1, 3) √k_p [rad/s], damping ratio, heaviness
+    setting: np.ndarray  # (rows, n+1, 4) √k_p [rad/s], damping ratio, heaviness, strength [N m]
     assist: np.ndarray  # (n+1,) limit of a root's guiding force in body weights
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .aim import advance, difference, end_step, joint_rates, store_rates
 from .articulated import generalized
 from .assist import feed_forward, hold_back
+from .contact import forget_forces, keep_warm, touching
 from .deflection import first_half, second_half
 from .jit import kernel, stage
 from .kinematics import forward, momenta, velocities
@@ -57,10 +58,12 @@ from .state import (
     REFERENCE,
     SECANT,
     SPIN,
+    STOPS,
     TORQUE,
     V,
     pose_of,
 )
+from .strength import any_limit, give_in
 from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
@@ -68,35 +71,42 @@ DEFLECTION_OVER = 1e-13
 
 
 @stage
-def step(tree, state, aim, plan, work, h, gravity):
+def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did."""
     final = pose_of(work, FINAL)
     free = any_free(tree, aim)
-    loaded = anything_loaded(tree, aim)
+    weak = any_limit(tree, state, plan, frame)
+    loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     middle_pose(tree, state, aim, work, h)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
         again = True
+        turn = 0
         while again:
-            mixed = first_half(tree, state, aim, work, h, gravity)
+            mixed = first_half(tree, state, aim, work, touch, h, gravity)
             again = hold_back(tree, state, aim, plan, work, h)
+            if weak:
+                again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
+            turn += 1
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])
+        forget_forces(work, touch)
     move(tree, state, aim, work, h)
     if free:
-        turn_roots(tree, state, aim, work, h)
+        turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if loaded:
         second_half(tree, state, aim, work, h, mixed)
     velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
-        place_roots(tree, state, aim, work, h, gravity)
-        balance_roots(tree, state, aim, work, h, gravity)
+        place_roots(tree, state, aim, work, touch, h, gravity)
+        balance_roots(tree, state, aim, work, touch, h, gravity)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
-    drive_torques(tree, state, work, h, gravity)
+    drive_torques(tree, state, work, touch, h, gravity)
+    keep_warm(touch, h)
     finish(tree, state, aim, work)
     end_step(tree, state, aim)
 
@@ -172,7 +182,7 @@ def _move_compliant(tree, state, aim, work, i, h):
 
 
 @kernel
-def drive_torques(tree, state, work, h, gravity):
+def drive_torques(tree, state, work, touch, h, gravity):
     """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
     pose = pose_of(work, MIDDLE)
     n1 = len(tree.parent)
@@ -181,9 +191,15 @@ def drive_torques(tree, state, work, h, gravity):
         force = sub(gain, scale(h * tree.body[i, MASS], gravity))
         spin = sub(load3(work.body, i, MOMENTUM), load3(state.body, i, SPIN))
         store6(work.body, i, LOAD, add(spin, cross(load3(pose.body, i, COM), force)), force)
+    if touch is not None:
+        for i in range(1, n1):
+            for k in range(6):
+                work.body[i, LOAD + k] -= touch.force[i, k]
     torque = work.rate[TORQUE]
     generalized(tree, pose, work.body, LOAD, torque)
     for d in range(len(torque)):
+        if touch is not None:
+            torque[d] -= work.rate[STOPS, d]
         torque[d] /= h
 
 
@@ -218,4 +234,6 @@ def _note_deflection(tree, state, aim, i):
         largest = max(largest, abs(state.rate[V, j] - aim.rate[END, j]))
     if largest < DEFLECTION_OVER:
         delta = shift = (0.0, 0.0, 0.0)
+        for j in range(d, tree.dof[i + 1]):
+            state.rate[V, j] = aim.rate[END, j]
     store6(state.body, i, DEFLECTION, delta, shift)

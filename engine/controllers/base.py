@@ -40,12 +40,13 @@ class Controller(ABC):
     def plan(self, model: Model, frames: int) -> Plan:
         """What is asked of each body at each frame."""
 
-    def _plan(self, model: Model, frames: int, settle_time, damping_ratio, heaviness) -> Plan:
+    def _plan(self, model: Model, frames: int, settle_time, damping_ratio, heaviness, strength=np.inf) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
         zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
         heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
+        strong = _per_body(strength, model, frames, "strength", 0.0, np.inf)
         behaviour = self._behaviours(model, frames)
-        rows = max(len(settle), len(zeta), len(heavy), len(behaviour))
+        rows = max(len(settle), len(zeta), len(heavy), len(strong), len(behaviour))
 
         def columns(values: np.ndarray, world: float) -> np.ndarray:
             out = np.full((rows, len(model) + 1), world, dtype=values.dtype)
@@ -54,7 +55,10 @@ class Controller(ABC):
 
         return Plan(
             columns(behaviour, 0),
-            np.stack([columns(SETTLE / settle, 1.0), columns(zeta, 1.0), columns(heavy, 0.0)], axis=2),
+            np.stack(
+                [columns(SETTLE / settle, 1.0), columns(zeta, 1.0), columns(heavy, 0.0), columns(strong, np.inf)],
+                axis=2,
+            ),
             np.full(len(model) + 1, _one_number(self.assist, "assist")),
         )
 

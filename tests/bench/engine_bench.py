@@ -23,6 +23,7 @@ import mujoco  # noqa: E402
 import numpy as np  # noqa: E402
 
 import engine  # noqa: E402
+from engine.cast import Actor  # noqa: E402
 from engine.simulate import Shot  # noqa: E402
 from mujoco_model import Oracle  # noqa: E402
 from shapes import ragdoll, smooth_motion  # noqa: E402
@@ -47,7 +48,7 @@ def report(what: str, value: str, limit: str = "", good: bool | None = None) -> 
 
 def step_time(model, motion, control, rate=RATE) -> float:
     """Seconds a step of one shot, torques included."""
-    shot = Shot(model, motion, control, None, rate)
+    shot = Shot([Actor(model, motion, control)], None, rate)
     start = time.perf_counter()
     shot.run(len(motion) - 1)
     return (time.perf_counter() - start) / ((len(motion) - 1) * shot.substeps)

@@ -1,0 +1,318 @@
+"""Everybody on stage as one model: the characters of a shot and the scene's colliders.
+
+Owns who stands where in the joined tables. Must not know how a step is solved.
+
+A collider is a tree of one body: free, animated, or fixed where it never moves. So
+contacts between characters, with themselves, with free and with moving things are all
+the same: between two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import rotations as rot
+from .controllers import Controller
+from .errors import MotionError, SettingError
+from .model import FIXED, Model
+from .motion import Motion
+from .pd import SETTLE
+from .scene import RESPONSES, TIES, BodyName, Collider, Scene
+from .shapes import Plane, Shapes, build_shapes, center_of_mass, inertia, volume
+from .state import ANIMATED, LIMP, Plan
+from .target import Target
+from .touch import (
+    FINDS_LENGTH,
+    FINDS_POINT,
+    PUSH_COLUMNS,
+    TIE_A,
+    TIE_B,
+    TIE_BRACED,
+    TIE_COLUMNS,
+    TIE_KIND,
+    TIE_LENGTH,
+    TIE_LINK_COLUMNS,
+    TIE_POINT_A,
+    TIE_POINT_B,
+    Holds,
+    Touch,
+    new_touch,
+)
+from .tree import Tree, build_tree
+
+SETTING = (SETTLE, 1.0, 0.0, np.inf)  # of colliders, which have no drive
+OVERLAP = 1e-3  # [m] shapes of one character this near at rest never touch
+
+
+@dataclass(frozen=True, eq=False)
+class Actor:
+    """A character in a shot: its model, its motion and what controls it."""
+
+    model: Model
+    motion: Motion
+    controller: Controller
+
+
+class Cast:
+    """The actors and the scene's colliders, joined."""
+
+    def __init__(self, actors: Sequence[Actor], scene: Scene) -> None:
+        if not actors:
+            raise SettingError("Nobody is in the shot: give at least one actor.")
+        self.actors, self.scene = tuple(actors), scene
+        first = actors[0].motion
+        self.frames, self.fps = len(first), first.fps
+        for actor in actors:
+            if (len(actor.motion), actor.motion.fps) != (self.frames, self.fps):
+                raise MotionError("The actors' motions differ in length or frame rate: sample them alike.")
+        self.colliders = tuple(scene.colliders)
+        props = [_prop(each, self.frames, self.fps) for each in self.colliders]
+        self.models = [actor.model for actor in actors] + [prop.model for prop in props]
+        self.motions = [actor.motion for actor in actors] + [prop.motion for prop in props]
+        ends = np.cumsum([len(model) for model in self.models])
+        self.starts = np.concatenate([[0], ends[:-1]]).astype(int)
+        plans = [actor.controller.plan(actor.model, self.frames) for actor in actors]
+        self.plan = _join_plans(plans + [prop.plan for prop in props])
+        self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
+        self.tree = tree_of(self.model)
+        targets = [motion.target(model) for model, motion in zip(self.models, self.motions, strict=True)]
+        self.target = targets[0] if len(targets) == 1 else _join_targets(targets)
+
+    def row(self, name: BodyName | None) -> int:
+        """The table row of a body or collider; 0 is the world."""
+        if name is None:
+            return 0
+        which, wanted = name if isinstance(name, tuple) else (None, name)
+        if which is None:
+            for k, collider in enumerate(self.colliders):
+                if collider.name == wanted:
+                    return int(self.starts[len(self.actors) + k]) + 1
+        found = [
+            int(self.starts[k]) + actor.model.names.index(wanted) + 1
+            for k, actor in enumerate(self.actors)
+            if which in (None, k) and wanted in actor.model.names
+        ]
+        if len(found) != 1:
+            problem = "is in several characters: give (which, name)" if found else "is not in the shot"
+            raise SettingError(f"Body '{wanted}' {problem}.")
+        return found[0]
+
+    def name_of(self, row: int) -> str:
+        """The name of a body, for messages."""
+        if row <= 0:
+            return "the world"
+        which = int(np.searchsorted(self.starts, row - 1, side="right")) - 1
+        if which >= len(self.actors):
+            return self.colliders[which - len(self.actors)].name
+        return self.models[which].names[row - 1 - int(self.starts[which])]
+
+    def touch(self) -> Touch | None:
+        """The tables of contact, or None where nothing can touch or is tied."""
+        shapes, holds = self._shapes(), self._holds()
+        if not len(shapes.shape) and not len(holds.tie) and not len(holds.push) and np.isinf(holds.bound).all():
+            return None
+        moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
+        moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
+        return new_touch(self.tree, shapes, holds, moves, max(_size(actor.model) for actor in self.actors))
+
+    def _holds(self) -> Holds:
+        n1 = len(self.model) + 1
+        ties, pushes = self.scene.ties, self.scene.pushes
+        tie, link = np.zeros((len(ties), TIE_COLUMNS)), np.zeros((len(ties), TIE_LINK_COLUMNS), dtype=np.int64)
+        on = np.ones((self.frames, len(ties)), dtype=np.bool_)
+        for k, each in enumerate(ties):
+            link[k, TIE_A], link[k, TIE_B] = self.row(each.a), self.row(each.b)
+            link[k, TIE_KIND], link[k, TIE_BRACED] = TIES.index(each.kind), RESPONSES.index(each.response)
+            tie[k, TIE_POINT_A : TIE_POINT_A + 3] = each.point_a
+            link[k, FINDS_POINT], link[k, FINDS_LENGTH] = each.point_b is None, each.length is None
+            if each.point_b is not None:
+                tie[k, TIE_POINT_B : TIE_POINT_B + 3] = each.point_b
+            elif each.kind == "DISTANCE":
+                raise SettingError(f"The distance tie of '{each.a}' has one end only: give point_b.")
+            if each.length is not None:
+                tie[k, TIE_LENGTH] = each.length
+            if each.active is not None:
+                if np.shape(each.active) != (self.frames,):
+                    raise SettingError(f"The tie of '{each.a}' is keyed for another number of frames than the motion.")
+                on[:, k] = each.active
+        push = np.zeros((len(pushes), PUSH_COLUMNS))
+        for k, each in enumerate(pushes):
+            row = self.row(each.body)
+            point = self.model.centers[row - 1] if each.point is None else each.point
+            push[k] = [each.frame, row, *each.impulse, *point]
+        bound = np.full((n1, 4), np.inf)
+        bound[1:] = self.model.limits
+        return Holds(tie, link, on, bound, push)
+
+    def _shapes(self) -> Shapes:
+        bodies, shapes, friction, bounce, response, owner = [], [], [], [], [], []
+
+        def put(row: int, shape, rough: float, springy: float, word: str, whose: int) -> None:
+            bodies.append(row)
+            shapes.append(shape)
+            friction.append(rough)
+            bounce.append(springy)
+            response.append(RESPONSES.index(word))
+            owner.append(whose)
+
+        for k, model in enumerate(self.models):
+            collider = self.colliders[k - len(self.actors)] if k >= len(self.actors) else None
+            for body in range(len(model)):
+                for shape in model.shapes[body]:
+                    word = collider.response if collider else "GIVES_WAY"
+                    surface = (model.frictions[body], model.bounces[body])
+                    put(int(self.starts[k]) + body + 1, shape, *surface, word, k)
+        ground = self.scene.ground
+        if ground is not None:
+            plane = Plane((0.0, 0.0, 1.0), ground.height)
+            put(0, plane, ground.friction, ground.bounce, ground.response, -1)
+        apart = self._apart(bodies, owner)
+        roots = np.concatenate([[0], self.model.trees + 1])
+        return build_shapes(bodies, shapes, friction, bounce, response, [int(roots[b]) for b in bodies], apart)
+
+    def _apart(self, bodies: list[int], owner: list[int]) -> list[tuple[int, int]]:
+        """Pairs of shapes that never touch: of neighbours, of one character where it does not touch
+        itself, and those asked for."""
+        parents = np.concatenate([[0], self.model.parents + 1])
+        asked = {frozenset((self.row(a), self.row(b))) for a, b in self.scene.apart}
+        out = []
+        for s in range(len(bodies)):
+            for t in range(s + 1, len(bodies)):
+                a, b = bodies[s], bodies[t]
+                same = owner[s] == owner[t] and owner[s] >= 0
+                near = parents[a] == b or parents[b] == a
+                if (same and (near or not self.scene.touch_self)) or frozenset((a, b)) in asked:
+                    out.append((s, t))
+        return out
+
+
+def _size(model: Model) -> float:
+    """How far the bodies reach at rest, from anchor to anchor [m]."""
+    places, turns = np.zeros((len(model), 3)), np.zeros((len(model), 4))
+    for i, parent in enumerate(model.parents):
+        if parent < 0:
+            turns[i] = model.rest_rotations[i]
+        else:
+            places[i] = places[parent] + rot.rotate(turns[parent][None], model.offsets[i][None])[0]
+            turns[i] = rot.multiply(turns[parent][None], model.rest_rotations[i][None])[0]
+    return float(np.ptp(places, axis=0).max())
+
+
+@dataclass(frozen=True, eq=False)
+class _Prop:
+    model: Model
+    motion: Motion
+    plan: Plan
+
+
+def _stands(collider: Collider) -> bool:
+    """Whether it never moves."""
+    if collider.moves == "FREE":
+        return False
+    places, turns = np.atleast_2d(collider.positions), np.atleast_2d(collider.rotations)
+    return bool((places == places[0]).all() and (turns == turns[0]).all())
+
+
+def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
+    """A collider as a model of one body."""
+    places = _sampled(collider, collider.positions, frames, 3)
+    turns = _sampled(collider, collider.rotations, frames, 4)
+    start = min(max(int(collider.free_from), 0), frames - 1)
+    time = (np.arange(frames) - start)[:, None] / fps
+    if collider.velocity is not None:
+        places = places[start] + time * np.asarray(collider.velocity, dtype=np.float64)
+    if collider.spin is not None:
+        turns = rot.multiply(rot.exp(time * np.asarray(collider.spin, dtype=np.float64)), turns[start][None])
+    if _stands(collider):
+        model = Model.from_tree(
+            [collider.name], [None], [places[0]], [turns[0]], ["FIXED"],
+            shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
+        )  # fmt: skip
+        motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
+        return _Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
+    sizes = [volume(shape) for shape in collider.shapes]
+    share = np.array(sizes) / sum(sizes)
+    centers = np.array([center_of_mass(shape) for shape in collider.shapes])
+    center = share @ centers
+    total = np.zeros((3, 3))
+    for part, shape, c in zip(share, collider.shapes, centers, strict=True):
+        off = c - center
+        total += inertia(shape, part * collider.mass)
+        total += part * collider.mass * (off @ off * np.eye(3) - np.outer(off, off))
+    model = Model.from_tree(
+        [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
+        inertias=[total], shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
+    )  # fmt: skip
+    motion = Motion.build(model, fps, turns[:, None], places[:, None])
+    behaviour = np.full((frames, 2), ANIMATED)
+    if collider.moves == "FREE":
+        behaviour[start:, 1] = LIMP
+    setting = np.ones((frames, 2, 1)) * SETTING
+    return _Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
+
+
+def _sampled(collider: Collider, values, frames: int, width: int) -> np.ndarray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape == (width,):
+        return np.tile(array, (frames, 1))
+    if array.shape != (frames, width):
+        raise SettingError(
+            f"Collider '{collider.name}' has {len(array)} samples, the motion {frames} frames: sample it alike."
+        )
+    return array
+
+
+def tree_of(model: Model) -> Tree:
+    """The model laid out for the kernels, made once: a model is constant and settings change often."""
+    tree = model.__dict__.get("_tree")
+    if tree is None:
+        tree = build_tree(model)
+        object.__setattr__(model, "_tree", tree)
+    return tree
+
+
+def _join_models(models: list[Model]) -> Model:
+    names = tuple(f"{k}/{name}" for k, model in enumerate(models) for name in model.names)
+    starts = np.concatenate([[0], np.cumsum([len(model) for model in models])[:-1]])
+    parents = np.concatenate([np.where(m.parents < 0, -1, m.parents + s) for m, s in zip(models, starts, strict=True)])
+
+    def joined(field: str) -> np.ndarray:
+        return np.concatenate([getattr(model, field) for model in models])
+
+    arrays = ("offsets", "rest_rotations", "kinds", "axes", "masses", "centers", "inertias")
+    return Model(
+        names,
+        parents,
+        *(joined(field) for field in arrays),
+        np.arange(len(names)),
+        tuple(shapes for model in models for shapes in model.shapes),
+        joined("frictions"),
+        joined("bounces"),
+        joined("limits"),
+    )
+
+
+def _join_plans(plans: list[Plan]) -> Plan:
+    """Side by side; row 0 of each is the world's and stays once."""
+    if len(plans) == 1:
+        return plans[0]
+    rows = max(len(plan.behaviour) for plan in plans)
+
+    def joined(arrays: list[np.ndarray]) -> np.ndarray:
+        full = [np.broadcast_to(a, (rows, *a.shape[1:])) for a in arrays]
+        return np.ascontiguousarray(np.concatenate([full[0][:, :1], *(a[:, 1:] for a in full)], axis=1))
+
+    assist = np.concatenate([plans[0].assist[:1], *(plan.assist[1:] for plan in plans)])
+    return Plan(joined([plan.behaviour for plan in plans]), joined([plan.setting for plan in plans]), assist)
+
+
+def _join_targets(targets: list[Target]) -> Target:
+    first = targets[0]
+    return Target(
+        np.ascontiguousarray(np.concatenate([first.curve[:, :1], *(t.curve[:, 1:] for t in targets)], axis=1)),
+        np.ascontiguousarray(np.concatenate([first.hold[:, :1], *(t.hold[:, 1:] for t in targets)], axis=1)),
+        np.concatenate([first.moving[:1], *(t.moving[1:] for t in targets)]),
+    )

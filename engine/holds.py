@@ -1,0 +1,290 @@
+"""Ties and joint limits as rows, and blows from nowhere.
+
+Owns what a tie, a limit and a push are in the solve. Must not know how rows are solved.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .aim import take_blow
+from .articulated import factorise, generalized, solve
+from .jit import kernel
+from .kinematics import momenta, velocities
+from .model import BALL, FREE
+from .spatial import (
+    add,
+    cross,
+    dot,
+    load3,
+    load4,
+    quat_conj,
+    quat_log,
+    quat_mul,
+    rotate,
+    scale,
+    store3,
+    store4,
+    store6,
+    sub,
+    unrotate,
+)
+from .state import (
+    ANIMATED,
+    ANSWER,
+    COMPLIANCE,
+    COMPOSITE,
+    COORDS,
+    DRIFT,
+    LOAD,
+    LOADED_RATE,
+    MAIN,
+    MOTION,
+    NOW,
+    SPIN,
+    V,
+    factor_of,
+    pose_of,
+)
+from .touch import (
+    ALLOWED,
+    BEARS,
+    BODY_A,
+    BODY_B,
+    BRACED,
+    DISTANCE,
+    ERROR_NOW,
+    FINDS_LENGTH,
+    FINDS_POINT,
+    GRIP,
+    HIGH,
+    HOLDS,
+    IMPULSE,
+    LIMIT,
+    LOW,
+    ON_A,
+    ON_B,
+    OWN,
+    PUSH_FRAME,
+    PUSH_IMPULSE,
+    PUSH_POINT,
+    PUSH_ROW,
+    REBOUND,
+    ROWS,
+    SHIFT,
+    SOURCE,
+    SWING,
+    TIE,
+    TIE_A,
+    TIE_B,
+    TIE_BRACED,
+    TIE_KIND,
+    TIE_LENGTH,
+    TIE_POINT_A,
+    TIE_POINT_B,
+    TIE_TURN,
+    TOTAL,
+    TWIST_HIGH,
+    TWIST_LOW,
+    WELD,
+    WHAT,
+)
+from .tree import PLACE, ROTATION
+
+# A limit is watched from this far before it, besides what the step's rate covers [rad].
+WATCH = 0.02
+
+
+@kernel
+def add_block(rows, b, what, source, i, j, braced):
+    """An empty block between two bodies; returns the next one's number."""
+    rows.link[b, BODY_A], rows.link[b, BODY_B] = i, j
+    rows.link[b, WHAT], rows.link[b, SOURCE], rows.link[b, ROWS] = what, source, 1
+    rows.link[b, BRACED] = braced
+    for k in range(36):
+        rows.block[b, ON_A + k] = 0.0
+    for k in range(9):
+        rows.block[b, OWN + k] = 0.0
+    for k in range(3):
+        rows.block[b, ERROR_NOW + k] = rows.block[b, IMPULSE + k] = 0.0
+        rows.block[b, SHIFT + k] = rows.block[b, TOTAL + k] = rows.block[b, ALLOWED + k] = 0.0
+    rows.block[b, GRIP] = rows.block[b, REBOUND] = rows.block[b, BEARS] = 0.0
+    return b + 1
+
+
+@kernel
+def put_force(block, b, column, body, arm, direction):
+    """A unit force as a wrench about the root anchor; nothing on the world."""
+    if body > 0:
+        store6(block, b, column, cross(arm, direction), direction)
+
+
+@kernel
+def unit(r):
+    """A world axis."""
+    if r == 0:
+        return 1.0, 0.0, 0.0
+    if r == 1:
+        return 0.0, 1.0, 0.0
+    return 0.0, 0.0, 1.0
+
+
+@kernel
+def add_ties(holds, rows, where, frame, count):
+    """Blocks of the ties that hold in this frame."""
+    for t in range(len(holds.tie)):
+        if not holds.tie_on[min(frame, len(holds.tie_on) - 1), t]:
+            holds.tie_link[t, HOLDS] = 0
+            continue
+        i, j = holds.tie_link[t, TIE_A], holds.tie_link[t, TIE_B]
+        if holds.tie_link[t, HOLDS] == 0:
+            _take_hold(holds, where, t, i, j)
+        spot = _spot(where, i, load3(holds.tie, t, TIE_POINT_A))
+        other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
+        off = sub(spot, other)
+        arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
+        b = count
+        count = add_block(rows, b, TIE, t, i, j, holds.tie_link[t, TIE_BRACED])
+        if holds.tie_link[t, TIE_KIND] == DISTANCE:
+            length = math.sqrt(dot(off, off))
+            along = scale(1.0 / length, off) if length > 1e-9 else (0.0, 0.0, 1.0)
+            put_force(rows.block, b, ON_A, i, arm_a, along)
+            put_force(rows.block, b, ON_B, j, arm_b, scale(-1.0, along))
+            rows.block[b, ERROR_NOW] = length - holds.tie[t, TIE_LENGTH]
+            continue
+        for r in range(3):
+            put_force(rows.block, b, ON_A + 6 * r, i, arm_a, unit(r))
+            put_force(rows.block, b, ON_B + 6 * r, j, arm_b, scale(-1.0, unit(r)))
+            rows.block[b, ERROR_NOW + r] = off[r]
+        if holds.tie_link[t, TIE_KIND] == WELD:
+            b = count
+            count = add_block(rows, b, TIE, t, i, j, holds.tie_link[t, TIE_BRACED])
+            should = quat_mul(load4(where, j, 3), load4(holds.tie, t, TIE_TURN))
+            turn = quat_log(quat_mul(load4(where, i, 3), quat_conj(should)))
+            for r in range(3):
+                if i > 0:
+                    store3(rows.block, b, ON_A + 6 * r, unit(r))
+                if j > 0:
+                    store3(rows.block, b, ON_B + 6 * r, scale(-1.0, unit(r)))
+                rows.block[b, ERROR_NOW + r] = turn[r]
+    return count
+
+
+@kernel
+def _spot(where, i, point):
+    return add(load3(where, i, 0), rotate(load4(where, i, 3), point))
+
+
+@kernel
+def _take_hold(holds, where, t, i, j):
+    """A tie keeps what it finds when it takes hold."""
+    holds.tie_link[t, HOLDS] = 1
+    spot = _spot(where, i, load3(holds.tie, t, TIE_POINT_A))
+    if holds.tie_link[t, FINDS_POINT] != 0:
+        store3(holds.tie, t, TIE_POINT_B, unrotate(load4(where, j, 3), sub(spot, load3(where, j, 0))))
+    store4(holds.tie, t, TIE_TURN, quat_mul(quat_conj(load4(where, j, 3)), load4(where, i, 3)))
+    if holds.tie_link[t, FINDS_LENGTH] != 0:
+        off = sub(spot, _spot(where, j, load3(holds.tie, t, TIE_POINT_B)))
+        holds.tie[t, TIE_LENGTH] = math.sqrt(dot(off, off))
+
+
+@kernel
+def add_limits(tree, state, bound, rows, h, count):
+    """Blocks of joints at or near their limits, one a side."""
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        if kind == FREE or state.behaviour[i] == ANIMATED:
+            continue
+        if kind == BALL:
+            count = _limit_ball(state, bound, rows, i, d, h, count)
+        else:
+            for k in range(tree.dof[i + 1] - d):
+                angle, rate = state.body[i, COORDS + k], state.rate[V, d + k]
+                low, high = bound[i, LOW + 2 * k], bound[i, HIGH + 2 * k]
+                if angle - low < WATCH + h * abs(rate):
+                    rows.block[count, ERROR_NOW] = 0.0
+                    b = count
+                    count = add_block(rows, b, LIMIT, i, i, 0, 0)
+                    rows.block[b, OWN + k], rows.block[b, ERROR_NOW] = 1.0, angle - low
+                if high - angle < WATCH + h * abs(rate):
+                    b = count
+                    count = add_block(rows, b, LIMIT, i, i, 0, 0)
+                    rows.block[b, OWN + k], rows.block[b, ERROR_NOW] = -1.0, high - angle
+    return count
+
+
+@kernel
+def _limit_ball(state, bound, rows, i, d, h, count):
+    """Swing is the angle of the Y axis from rest, twist the turn about it."""
+    q = load4(state.body, i, COORDS)
+    swing, low, high = bound[i, SWING], bound[i, TWIST_LOW], bound[i, TWIST_HIGH]
+    if math.isinf(swing) and math.isinf(low) and math.isinf(high):
+        return count
+    w = load3(state.rate, V, d)
+    reach = WATCH + h * math.sqrt(dot(w, w))
+    axis = (0.0, 1.0, 0.0)
+    rest = unrotate(q, axis)
+    out = cross(rest, axis)
+    sine = math.sqrt(dot(out, out))
+    angle = math.atan2(sine, rest[1])
+    if swing - angle < reach and sine > 1e-9:
+        count = _limit_row(rows, i, scale(-1.0 / sine, out), swing - angle, count)
+    if angle < 3.0:
+        twist = 2.0 * math.atan2(q[2], q[0])
+        if twist > math.pi:
+            twist -= 2.0 * math.pi
+        elif twist < -math.pi:
+            twist += 2.0 * math.pi
+        turn = scale(1.0 / (1.0 + rest[1]), add(axis, rest))
+        if twist - low < reach:
+            count = _limit_row(rows, i, turn, twist - low, count)
+        if high - twist < reach:
+            count = _limit_row(rows, i, scale(-1.0, turn), high - twist, count)
+    return count
+
+
+@kernel
+def _limit_row(rows, i, coefficients, gap, count):
+    b = count
+    count = add_block(rows, b, LIMIT, i, i, 0, 0)
+    store3(rows.block, b, OWN, coefficients)
+    rows.block[b, ERROR_NOW] = gap
+    return count
+
+
+@kernel
+def strike(tree, state, aim, work, touch, frame):
+    """Pushes of this frame: driven joints are passive, as in any impact."""
+    if touch is None:
+        return
+    due = False
+    for p in range(len(touch.holds.push)):
+        due = due or touch.holds.push[p, PUSH_FRAME] == frame
+    if not due:
+        return
+    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
+    for i in range(len(tree.parent)):
+        factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED
+        work.body[i, COMPLIANCE] = 0.0
+        for k in range(6):
+            work.body[i, LOAD + k] = 0.0
+    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    for p in range(len(touch.holds.push)):
+        if touch.holds.push[p, PUSH_FRAME] == frame:
+            i = int(touch.holds.push[p, PUSH_ROW])
+            arm = add(
+                load3(pose.body, i, PLACE),
+                rotate(load4(pose.body, i, ROTATION), load3(touch.holds.push, p, PUSH_POINT)),
+            )
+            impulse = load3(touch.holds.push, p, PUSH_IMPULSE)
+            couple = cross(arm, impulse)
+            for k in range(3):
+                work.body[i, LOAD + k] += couple[k]
+                work.body[i, LOAD + 3 + k] += impulse[k]
+    generalized(tree, pose, work.body, LOAD, work.rate[LOADED_RATE])
+    solve(tree, pose, factor, work.rate[LOADED_RATE], work.rate[ANSWER])
+    for d in range(len(work.rate[ANSWER])):
+        state.rate[V, d] += work.rate[ANSWER, d]
+    take_blow(tree, state, aim, work.rate[ANSWER])
+    velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    momenta(tree, pose, work.body, MOTION, state.body, SPIN)

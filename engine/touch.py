@@ -1,0 +1,207 @@
+"""What bodies that touch, are tied or reach their limits need: the tables of the solve.
+
+Owns the layout of `Touch`. Must not know how contacts are found or solved.
+
+A *block* is up to three rows of one contact, tie or limit. A row is a unit force (or
+couple) on one body and its reaction on another, each about its own tree's root anchor.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .collide import CONTACT_COLUMNS, TOUCH_COLUMNS
+from .pairs import new_box
+from .shapes import Shapes, new_placed
+from .tree import MASS, Tree
+
+# Placements of bodies: as the step starts, and as it is foreseen to end.
+START_PLACE, AHEAD = (np.int64(k) for k in range(2))
+
+# What a block is.
+CONTACT, LIMIT, TIE = (np.int64(k) for k in range(3))
+
+# Columns of Rows.block
+ON_A = np.int64(0)  # 18: three wrenches on body a, angular then linear
+ON_B = np.int64(18)  # 18: their reactions on body b
+OWN = np.int64(36)  # 9: three rows of coefficients on the first three rates of body a's joint
+ERROR_NOW = np.int64(45)  # 3: gap or tie's error as the step starts [m, rad]
+SPEED_NOW = np.int64(48)  # 3: the rows' rates as the step starts
+IMPULSE = np.int64(51)  # 3: what the rows give over the step [N s, N m s]
+SHIFT = np.int64(54)  # 3: what they shift, times mass
+GRIP = np.int64(57)  # 1: friction
+REBOUND = np.int64(58)  # 1: bounce
+TOTAL = np.int64(59)  # 3: impulse of the whole step, all stages
+ALLOWED = np.int64(62)  # 3: the rows' rates in the reference motion, as far as it is allowed to press on
+BEARS = np.int64(65)  # 1: weight the contact bears in the reference motion, besides what is solved [N]
+BLOCK_COLUMNS = np.int64(66)
+
+# Columns of Rows.link
+BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS = (np.int64(k) for k in range(8))
+LINK_COLUMNS = np.int64(8)
+
+# Columns of Holds.tie
+TIE_POINT_A = np.int64(0)  # 3: on a, in its frame [m]
+TIE_POINT_B = np.int64(3)  # 3: on b
+TIE_TURN = np.int64(6)  # 4: rotation of a as b sees it
+TIE_LENGTH = np.int64(10)  # 1
+TIE_COLUMNS = np.int64(11)
+# Columns of Holds.tie_link; HOLDS: whether the tie has taken hold; FINDS_*: takes it from where bodies are then
+TIE_A, TIE_B, TIE_KIND, TIE_BRACED, HOLDS, FINDS_POINT, FINDS_LENGTH = (np.int64(k) for k in range(7))
+TIE_LINK_COLUMNS = np.int64(7)
+PIN, WELD, DISTANCE = (np.int64(k) for k in range(3))
+
+# Columns of Holds.bound, infinite where there is none: hinge and universal: low and high of each angle;
+# ball: largest swing of the body's Y axis, low and high of the twist about it
+LOW, HIGH = np.int64(0), np.int64(1)
+SWING, TWIST_LOW, TWIST_HIGH = np.int64(0), np.int64(1), np.int64(2)
+
+# Columns of Holds.push
+PUSH_FRAME, PUSH_ROW = np.int64(0), np.int64(1)
+PUSH_IMPULSE = np.int64(2)  # 3
+PUSH_POINT = np.int64(5)  # 3
+PUSH_COLUMNS = np.int64(8)
+
+# Rows of Rows.row, vectors over the rows of an island
+FREE_RATE, FORCE, BEFORE, AHEAD_OF = (np.int64(k) for k in range(4))
+ROW_VECTORS = np.int64(4)
+
+# Columns of Record.touch
+MARK_A, MARK_B = np.int64(0), np.int64(1)  # rows of the bodies; a is −1 where there is no contact
+MARK_POINT = np.int64(2)  # 3
+MARK_NORMAL = np.int64(5)  # 3: from b to a
+MARK_FORCE = np.int64(8)  # 3: on a [N], the mean over the step before the frame
+MARK_COLUMNS = np.int64(11)
+MARKS = 48  # contacts written down a frame
+
+# Entries of Rows.count
+PAIRS, CONTACTS, BLOCKS, POOL, OLD = (np.int64(k) for k in range(5))
+COUNTS = np.int64(5)
+
+# Entries of Touch.limit
+SLOP = np.int64(0)  # [m] nearer than this is touching; deeper than this is pushed out
+BOUNCE_SPEED = np.int64(1)  # [m/s] slower meetings do not bounce and are no impacts
+LEAST = np.int64(2)  # [1/kg] a row that moves less than this moves nothing
+PLANT = np.int64(3)  # [m] a foot that rests this near to what it is braced against stands on it
+
+PLANT_SHARE = 0.02  # of the character's size
+SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is cut to four
+MOST_CONTACTS = 1024
+
+
+class Rows(NamedTuple):
+    """Blocks of rows and their solve, island by island."""
+
+    block: np.ndarray  # (blocks, BLOCK_COLUMNS)
+    link: np.ndarray  # (blocks, LINK_COLUMNS)
+    pool: np.ndarray  # (entries, 3) rows of L⁻¹Jᵀ, sparse
+    pool_dof: np.ndarray  # (entries,) their degrees of freedom
+    spread: np.ndarray  # (nv, 3) scratch
+    carry: np.ndarray  # (3, 12) scratch
+    matrix: np.ndarray  # (rows, rows) of one island
+    row: np.ndarray  # (ROW_VECTORS, rows)
+    order: np.ndarray  # (blocks,) blocks island by island
+    root: np.ndarray  # (n+1,) the root of each body's tree
+    island: np.ndarray  # (n+1,) of a tree's root: another of its island, itself if it is the head
+    tally: np.ndarray  # (n+1,) of an island's head: where its blocks end in `order`
+    count: np.ndarray  # (COUNTS,)
+
+
+class Found(NamedTuple):
+    """Where bodies are and what nearly touches."""
+
+    where: np.ndarray  # (2, n+1, 7) world place and rotation of bodies
+    placed: np.ndarray  # (shapes, PLACED_COLUMNS)
+    moving: np.ndarray  # (shapes, PLACED_COLUMNS) a pair on its way
+    reach: np.ndarray  # (shapes,) how far a shape can get in the step [m]
+    box: np.ndarray  # scratch of the broad phase
+    pairs: np.ndarray  # (pairs, 2)
+    contact: np.ndarray  # (contacts, CONTACT_COLUMNS)
+    meet: np.ndarray  # (contacts, TOUCH_COLUMNS)
+    old: np.ndarray  # (contacts, 3) forces of the step before
+    old_meet: np.ndarray  # (contacts, 3) whose they were: shapes and feature
+    moves: np.ndarray  # (n+1,) whether the body can move at all
+
+
+class Holds(NamedTuple):
+    """What holds and strikes besides contacts: ties, joint limits, pushes."""
+
+    tie: np.ndarray  # (ties, TIE_COLUMNS)
+    tie_link: np.ndarray  # (ties, TIE_LINK_COLUMNS)
+    tie_on: np.ndarray  # (frames, ties)
+    bound: np.ndarray  # (n+1, 4) joint limits [rad]
+    push: np.ndarray  # (pushes, PUSH_COLUMNS)
+
+
+class Touch(NamedTuple):
+    """Everything a shot needs in which something touches, is tied, limited or pushed."""
+
+    shapes: Shapes
+    found: Found
+    rows: Rows
+    holds: Holds
+    force: np.ndarray  # (n+1, 6) impulses on bodies in this step, about the root anchors
+    limit: np.ndarray  # (LIMITS,)
+
+
+def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size: float) -> Touch:
+    """Room for the contacts a shot may have at once; `size` of the characters [m]."""
+    n1, nv = len(tree.parent), int(tree.dof[-1])
+    count = len(shapes.shape)
+    contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
+    blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound).sum())
+    most = 3 * min(blocks, MOST_CONTACTS)
+    longest = _longest_path(tree)
+    found = Found(
+        _still(n1),
+        new_placed(shapes),
+        new_placed(shapes),
+        np.zeros(count),
+        new_box(shapes),
+        np.zeros((max(64, min(count * (count + 1) // 2, 64 * count)), 2), dtype=np.int64),
+        np.zeros((contacts, CONTACT_COLUMNS)),
+        np.zeros((contacts, TOUCH_COLUMNS), dtype=np.int64),
+        np.zeros((contacts, 3)),
+        np.zeros((contacts, 3), dtype=np.int64),
+        moves,
+    )
+    rows = Rows(
+        np.zeros((blocks, BLOCK_COLUMNS)),
+        np.zeros((blocks, LINK_COLUMNS), dtype=np.int64),
+        np.zeros((blocks * 2 * longest, 3)),
+        np.zeros(blocks * 2 * longest, dtype=np.int64),
+        np.zeros((nv, 3)),
+        np.zeros((3, 12)),
+        np.zeros((most, most)),
+        np.zeros((ROW_VECTORS, most)),
+        np.zeros(blocks, dtype=np.int64),
+        _roots(tree),
+        np.zeros(n1, dtype=np.int64),
+        np.zeros(n1, dtype=np.int64),
+        np.zeros(COUNTS, dtype=np.int64),
+    )
+    limit = np.array([1e-4, 0.05, 1e-9 / float(tree.body[1:, MASS].sum()), PLANT_SHARE * size])
+    return Touch(shapes, found, rows, holds, np.zeros((n1, 6)), limit)
+
+
+def _roots(tree: Tree) -> np.ndarray:
+    root = np.zeros(len(tree.parent), dtype=np.int64)
+    for row in range(1, len(root)):
+        root[row] = root[tree.parent[row]] or row
+    return root
+
+
+def _still(n1: int) -> np.ndarray:
+    where = np.zeros((2, n1, 7))
+    where[:, :, 3] = 1.0
+    return where
+
+
+def _longest_path(tree: Tree) -> int:
+    """Most degrees of freedom between a body and the world."""
+    total = np.zeros(len(tree.parent), dtype=np.int64)
+    for row in range(1, len(tree.parent)):
+        total[row] = total[tree.parent[row]] + tree.dof[row + 1] - tree.dof[row]
+    return max(1, int(total.max()))
