@@ -177,15 +177,22 @@ class Cast:
         """Pairs of shapes that never touch: of neighbours, of one character where it does not touch
         itself, and those asked for."""
         parents = np.concatenate([[0], self.model.parents + 1])
-        asked = {frozenset((self.row(a), self.row(b))) for a, b in self.scene.apart}
-        out = []
-        for s in range(len(bodies)):
-            for t in range(s + 1, len(bodies)):
-                a, b = bodies[s], bodies[t]
-                same = owner[s] == owner[t] and owner[s] >= 0
-                near = parents[a] == b or parents[b] == a
-                if (same and (near or not self.scene.touch_self)) or frozenset((a, b)) in asked:
-                    out.append((s, t))
+        of_body: dict[int, list[int]] = {}
+        of_owner: dict[int, list[int]] = {}
+        for s, (body, whose) in enumerate(zip(bodies, owner, strict=True)):
+            of_body.setdefault(body, []).append(s)
+            of_owner.setdefault(whose, []).append(s)
+        out = set()
+        for body, mine in of_body.items():
+            if parents[body] > 0:
+                out.update((s, t) for s in mine for t in of_body.get(int(parents[body]), ()))
+        if not self.scene.touch_self:
+            for whose, mine in of_owner.items():
+                if whose >= 0:
+                    out.update((s, t) for s in mine for t in mine if s < t)
+        for a, b in self.scene.apart:
+            out.update((s, t) for s in of_body.get(self.row(a), ()) for t in of_body.get(self.row(b), ()))
+        out = sorted({(min(pair), max(pair)) for pair in out if pair[0] != pair[1]})
         return out
 
 

@@ -26,7 +26,7 @@ from .jit import kernel
 from .kinematics import forward, momenta, velocities
 from .model import FREE
 from .pairs import find_pairs
-from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate
+from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end
 from .shapes import BODY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
 from .state import (
@@ -48,7 +48,6 @@ from .state import (
     LIMP,
     LOAD,
     LOADED_RATE,
-    LOOSE,
     MAIN,
     MOMENTUM,
     MOMENTUM2,
@@ -350,9 +349,10 @@ def _collide(tree, state, work, touch):
     find_islands(tree, factor, touch.rows)
     first = 0
     for head in tree.roots:
-        last = touch.rows.tally[head]
-        if last <= first:
+        end = touch.rows.tally[head]
+        if end <= first:
             continue
+        last = solved_end(touch.rows, first, end)
         fill_matrix(factor, touch.rows, first, last)
         for x in range(first, last):
             b = touch.rows.order[x]
@@ -371,7 +371,7 @@ def _collide(tree, state, work, touch):
         ties = eliminate_ties(touch.rows, first, last)
         solve_island(touch.rows, first, last, ties, touch.limit[LEAST], BLOW)
         _take(touch.rows, first, last, IMPULSE, 1.0)
-        first = last
+        first = end
     give(tree, pose, factor, touch.rows, work, IMPULSE, work.rate[ANSWER])
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
@@ -533,20 +533,21 @@ def brace(tree, state, aim, work, touch, pose, h):
         for d in range(len(total)):
             total[d] = state.rate[V, d] - rate[U, d] + rate[CHANGE, d] + rate[TRACKED, d]
         for i in range(1, len(tree.parent)):
-            if aim.mode[i] == LOOSE:
+            if factor.active[i]:
                 for d in range(tree.dof[i], tree.dof[i + 1]):
                     total[d] += rate[U, d]
         velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
         first = 0
         for head in tree.roots:
-            last = rows.tally[head]
-            if last > first:
+            end = rows.tally[head]
+            if end > first:
+                last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
                 ties = eliminate_ties(rows, first, last)
                 _ask(tree, touch, work, first, last, total, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 _take(rows, first, last, SHIFT, 1.0)
-                first = last
+                first = end
         give(tree, pose, factor, rows, work, SHIFT, rate[ANSWER])
         # what reaches the joints: the push itself less what the loose parts take up
         load = rate[LOADED_RATE]
@@ -591,9 +592,10 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
     factor = factor_of(work, MAIN)
     first = 0
     for head in tree.roots:
-        last = rows.tally[head]
-        if last <= first:
+        end = rows.tally[head]
+        if end <= first:
             continue
+        last = solved_end(rows, first, end)
         fill_matrix(factor, rows, first, last)
         ties = eliminate_ties(rows, first, last)
         _ask(tree, touch, work, first, last, total, gamma, h)
@@ -601,7 +603,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         _take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
             _shift(rows, touch.limit, first, last, ties, h)
-        first = last
+        first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
     for d in range(len(total)):
         rate[x_row, d] += rate[ANSWER, d]

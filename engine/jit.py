@@ -54,7 +54,7 @@ else:
 
 def is_compiled() -> bool:
     """Whether kernels are compiled; if not they run as plain Python."""
-    return numba is not None
+    return numba is not None and not numba.config.DISABLE_JIT
 
 
 def warn_if_plain() -> None:

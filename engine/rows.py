@@ -20,6 +20,7 @@ from .touch import (
     BLOCKS,
     BODY_A,
     BODY_B,
+    IMPULSE,
     LIMIT,
     ON_A,
     ON_B,
@@ -28,6 +29,7 @@ from .touch import (
     POOL_FROM,
     POOL_TO,
     ROWS,
+    SHIFT,
     TIE,
     WHAT,
 )
@@ -221,6 +223,16 @@ def find_islands(tree, factor, rows):
                 rows.order[tally[head]] = b
                 tally[head] += 1
     return total
+
+
+@kernel
+def solved_end(rows, first, end):
+    """Where the part of an island ends that there is room for; the rest gives nothing."""
+    last = min(end, first + len(rows.matrix) // 3)
+    for x in range(last, end):
+        for r in range(3):
+            rows.block[rows.order[x], IMPULSE + r] = rows.block[rows.order[x], SHIFT + r] = 0.0
+    return last
 
 
 @kernel

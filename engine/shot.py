@@ -70,6 +70,9 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             while done < 1.0:
                 h = min(share / parts, share * (1.0 - done))
                 h = meet(tree, state, aim, work, touch, frame, h, gravity, cuts < MAX_CUTS)
+                if not h > 0.0:
+                    _write(state, record, frame + 1)
+                    return frame + 1
                 cuts += 1
                 done = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 aim_step(tree, target, plan, state, aim, frame, (k + width * done) / substeps, dt, h)

@@ -5,8 +5,9 @@ Owns complementarity and the friction cone. Must not know about bodies or time.
 Rows w = b + A p: of a tie w = 0; of a contact w₀ ≥ 0, p₀ ≥ 0, only one of them above
 zero, and friction p₁, p₂ at most grip·p₀, against the sliding. Ties are eliminated
 first, which leaves the contacts their Schur complement. Those are swept block by block
-(projected Gauss–Seidel); the sweeps' steps are bent into conjugate directions, without
-which heavy things on light ones take thousands.
+(projected Gauss–Seidel), which finds out what presses, slides and parts; now and then
+the rows that press and stick are solved exactly, without which heavy things on light
+ones take thousands of sweeps.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ from __future__ import annotations
 import math
 
 from .jit import kernel
-from .touch import AHEAD_OF, BEARS, BEFORE, CONTACT, FORCE, FREE_RATE, GRIP, TIE, WHAT
+from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, RADIUS, STEP, TIE, WHAT
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
-CLOSE = 1e-9
+CLOSE = 1e-7
+# After so many sweeps the rows that press and stick are solved exactly, then every so often.
+POLISH, POLISH_EVERY = 3, 8
+# Friction follows every change of the pressure at first. Where that goes round in circles (levers that
+# press harder the more they rub) it is held for a while, so that each round is a convex problem.
+LOOSE, HOLD = 12, 8
 # Redundant ties share their impulses evenly: a hint of softness, as a share of the mean diagonal.
 SOFT = 1e-10
+SOFT_POLISH = 1e-9
 
 
 @kernel
@@ -84,48 +91,107 @@ def solve_island(rows, first, last, ties, least, lasts):
 
 @kernel
 def _sweep(rows, first, last, ties, least, lasts):
-    """Nonsmooth conjugate sweeps. b becomes w, kept up to date with every change of p."""
+    """Sweeps. b becomes w, kept up to date with every change of p."""
     matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
-    before, ahead = rows.row[BEFORE], rows.row[AHEAD_OF]
     size = 3 * (last - first)
     scale = 0.0
     for r in range(ties, size):
         scale = max(scale, abs(w[r]))
-        ahead[r] = 0.0
     for r in range(ties, size):
         if p[r] != 0.0:
             _change(matrix, w, r, p[r], ties, size)
-    old = 0.0
     for sweep in range(SWEEPS):
-        for r in range(ties, size):
-            before[r] = p[r]
-        largest = _sweep_once(rows, first, ties, size, least, lasts)
-        if largest <= CLOSE * scale or scale == 0.0:
+        loose = sweep < LOOSE
+        if loose or sweep % HOLD == 0:
+            _set_radii(rows, first, ties, size, lasts, 1.0 if loose else 0.5)
+        largest = _sweep_once(rows, first, ties, size, least, loose, lasts)
+        if largest <= CLOSE * scale:
             return sweep + 1
-        step = 0.0
-        for r in range(ties, size):
-            step += (p[r] - before[r]) ** 2
-        if sweep > 0 and sweep < SWEEPS - 1:
-            beta = step / old if old > 0.0 else 2.0
-            if beta > 1.0:
-                for r in range(ties, size):
-                    ahead[r] = 0.0
-            else:
-                for r in range(ties, size):
-                    extra = beta * ahead[r]
-                    if extra != 0.0:
-                        p[r] += extra
-                        _change(matrix, w, r, extra, ties, size)
-                    ahead[r] = extra + (p[r] - extra - before[r])
-        else:
-            for r in range(ties, size):
-                ahead[r] = p[r] - before[r]
-        old = step
+        if sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
+            _polish(rows, ties, size, least)
     return SWEEPS
 
 
 @kernel
-def _sweep_once(rows, first, ties, size, least, lasts):
+def _set_radii(rows, first, ties, size, lasts, share):
+    """How much friction each contact can give, from how hard it presses now."""
+    radius, p = rows.row[RADIUS], rows.row[FORCE]
+    for r in range(ties, size, 3):
+        b = rows.order[first + r // 3]
+        most = 0.0
+        if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+            most = rows.block[b, GRIP] * (p[r] + lasts * rows.block[b, BEARS])
+        radius[r] += share * (most - radius[r])
+
+
+@kernel
+def _polish(rows, ties, size, least):
+    """Solve exactly for the rows that press (and, inside the cone, stick), the others left as they are;
+    then back into the cones. Redundant rows share: softness as in ties."""
+    matrix, w, p, lower, pick = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], rows.lower, rows.pick
+    n = 0
+    for r in range(ties, size, 3):
+        if p[r] > 0.0 and matrix[r, r] > least:
+            pick[n] = r
+            n += 1
+            most = rows.row[RADIUS, r]
+            inside = p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2] < 0.999999 * most * most
+            if inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
+                pick[n], pick[n + 1] = r + 1, r + 2
+                n += 2
+    if n == 0:
+        return
+    step = rows.row[STEP]
+    for i in range(n):
+        for j in range(i + 1):
+            lower[i, j] = matrix[pick[i], pick[j]]
+        lower[i, i] *= 1.0 + SOFT_POLISH
+        step[i] = -w[pick[i]]
+    for i in range(n):
+        for j in range(i):
+            f = lower[i, j]
+            for k in range(j):
+                f -= lower[i, k] * lower[j, k]
+            lower[i, j] = f / lower[j, j]
+        f = lower[i, i]
+        for k in range(i):
+            f -= lower[i, k] * lower[i, k]
+        lower[i, i] = math.sqrt(max(f, SOFT_POLISH * matrix[pick[i], pick[i]]))
+    for i in range(n):
+        for k in range(i):
+            step[i] -= lower[i, k] * step[k]
+        step[i] /= lower[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            step[i] -= lower[k, i] * step[k]
+        step[i] /= lower[i, i]
+    share = _share_inside(rows, ties, n)
+    for i in range(n):
+        p[pick[i]] += share * step[i]
+        _change(matrix, w, pick[i], share * step[i], ties, size)
+
+
+@kernel
+def _share_inside(rows, ties, n):
+    """How much of the polish's step stays pressing and within the friction there is."""
+    p, step, pick = rows.row[FORCE], rows.row[STEP], rows.pick
+    share = 1.0
+    for i in range(n):
+        r = pick[i]
+        if (r - ties) % 3 == 0:
+            if p[r] + share * step[i] < 0.0:
+                share = -p[r] / step[i]
+            if i + 1 < n and pick[i + 1] == r + 1:
+                x, y, u, v = p[r + 1], p[r + 2], step[i + 1], step[i + 2]
+                # |(x, y) + t(u, v)| = radius
+                two, one, none = u * u + v * v, x * u + y * v, x * x + y * y - rows.row[RADIUS, r] ** 2
+                if none + share * (2.0 * one + share * two) > 0.0:
+                    share = min(share, max(0.0, -none / (one + math.sqrt(max(0.0, one * one - two * none)))))
+    return share
+
+
+@kernel
+def _sweep_once(rows, first, ties, size, least, loose, lasts):
     """One pass over the blocks. Returns the largest change of a row's rate."""
     matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     largest = 0.0
@@ -141,8 +207,9 @@ def _sweep_once(rows, first, ties, size, least, lasts):
             _change(matrix, w, r, change, ties, size)
             largest = max(largest, abs(change) * diagonal)
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-            most = rows.block[b, GRIP] * (new + lasts * rows.block[b, BEARS])
-            largest = max(largest, _rub(matrix, w, p, r, most, ties, size, least))
+            if loose:
+                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + lasts * rows.block[b, BEARS])
+            largest = max(largest, _rub(matrix, w, p, r, rows.row[RADIUS, r], ties, size, least))
     return largest
 
 

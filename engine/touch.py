@@ -65,7 +65,7 @@ PUSH_POINT = np.int64(5)  # 3
 PUSH_COLUMNS = np.int64(8)
 
 # Rows of Rows.row, vectors over the rows of an island
-FREE_RATE, FORCE, BEFORE, AHEAD_OF = (np.int64(k) for k in range(4))
+FREE_RATE, FORCE, STEP, RADIUS = (np.int64(k) for k in range(4))
 ROW_VECTORS = np.int64(4)
 
 # Columns of Record.touch
@@ -89,6 +89,7 @@ PLANT = np.int64(3)  # [m] a foot that rests this near to what it is braced agai
 PLANT_SHARE = 0.02  # of the character's size
 SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is cut to four
 MOST_CONTACTS = 1024
+ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count
 
 
 class Rows(NamedTuple):
@@ -101,6 +102,8 @@ class Rows(NamedTuple):
     spread: np.ndarray  # (nv, 3) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
+    lower: np.ndarray  # (rows, rows) scratch of the polish
+    pick: np.ndarray  # (rows,) rows that are polished
     row: np.ndarray  # (ROW_VECTORS, rows)
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
@@ -152,7 +155,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     count = len(shapes.shape)
     contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
     blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound).sum())
-    most = 3 * min(blocks, MOST_CONTACTS)
+    most = 3 * min(blocks, ISLAND_BLOCKS + 2 * len(holds.tie))
     longest = _longest_path(tree)
     found = Found(
         _still(n1),
@@ -175,6 +178,8 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((nv, 3)),
         np.zeros((3, 12)),
         np.zeros((most, most)),
+        np.zeros((most, most)),
+        np.zeros(most, dtype=np.int64),
         np.zeros((ROW_VECTORS, most)),
         np.zeros(blocks, dtype=np.int64),
         _roots(tree),
