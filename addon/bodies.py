@@ -142,5 +142,16 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
     return Bodies(masses, centers, inertias, bodies.radii[kept], bodies.lengths[kept])
 
 
+def with_load(bodies: Bodies, k: int, mass: float, center: np.ndarray, inertia: np.ndarray) -> Bodies:
+    """The bodies with something added to the k-th: mass [kg], centre (3,) in its frame [m], inertia (3, 3) about that
+    centre [kg m²]."""
+    masses, centers, inertias = bodies.masses.copy(), bodies.centers.copy(), bodies.inertias.copy()
+    masses[k] += mass
+    centers[k] = (bodies.masses[k] * bodies.centers[k] + mass * center) / masses[k]
+    inertias[k] += bodies.masses[k] * _spread(bodies.centers[k] - centers[k])
+    inertias[k] += inertia + mass * _spread(center - centers[k])
+    return Bodies(masses, centers, inertias, bodies.radii, bodies.lengths)
+
+
 def _spread(v: np.ndarray) -> np.ndarray:
     return (v @ v) * np.eye(3) - np.outer(v, v)

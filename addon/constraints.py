@@ -69,35 +69,46 @@ def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
 
 def _attach(bone: bpy.types.PoseBone, result: bpy.types.Object) -> bpy.types.Constraint:
     """One last Copy Transforms on the bone."""
-    found = bone.constraints.get(CONSTRAINT)
+    found = attach(bone, result)
+    if found.subtarget != bone.name:
+        found.subtarget = bone.name
+        found.target_space = found.owner_space = "POSE"
+    return found
+
+
+def attach(holder, result: bpy.types.Object) -> bpy.types.Constraint:
+    """One last Copy Transforms of Heft's on a bone or an object; the user's active constraint stays it."""
+    found = holder.constraints.get(CONSTRAINT)
     if found is None:
-        active = bone.constraints.active
-        found = bone.constraints.new("COPY_TRANSFORMS")
+        active = holder.constraints.active
+        found = holder.constraints.new("COPY_TRANSFORMS")
         found.name = CONSTRAINT
         found.show_expanded = False
         if active is not None:
-            bone.constraints.active = active
-    if found.target != result or found.subtarget != bone.name:
+            holder.constraints.active = active
+    if found.target != result:
         found.target = result
-        found.subtarget = bone.name
-        found.target_space = found.owner_space = "POSE"
-    last = len(bone.constraints) - 1
-    if bone.constraints[last] != found:
-        bone.constraints.move(bone.constraints.find(CONSTRAINT), last)
+    last = len(holder.constraints) - 1
+    if holder.constraints[last] != found:
+        holder.constraints.move(holder.constraints.find(CONSTRAINT), last)
     return found
 
 
 def _detach(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
-    """Remove Heft's constraint; the one that was active in the user's list stays it."""
-    found = bone.constraints.get(CONSTRAINT)
-    if found is None:
-        return
-    _undrive(rig, _influence_path(bone))
-    active = bone.constraints.active
+    """Remove Heft's constraint with its driver."""
+    if bone.constraints.get(CONSTRAINT) is not None:
+        _undrive(rig, _influence_path(bone))
+        detach(bone)
+
+
+def detach(holder) -> None:
+    """Remove Heft's constraint from a bone or an object; the one that was active in the user's list stays it."""
+    found = holder.constraints[CONSTRAINT]
+    active = holder.constraints.active
     name = active.name if active is not None and active != found else None
-    bone.constraints.remove(found)
+    holder.constraints.remove(found)
     if name is not None:
-        bone.constraints.active = bone.constraints[name]
+        holder.constraints.active = holder.constraints[name]
 
 
 # --- mix, range and drivers ----------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import constraints, live, session, showing, store
+from . import live, objects, session, showing, store
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -33,7 +33,7 @@ def _settle(rig: bpy.types.Object) -> None:
     if result.parent != rig:
         showing.ensure_result(rig)
         session.forget(rig)
-    if not constraints.is_applied(rig, showing.is_visible(rig)):
+    if not showing.is_applied(rig):
         showing.apply(rig)
 
 
@@ -41,6 +41,7 @@ def _settle(rig: bpy.types.Object) -> None:
 def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
     """Before a frame is evaluated: constraints must fit what is keyed now."""
     if not scene.name.startswith("Heft sampling"):
+        objects.settle()
         for rig in session.rigs():
             _settle(rig)
 
@@ -49,10 +50,11 @@ def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
 def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After an edit: the source may have changed."""
     edited = {update.id.original for update in depsgraph.updates}
-    kinds = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
+    kinds = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Mesh, bpy.types.Scene)
     if not any(isinstance(block, kinds) for block in edited):
         return
     _current.clear()
+    objects.settle()
     for rig in session.rigs():
         _settle(rig)
         if rig.heft.live and not bpy.app.background and not bpy.app.timers.is_registered(live.follow_source):
@@ -73,8 +75,12 @@ def on_load(*_args) -> None:
     _current.clear()
     with live.paused():
         for ob in bpy.data.objects:
-            if ob.type == "ARMATURE" and ob.is_property_set("heft_store"):
+            if not ob.is_property_set("heft_store"):
+                continue
+            if ob.type == "ARMATURE":
                 store.unpack(ob)
+            else:
+                store.unpack_collider(ob)
 
 
 @persistent
@@ -82,6 +88,9 @@ def on_save(*_args) -> None:
     """Keep a copy of the settings that overrides cannot lose."""
     for rig in session.rigs():
         store.pack(rig)
+    for ob in bpy.data.objects:
+        if ob.override_library is not None and ob.type != "ARMATURE" and ob.is_property_set("heft_collider"):
+            store.pack_collider(ob)
 
 
 HANDLERS = (

@@ -40,9 +40,30 @@ def paused():
 
 def setting_changed(rig: bpy.types.Object) -> None:
     """A setting that matters to the simulation was changed."""
-    if _paused or rig.type != "ARMATURE" or not (rig.heft.enabled and rig.heft.live):
-        return
-    refresh(rig)
+    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
+        _refresh_those_with(rig)
+
+
+def collider_changed(ob: bpy.types.Object) -> None:
+    """A setting of an object that characters may meet or carry was changed."""
+    if not _paused:
+        _refresh_those_with(ob)
+
+
+def _refresh_those_with(ob: bpy.types.Object) -> None:
+    """Simulate the live shots that the object is in; characters simulated together are one shot."""
+    from . import session, shot
+
+    leaders = []
+    for rig in session.rigs():
+        leader = session.leader_of(rig)
+        if (rig.heft.live or leader.heft.live) and leader not in leaders:
+            group = shot.members(leader)
+            carried = [load.ob for each in group.rigs for load in shot.loads(each)]
+            if ob in (*group.rigs, *group.objects, *carried):
+                leaders.append(leader)
+    for leader in leaders:
+        refresh(leader)
 
 
 def refresh(rig: bpy.types.Object) -> None:
@@ -70,6 +91,7 @@ def follow_source() -> None:
     for rig in session.rigs():
         if not rig.heft.live or rig.heft_result is None or showing.standing_back(rig):
             continue
+        rig = session.leader_of(rig)
         try:
             now = store.fingerprint(rig, bpy.context.scene)
         except HeftError as error:

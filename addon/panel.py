@@ -160,9 +160,7 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
         _note(layout, context, NOTHING_TO_SEE, "INFO")
 
 
-def _note(
-    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str = "ERROR"
-) -> bpy.types.UILayout:
+def _note(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str = "ERROR") -> bpy.types.UILayout:
     """A box with the text broken into lines that fit the sidebar."""
     box = layout.box().column(align=True)
     width = context.region.width / context.preferences.system.ui_scale

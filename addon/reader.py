@@ -1,6 +1,6 @@
 """From a rig to the engine's types: `Model` and `Motion`, and what leads back.
 
-Owns the choice of bodies, their joints and anchors, and the channels of the result
+Owns the choice of bodies, their joints, anchors, shapes and loads, and the channels of the result
 that physics leaves alone (location of non-roots, scale). Must not know how results
 are shown or baked, nor any controller.
 
@@ -17,8 +17,9 @@ import bpy
 import numpy as np
 
 from ..engine import Model, Motion, MotionError
+from ..engine import shapes as engine_shapes
 from ..engine.model import HINGE
-from . import bodies, rotations, steps, units
+from . import bodies, limits, rotations, shot, skin, solids, steps, units
 from .errors import RigError
 from .sampling import Samples
 from .units import Placement
@@ -39,6 +40,7 @@ class Reading:
     scales       (frames, n, 3) scale channel on the result armature
     connected    (n,) the bone cannot move from its parent's tail
     height       the rig's longest side at rest [armature units]
+    spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
     """
 
     model: Model
@@ -51,6 +53,7 @@ class Reading:
     scales: np.ndarray
     connected: np.ndarray
     height: float
+    spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +96,20 @@ def skeleton_of(rig: bpy.types.Object) -> Skeleton:
     return Skeleton(tuple(bone.name for bone in pose_bones), parents, rests, lengths, connected, carriers)
 
 
-def read(rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples) -> Reading:
-    """The rig's model and its sampled motion."""
+def read(
+    rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples, meters: float | None = None, solid: bool = False
+) -> Reading:
+    """The rig's model and its sampled motion.
+
+    meters: engine metres in one unit of Blender's world, the rig's own setting if None;
+    solid: the bones get shapes to touch with.
+    """
     skeleton = skeleton_of(rig)
-    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    if meters is None:
+        meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(samples.placements, meters)
     kept = skeleton.body_bones
-    model = build_model(rig, skeleton, placement)
+    model = build_model(rig, skeleton, placement, scene, int(samples.frames[0]), solid)
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
@@ -108,7 +118,7 @@ def read(rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples) -> Rea
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
     joints = _joints(model, placement, quats)
-    model = with_hinges(model, [rig.pose.bones[bone] for bone in order], joints)
+    model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
     motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     locations, channel_scales = _channels(model, skeleton, order, anchors, heads, scales)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
@@ -123,10 +133,18 @@ def read(rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples) -> Rea
         scales=channel_scales,
         connected=skeleton.connected[order],
         height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
+        spots=_spots(skeleton, placement.sizes[0]),
     )
 
 
-def build_model(rig: bpy.types.Object, skeleton: Skeleton, placement: Placement) -> Model:
+def build_model(
+    rig: bpy.types.Object,
+    skeleton: Skeleton,
+    placement: Placement,
+    scene: bpy.types.Scene,
+    frame: int,
+    solid: bool = False,
+) -> Model:
     """Bodies and joints in metres, at the size the object has on the first frame."""
     size = placement.sizes[0]
     kept = skeleton.body_bones
@@ -136,6 +154,20 @@ def build_model(rig: bpy.types.Object, skeleton: Skeleton, placement: Placement)
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
     merged = bodies.merge(guess, rests, skeleton.carriers, kept)
     place = {bone: k for k, bone in enumerate(kept)}
+    shapes = bone_shapes(rig, skeleton, scene, guess, size) if solid else [[] for _ in kept]
+    for load in shot.loads(rig):
+        bone = skeleton.names.index(load.bone)
+        carrier = skeleton.carriers[bone]
+        if carrier < 0:
+            continue
+        matrix = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
+        turn, stretch = rotations.stretch(matrix[:3, :3])
+        shape = solids.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
+        mass = solids.mass_of(load.ob, shape)
+        center, inertia = engine_shapes.center_of_mass(shape), engine_shapes.inertia(shape, mass)
+        merged = bodies.with_load(merged, place[carrier], mass, center, inertia)
+        if solid:
+            shapes[place[carrier]].append(shape)
     above = [skeleton.parents[bone] for bone in kept]
     carriers = [skeleton.carriers[bone] if bone >= 0 else -1 for bone in above]
     frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
@@ -148,7 +180,50 @@ def build_model(rig: bpy.types.Object, skeleton: Skeleton, placement: Placement)
         masses=merged.masses,
         centers=merged.centers,
         inertias=merged.inertias,
+        shapes=shapes,
+        friction=rig.heft.friction,
+        bounce=rig.heft.bounce,
     )
+
+
+def bone_shapes(rig, skeleton: Skeleton, scene, guess: bodies.Bodies, size: float) -> list[list]:
+    """What each body touches with, in its frame [m]: around the skin that it and what it carries take along.
+
+    Where there is a skin, a bone without any touches only if the user gave it a shape.
+    """
+    skins = skin.points(rig, scene)
+    carried: dict[int, list[np.ndarray]] = {}
+    for name, points in skins.items():
+        carrier = skeleton.carriers[skeleton.names.index(name)]
+        if carrier >= 0:
+            carried.setdefault(carrier, []).append(points)
+    found = []
+    for bone in skeleton.body_bones:
+        kind = rig.pose.bones[bone].heft.shape
+        rest = skeleton.rests[bone]
+        points = np.concatenate(carried[bone]) if bone in carried else None
+        if points is not None:
+            points = (points - rest[:3, 3]) @ rest[:3, :3] * size
+        elif skins and kind == "AUTO":
+            kind = "NONE"
+        shape = solids.bone_shape(kind, points, float(guess.radii[bone]), 2.0 * guess.centers[bone])
+        found.append([shape] if shape is not None else [])
+    return found
+
+
+def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
+    """Which body each bone belongs to, and where its ends are there at rest [m]."""
+    out = {}
+    for bone, carrier in enumerate(skeleton.carriers):
+        if carrier >= 0:
+            within = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone]
+            head = within[:3, 3] * size
+            out[skeleton.names[bone]] = (
+                skeleton.names[carrier],
+                head,
+                head + within[:3, 1] * skeleton.lengths[bone] * size,
+            )
+    return out
 
 
 def _check_finite(samples: Samples, order: list[int]) -> None:
@@ -182,18 +257,26 @@ def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray
     return rotations.continuous(rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative))
 
 
-def with_hinges(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
-    """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third."""
-    kinds, axes = model.kinds.copy(), model.axes.copy()
+def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
+    """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
+    and with the limits asked for."""
+    kinds, axes, bounds = model.kinds.copy(), model.axes.copy(), model.limits.copy()
     for b, bone in enumerate(bones):
-        if model.parents[b] < 0 or sum(bone.lock_rotation) != 2:
+        if model.parents[b] < 0:
             continue
-        axis = list(bone.lock_rotation).index(False)
-        others = [1 + i for i in range(3) if i != axis]
-        if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
-            kinds[b] = HINGE
-            axes[b, 0] = np.eye(3)[axis]
-    return dataclasses.replace(model, kinds=kinds, axes=axes)
+        if sum(bone.lock_rotation) == 2:
+            axis = list(bone.lock_rotation).index(False)
+            others = [1 + i for i in range(3) if i != axis]
+            if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
+                kinds[b] = HINGE
+                axes[b, 0] = np.eye(3)[axis]
+                bounds[b] = (-np.inf, np.inf, np.inf, np.inf)
+                if bone.heft.use_limits:
+                    bounds[b, :2] = limits.hinge(bone, axis)
+                continue
+        if bone.heft.use_limits:
+            bounds[b, :3] = limits.ball(bone)
+    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds)
 
 
 def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:

@@ -124,6 +124,27 @@ def polar(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return u @ vt, np.cbrt(s.prod(axis=-1))
 
 
+def stretch(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotations (..., 3, 3) and what is left of matrices (..., 3, 3), rotation times stretch, mirrored ones too."""
+    sign = np.where(np.linalg.det(m) < 0.0, -1.0, 1.0)[..., None, None]
+    turn = polar(m * sign)[0]
+    return turn, np.swapaxes(turn, -1, -2) @ m
+
+
+def to_vector(q: np.ndarray) -> np.ndarray:
+    """Unit quaternions (..., 4) as axis times angle (..., 3) [rad], the short way round."""
+    q = q * np.where(q[..., :1] < 0.0, -1.0, 1.0)
+    length = _length(q[..., 1:])
+    angle = 2.0 * np.arctan2(length, q[..., :1])
+    return q[..., 1:] * np.where(length > TINY, angle / np.maximum(length, TINY), 2.0)
+
+
+def from_vector(v: np.ndarray) -> np.ndarray:
+    """Unit quaternions (..., 4) of axes times angles (..., 3) [rad]."""
+    angle = _length(v)
+    return np.concatenate([np.cos(0.5 * angle), 0.5 * v * np.sinc(angle / (2.0 * np.pi))], axis=-1)
+
+
 def continuous(q: np.ndarray) -> np.ndarray:
     """Quaternions (frames, ..., 4) with signs chosen so that no frame jumps to the other half."""
     if len(q) < 2:

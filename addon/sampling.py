@@ -1,17 +1,20 @@
 """The rig's evaluated pose, frame by frame, without disturbing the user's scene.
 
 Owns the private scene that holds only the armature (no mesh is evaluated, and the
-user's frame and unkeyed pose stay). Must not know physics, bodies or results.
+user's frame and unkeyed pose stay), and what else is looked at there: where colliders
+go, and a mesh's shape. Must not know physics, bodies or results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
+
+from .constraints import CONSTRAINT
 
 # Frames between two progress reports.
 REPORT_EVERY = 16
@@ -57,6 +60,131 @@ def sample(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) ->
     return Samples(np.asarray(frames), names, poses, placements)
 
 
+def sample_objects(
+    objects: Sequence[bpy.types.Object], scene: bpy.types.Scene, frames: np.ndarray
+) -> Generator[int, None, np.ndarray]:
+    """Yield the number of frames done now and then; return world matrices (objects, frames, 4, 4).
+
+    Stand-ins that copy the objects' transforms are played, so that no mesh is evaluated.
+    Objects that nothing moves are looked at once.
+    """
+    out = np.empty((len(objects), len(frames), 4, 4))
+    if not len(objects):
+        return out
+    still = not any(_is_moved(block) for ob in objects for block in upstream(ob))
+    played = frames[:1] if still else frames
+    read_scene = any(reads_scene(ob) for ob in objects)
+    with _main_frame(scene) if read_scene else _stand_ins(objects, scene) as (stage, watched):
+        for i, frame in enumerate(played):
+            stage.frame_set(int(frame))
+            graph = _depsgraph(stage)
+            for k, ob in enumerate(watched or objects):
+                out[k, i] = ob.evaluated_get(graph).matrix_world
+            if i % REPORT_EVERY == REPORT_EVERY - 1:
+                yield i + 1
+    if still:
+        out[:, 1:] = out[:, :1]
+    return out
+
+
+def _is_moved(block: bpy.types.ID) -> bool:
+    if isinstance(block, bpy.types.Object) and any(each.name != CONSTRAINT for each in block.constraints):
+        return True
+    data = block.animation_data
+    return data is not None and bool(data.action or len(data.nla_tracks) or _drivers(block))
+
+
+@contextmanager
+def _stand_ins(objects: Sequence[bpy.types.Object], scene: bpy.types.Scene):
+    """A private scene with an empty for each object that stands where the object does."""
+    made: list[bpy.types.Object] = []
+    with private_scene(scene) as stage:
+        try:
+            for ob in objects:
+                empty = bpy.data.objects.new("Heft sampling", None)
+                made.append(empty)
+                copy = empty.constraints.new("COPY_TRANSFORMS")
+                copy.target = ob
+                stage.collection.objects.link(empty)
+            yield stage, made
+        finally:
+            for empty in made:
+                bpy.data.objects.remove(empty)
+
+
+def sample_parents(ob: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
+    """(frames, 4, 4) what the object's own transform channels are multiplied with: its parent's space."""
+    out = np.tile(np.eye(4), (len(frames), 1, 1))
+    if ob.parent is None:
+        return out
+    with private_scene(scene) as stage:
+        empty = bpy.data.objects.new("Heft sampling", None)
+        try:
+            empty.parent, empty.parent_type, empty.parent_bone = ob.parent, ob.parent_type, ob.parent_bone
+            if ob.parent_type in {"VERTEX", "VERTEX_3"}:
+                empty.parent_vertices = ob.parent_vertices
+            empty.matrix_parent_inverse = ob.matrix_parent_inverse
+            stage.collection.objects.link(empty)
+            for i, frame in enumerate(frames):
+                stage.frame_set(int(frame))
+                out[i] = empty.evaluated_get(_depsgraph(stage)).matrix_world
+        finally:
+            bpy.data.objects.remove(empty)
+    return out
+
+
+def mesh_at(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (k, 3) and triangles (t, 3) of a mesh object in its own space, modifiers included."""
+    with private_scene(scene) as stage:
+        stage.collection.objects.link(ob)
+        stage.frame_set(int(frame))
+        evaluated = ob.evaluated_get(_depsgraph(stage))
+        mesh = evaluated.to_mesh()
+        try:
+            return _vertices(mesh), _triangles(mesh)
+        finally:
+            evaluated.to_mesh_clear()
+
+
+@contextmanager
+def undeformed_mesh(ob: bpy.types.Object, scene: bpy.types.Scene, whole: bool):
+    """A skin's mesh before its armature deforms it; `whole`: its own data is all there is."""
+    if whole:
+        yield ob.data
+        return
+    copy = ob.copy()
+    try:
+        copy.animation_data_clear()
+        behind = False
+        for modifier in list(copy.modifiers):
+            behind = behind or modifier.type == "ARMATURE"
+            if behind:
+                copy.modifiers.remove(modifier)
+        with private_scene(scene) as stage:
+            stage.collection.objects.link(copy)
+            stage.frame_set(scene.frame_current)
+            evaluated = copy.evaluated_get(_depsgraph(stage))
+            try:
+                yield evaluated.to_mesh()
+            finally:
+                evaluated.to_mesh_clear()
+    finally:
+        bpy.data.objects.remove(copy)
+
+
+def _vertices(mesh: bpy.types.Mesh) -> np.ndarray:
+    co = np.empty(len(mesh.vertices) * 3, dtype=np.float32)
+    mesh.vertices.foreach_get("co", co)
+    return co.reshape(-1, 3).astype(np.float64)
+
+
+def _triangles(mesh: bpy.types.Mesh) -> np.ndarray:
+    mesh.calc_loop_triangles()
+    corners = np.empty(len(mesh.loop_triangles) * 3, dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    return corners.reshape(-1, 3)
+
+
 def rest_height(rig: bpy.types.Object) -> float:
     """The longest side of the rest pose [armature units]."""
     ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
@@ -80,6 +208,14 @@ def _depsgraph(scene: bpy.types.Scene) -> bpy.types.Depsgraph:
 
 @contextmanager
 def _private_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
+    with private_scene(scene) as stage:
+        stage.collection.objects.link(rig)
+        yield stage
+
+
+@contextmanager
+def private_scene(scene: bpy.types.Scene):
+    """An empty scene that keeps the given one's time."""
     stage = bpy.data.scenes.new("Heft sampling")
     try:
         stage.render.fps = scene.render.fps
@@ -87,7 +223,6 @@ def _private_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
         stage.render.frame_map_old = scene.render.frame_map_old
         stage.render.frame_map_new = scene.render.frame_map_new
         stage.frame_start, stage.frame_end = scene.frame_start, scene.frame_end
-        stage.collection.objects.link(rig)
         yield stage
     finally:
         _remove_scene(stage)
@@ -118,6 +253,16 @@ def _main_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
         rig.update_tag()
 
 
+@contextmanager
+def _main_frame(scene: bpy.types.Scene):
+    """Play the user's own scene, then put its frame back."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield scene, None
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+
+
 def _get(rig: bpy.types.Object, name: str, width: int) -> np.ndarray:
     values = np.empty(len(rig.pose.bones) * width, dtype=np.float32)
     rig.pose.bones.foreach_get(name, values)
@@ -130,8 +275,9 @@ def reads_scene(rig: bpy.types.Object) -> bool:
 
 
 def _drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
+    """The user's drivers: what shows Heft's results is no part of the source."""
     data = block.animation_data
-    return data.drivers if data else ()
+    return [curve for curve in data.drivers if f'["{CONSTRAINT}"]' not in curve.data_path] if data else ()
 
 
 def _driver_reads_scene(curve: bpy.types.FCurve) -> bool:
@@ -168,6 +314,8 @@ def _targets(ob: bpy.types.Object) -> Iterable[bpy.types.ID]:
     holders = [ob, *(ob.pose.bones if ob.pose else ())]
     for holder in holders:
         for constraint in holder.constraints:
+            if constraint.name == CONSTRAINT:
+                continue
             if constraint.type == "ARMATURE":
                 yield from (target.target for target in constraint.targets)
             else:

@@ -9,13 +9,28 @@ panels.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, properties, reader, sampling, settings, showing, store, units
+from . import (
+    actions,
+    objects,
+    properties,
+    reader,
+    sampling,
+    scenery,
+    settings,
+    shot,
+    showing,
+    skin,
+    solids,
+    store,
+    units,
+)
 from .errors import RigError
 
 
@@ -36,17 +51,45 @@ class _Cached:
     written: reader.Reading | None = None
 
 
+@dataclass(eq=False)
+class _Way:
+    """Where the objects of a rig's shot go: world matrices (objects, frames, 4, 4) and what they depend on."""
+
+    source: str
+    matrices: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a rig's last simulation was made of and gave: for those who draw it."""
+
+    reading: reader.Reading
+    result: engine.Result
+    tracks: tuple[scenery.Track, ...]
+
+
 _cache: dict[int, _Cached] = {}
+_ways: dict[int, _Way] = {}
+_shown: dict[int, Shown] = {}
 # How much of the bar reading takes, against simulating.
 READ_SHARE = 0.4
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
     """Drop what was read of one rig, or of all."""
+    for kept in (_cache, _ways, _shown):
+        if rig is None:
+            kept.clear()
+        else:
+            kept.pop(rig.session_uid, None)
+    skin.forget(rig)
     if rig is None:
-        _cache.clear()
-    else:
-        _cache.pop(rig.session_uid, None)
+        solids.forget()
+
+
+def last_shown(rig: bpy.types.Object) -> Shown | None:
+    """The last simulation of this rig in this session, if there was one."""
+    return _shown.get(rig.session_uid)
 
 
 def check(rig: bpy.types.Object | None) -> bpy.types.Object:
@@ -95,62 +138,135 @@ def simulate_steps(
     check(rig)
     if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
-    source = store.source_fingerprint(rig, scene)
-    cached = _cache.get(rig.session_uid)
-    if fresh or cached is None or cached.source != source:
-        samples = yield from _sample(rig, scene)
-        cached = _cache[rig.session_uid] = _Cached(source, samples)
-    reading = _read(rig, scene, cached)
-    controller = settings.controller_of(rig, reading.names, reading.frames)
-    surroundings = engine.Scene(gravity=reading.placement.vector_to_world(settings.gravity_of(rig)))
-    result = None
-    for progress in engine.simulate_iter(
-        reading.model, reading.motion, controller, scene=surroundings, steps_per_second=rig.heft.steps_per_second
-    ):
-        result = progress.result or result
-        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "Simulating")
-    _finish(rig, scene, cached, reading, result)
-    return result
-
-
-def _sample(rig: bpy.types.Object, scene: bpy.types.Scene) -> Generator[Step, None, sampling.Samples]:
+    group = shot.members(rig)
+    for other in group.rigs:
+        check(other)
     frames = settings.frame_range(rig, scene)
-    with showing.exposed(rig, "SOURCE"):
-        steps = sampling.sample(rig, scene, frames)
-        try:
-            while True:
-                done = next(steps)
-                yield Step(READ_SHARE * done / len(frames), "Reading")
-        except StopIteration as stop:
-            return stop.value
-        finally:
-            steps.close()
+    if fresh:
+        _forget_group(group)
+    cached, way = yield from _sample_group(group, scene, frames)
+    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    readings = [_read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
+    mirrored = readings[0].placement.mirrored
+    things = (*group.objects, *shot.anchors(group))
+    tracks = [
+        scenery.Track.build(ob, matrices, meters, mirrored) for ob, matrices in zip(things, way.matrices, strict=True)
+    ]
+    count = len(group.objects)
+    surroundings = scenery.build(scene, group.rigs, readings, tracks[:count], tracks[count:], meters)
+    actors = [
+        engine.Actor(reading.model, reading.motion, settings.controller_of(each, reading.names, reading.frames))
+        for each, reading in zip(group.rigs, readings, strict=True)
+    ]
+    results: tuple[engine.Result, ...] = ()
+    for progress in engine.simulate_together_iter(actors, surroundings, rig.heft.steps_per_second):
+        results = progress.results or results
+        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "Simulating")
+    _finish(group, scene, cached, readings, results, tuple(tracks[:count]))
+    return results[0]
 
 
-def _read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: _Cached) -> reader.Reading:
-    """The reading of cached samples, made anew when masses, sizes or ignored bones change."""
-    heft = rig.heft
-    bones = tuple((bone.heft.behaviour == "IGNORED", bone.heft.mass) for bone in rig.pose.bones)
-    structure = (heft.meters_per_unit, heft.total_mass, bones)
+def _forget_group(group: shot.Members) -> None:
+    """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
+    for each in group.rigs:
+        _cache.pop(each.session_uid, None)
+        skin.forget(each)
+        for load in shot.loads(each):
+            solids.forget(load.ob)
+    for ob in group.objects:
+        solids.forget(ob)
+    _ways.pop(group.rigs[0].session_uid, None)
+
+
+def _sample_group(
+    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray
+) -> Generator[Step, None, tuple[dict[bpy.types.Object, _Cached], _Way]]:
+    """What is kept of rigs and objects, sampled anew where their sources have changed."""
+    leader, things = group.rigs[0], (*group.objects, *shot.anchors(group))
+    sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
+    stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
+    trail = store.objects_fingerprint(things, scene, frames)
+    moved = _source_kept(_ways, leader) != trail
+    jobs = len(stale) + moved
+    with _sources_shown(group, things) if jobs else nullcontext():
+        for k, each in enumerate(stale):
+            steps = sampling.sample(each, scene, frames)
+            samples = yield from _reading_steps(steps, k, jobs, len(frames))
+            _cache[each.session_uid] = _Cached(sources[each], samples)
+        if moved:
+            steps = sampling.sample_objects(things, scene, frames)
+            matrices = yield from _reading_steps(steps, jobs - 1, jobs, len(frames))
+            _ways[leader.session_uid] = _Way(trail, matrices)
+    return {each: _cache[each.session_uid] for each in group.rigs}, _ways[leader.session_uid]
+
+
+def _source_kept(kept: dict, rig: bpy.types.Object) -> str | None:
+    found = kept.get(rig.session_uid)
+    return found.source if found is not None else None
+
+
+@contextmanager
+def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
+    """Within this block everything of the shot moves as it is keyed."""
+    with ExitStack() as stack:
+        for each in group.rigs:
+            stack.enter_context(showing.exposed(each, "SOURCE"))
+        stack.enter_context(objects.exposed(things))
+        yield
+
+
+def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator:
+    """Pass a sampling generator's progress on as steps of the k-th of several jobs; its return value."""
+    try:
+        while True:
+            done = next(steps)
+            yield Step(READ_SHARE * (k + done / count) / jobs, "Reading")
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def _read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: _Cached, meters: float, solid: bool) -> reader.Reading:
+    """The reading of cached samples, made anew when masses, sizes, shapes, limits or ignored bones change."""
+    structure = (meters, solid, store.structure(rig, solid))
     if cached.reading is None or cached.structure != structure:
-        cached.reading = reader.read(rig, scene, cached.samples)
+        cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
         cached.structure = structure
     return cached.reading
 
 
-def _finish(rig, scene, cached: _Cached, reading: reader.Reading, result: engine.Result) -> None:
+def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...]) -> None:
     """The one moment the scene is touched."""
-    _keep_take(rig)
-    only_moved = cached.written is reading and rig.heft_result is not None and bool(rig.heft.fingerprint)
-    showing.write(rig, reading, result.motion, only_moved)
-    cached.written = reading
-    showing.record_source(rig)
-    rig.heft.result_start, rig.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
-    rig.heft.fingerprint = store.fingerprint(rig, scene, cached.source)
-    rig.heft.written = store.keys_fingerprint(rig.heft_result)
-    rig.heft.message = "\n".join(result.warnings)
-    rig.heft.undisturbed = _is_same(reading.motion, result.motion)
-    showing.show(rig, "RESULT")
+    leader = group.rigs[0]
+    _write_objects(leader, readings[0].frames, tracks, results[0])
+    mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
+    for each, reading, result in zip(group.rigs, readings, results, strict=True):
+        _keep_take(each)
+        kept = cached[each]
+        only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
+        showing.write(each, reading, result.motion, only_moved)
+        kept.written = reading
+        showing.record_source(each)
+        each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
+        if each.heft.leader != (None if each == leader else leader):
+            each.heft.leader = None if each == leader else leader
+        each.heft.fingerprint = mark
+        each.heft.written = store.keys_fingerprint(each.heft_result)
+        each.heft.message = "\n".join(result.warnings)
+        each.heft.undisturbed = _is_same(reading.motion, result.motion)
+        _shown[each.session_uid] = Shown(reading, result, tracks)
+        showing.show(each, "RESULT")
+
+
+def _write_objects(leader: bpy.types.Object, frames: np.ndarray, tracks, result: engine.Result) -> None:
+    """The free objects' results; those that are free no more lose theirs."""
+    free = {track.ob: track for track in tracks if track.ob.name_full in result.objects}
+    for ob in objects.results_of(leader):
+        if ob not in free:
+            objects.remove(ob)
+    for ob, track in free.items():
+        objects.write(leader, ob, frames, track.shown(*result.objects[ob.name_full]))
 
 
 def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
@@ -174,9 +290,17 @@ def _keep_take(rig: bpy.types.Object) -> None:
             curve.lock = False
 
 
+def leader_of(rig: bpy.types.Object) -> bpy.types.Object:
+    """The armature whose simulation this one was part of: itself, unless another has it among its colliders."""
+    leader = rig.heft.leader
+    if leader is None or not properties.has_physics(leader) or rig not in shot.members(leader).rigs:
+        return rig
+    return leader
+
+
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Does the result still belong to the settings and the source?"""
-    return bool(rig.heft.fingerprint) and rig.heft.fingerprint == store.fingerprint(rig, scene)
+    return bool(rig.heft.fingerprint) and rig.heft.fingerprint == store.fingerprint(leader_of(rig), scene)
 
 
 def rigs() -> list[bpy.types.Object]:

@@ -65,6 +65,12 @@ def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
     }
 
 
+def switched(rig: bpy.types.Object, path: str, fixed: bool, frames: np.ndarray) -> np.ndarray:
+    """(frames,) a switch of the rig's, keyed or not."""
+    values = _value(keyed_settings(rig), path, fixed, frames)
+    return np.broadcast_to(np.asarray(values) > 0.5, (len(frames),)).copy()
+
+
 def _value(keyed: dict, path: str, fixed: float, frames: np.ndarray):
     curve = keyed.get(path)
     if curve is None:

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ..engine import Motion
-from . import actions, constraints, properties, reader
+from . import actions, constraints, objects, properties, reader, shot
 from .errors import RigError
 
 # Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
@@ -192,7 +192,15 @@ def is_visible(rig: bpy.types.Object) -> bool:
 
 def apply(rig: bpy.types.Object) -> None:
     """Bring constraints, mix and muted IK in line with the settings."""
-    constraints.apply(rig, body_names(rig) if is_visible(rig) else set())
+    visible = is_visible(rig)
+    constraints.apply(rig, body_names(rig) if visible else set())
+    objects.apply(rig, visible)
+
+
+def is_applied(rig: bpy.types.Object) -> bool:
+    """Is what stands on the rig and its free objects what `apply` would make of the settings now?"""
+    visible = is_visible(rig)
+    return constraints.is_applied(rig, visible) and objects.is_applied(rig, visible)
 
 
 def record_source(rig: bpy.types.Object) -> None:
@@ -241,6 +249,9 @@ def exposed(rig: bpy.types.Object, which: str):
 def remove(rig: bpy.types.Object) -> None:
     """Take everything of Heft's off the rig and out of the file."""
     show(rig, "SOURCE")
+    for ob in objects.results_of(rig):
+        objects.remove(ob)
+    _forget_colliders(rig)
     result = rig.heft_result
     properties.forget(rig, "heft_result")
     if result is not None and result.parent == rig:
@@ -249,6 +260,23 @@ def remove(rig: bpy.types.Object) -> None:
         properties.forget(bone, "heft")
     properties.forget(rig, "heft_store")
     properties.forget(rig, "heft")
+
+
+def _forget_colliders(rig: bpy.types.Object) -> None:
+    """Take Heft's settings off colliders and loads that no other armature with physics uses, and the collection that
+    Heft made."""
+    group = rig.heft.colliders
+    others = [ob for ob in bpy.data.objects if ob != rig and properties.has_physics(ob)]
+    shared = {ob for other in others if other.heft.colliders is not None for ob in other.heft.colliders.all_objects}
+    held = [*(group.all_objects if group is not None else ()), *(load.ob for load in shot.loads(rig))]
+    for ob in held:
+        if ob not in shared and ob.library is None:
+            properties.forget(ob, "heft_collider")
+            if ob.type != "ARMATURE":
+                properties.forget(ob, "heft_store")
+    if group is not None and rig.heft.own_colliders and not any(other.heft.colliders == group for other in others):
+        rig.heft.colliders = None
+        bpy.data.collections.remove(group)
 
 
 def delete_result(result: bpy.types.Object) -> None:

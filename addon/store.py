@@ -14,33 +14,99 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, properties, sampling, settings
+from . import actions, constraints, limits, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
+    "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
+    "show_shapes",
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
+    "leader", "own_colliders",
 )  # fmt: skip
-BONE_SETTINGS = ("behaviour", "settle_scale", "heaviness_scale", "mass", "mix")
+BONE_SETTINGS = (
+    "behaviour", "settle_scale", "heaviness_scale", "mass", "mix", "shape", "overlap_group", "use_limits",
+    "limits_from", "limit_swing", "limit_low", "limit_high",
+)  # fmt: skip
+PUSH_SETTINGS = ("bone", "direction", "impulse", "frame")
+TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
+COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
+LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
+# Pointers are stored by name.
+POINTERS = {"colliders": "collections", "target": "objects", "leader": "objects"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 # Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live")
+NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes")
 
 
-def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, source: str | None = None) -> str:
-    """A digest of everything the result depends on."""
+def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
+    """A digest of everything the result depends on; `sources`: digests of the rigs' sources known already."""
+    sources = sources or {}
     digest = hashlib.blake2b(digest_size=16)
     digest.update(engine.ENGINE_VERSION.encode())
-    digest.update((source or source_fingerprint(rig, scene)).encode())
+    frames = settings.frame_range(rig, scene)
+    group = shot.members(rig)
+    for each in group.rigs:
+        digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
+        _digest_settings(digest, each)
+        _digest_loads(digest, each)
+        if is_solid(group):
+            digest.update(repr(skin.fingerprint(each)).encode())
+    digest.update(objects_fingerprint((*group.objects, *shot.anchors(group)), scene, frames).encode())
+    for ob in group.objects:
+        digest.update(repr((solids.fingerprint(ob), _collider_values(ob))).encode())
+    return digest.hexdigest()
+
+
+def is_solid(group: shot.Members) -> bool:
+    """Is there anything in the shot that bones could touch?"""
+    rig = group.rigs[0]
+    touch_self = any(each.heft.touch_self for each in group.rigs)
+    return bool(rig.heft.ground or touch_self or group.objects or len(group.rigs) > 1)
+
+
+def _digest_settings(digest, rig: bpy.types.Object) -> None:
     keyed = settings.keyed_settings(rig)
     digest.update(json.dumps(_simulated_settings(rig.heft, "heft", ARMATURE_SETTINGS, keyed)).encode())
+    for name, fields in LISTS.items():
+        for i, item in enumerate(getattr(rig.heft, name)):
+            digest.update(json.dumps(_simulated_settings(item, f"heft.{name}[{i}]", fields, keyed)).encode())
     for bone in rig.pose.bones:
         base = f"{bone.path_from_id()}.heft" if keyed else ""
         digest.update(json.dumps(_simulated_settings(bone.heft, base, BONE_SETTINGS, keyed)).encode())
+        if bone.heft.use_limits and bone.heft.limits_from == "RIG":
+            digest.update(repr(limits.of_rig(bone)).encode())
+
+
+def _digest_loads(digest, rig: bpy.types.Object) -> None:
+    for load in shot.loads(rig):
+        digest.update(load.matrix.tobytes())
+        digest.update(repr((load.bone, solids.fingerprint(load.ob), _collider_values(load.ob))).encode())
+
+
+def structure(rig: bpy.types.Object, solid: bool) -> str:
+    """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
+    digest = hashlib.blake2b(digest_size=16)
+    heft = rig.heft
+    digest.update(repr((heft.total_mass, heft.friction, heft.bounce)).encode())
+    for bone in rig.pose.bones:
+        look = bone.heft
+        digest.update(repr((look.behaviour == "IGNORED", look.mass, look.shape, look.use_limits)).encode())
+        if look.use_limits:
+            own = (look.limits_from, look.limit_swing, look.limit_low, look.limit_high)
+            digest.update(repr((own, limits.of_rig(bone))).encode())
+    _digest_loads(digest, rig)
+    if solid:
+        digest.update(repr(skin.fingerprint(rig)).encode())
     return digest.hexdigest()
+
+
+def _collider_values(ob: bpy.types.Object) -> list:
+    look = properties.collider_of(ob)
+    return [getattr(look, name) for name in COLLIDER_SETTINGS]
 
 
 def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
@@ -52,17 +118,25 @@ def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -
     ]
 
 
-def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
+def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> str:
     """A digest of what the rig's source motion depends on: cheap, read in bulk."""
+    frames = settings.frame_range(rig, scene) if frames is None else frames
+    return _source_digest(sampling.upstream(rig), scene, frames)
+
+
+def objects_fingerprint(objects, scene: bpy.types.Scene, frames: np.ndarray) -> str:
+    """A digest of what the objects' own motion depends on."""
+    blocks = dict.fromkeys(block for ob in objects for block in sampling.upstream(ob))
+    order = [ob.name_full for ob in objects]
+    return repr(order) + (_source_digest(blocks, scene, frames) if order else "")
+
+
+def _source_digest(blocks, scene: bpy.types.Scene, frames: np.ndarray) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    frames = settings.frame_range(rig, scene)
     render, unit = scene.render, scene.unit_settings.scale_length
     digest.update(repr((frames[0], frames[-1], render.fps, render.fps_base, unit)).encode())
     digest.update(repr((render.frame_map_old, render.frame_map_new)).encode())
-    own = (rig.heft_result, rig.heft_result.data) if rig.heft_result is not None else ()
-    for block in sampling.upstream(rig):
-        if block in own:
-            continue
+    for block in blocks:
         digest.update(block.name_full.encode())
         _digest_animation(digest, block)
         if isinstance(block, bpy.types.Object):
@@ -170,7 +244,8 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
         digest.update(np.array(ob.matrix_basis, dtype=np.float32).tobytes())
     digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
     for constraint in ob.constraints:
-        digest.update(_constraint_text(constraint, moved, False).encode())
+        if constraint.name != constraints.CONSTRAINT:
+            digest.update(_constraint_text(constraint, moved, False).encode())
     if ob.pose is None:
         return
     muted = constraints.muted_solvers(ob) if properties.has_physics(ob) else ()
@@ -208,13 +283,10 @@ def keys_fingerprint(result: bpy.types.Object) -> str:
 
 def pack(rig: bpy.types.Object) -> None:
     """Write the settings into `heft_store`."""
-    values = {name: _plain(getattr(rig.heft, name)) for name in (*ARMATURE_SETTINGS, *ARMATURE_STATE)}
-    bones = {
-        bone.name: {name: _plain(getattr(bone.heft, name)) for name in BONE_SETTINGS}
-        for bone in rig.pose.bones
-        if bone.is_property_set("heft")
-    }
-    rig.heft_store = json.dumps({"armature": values, "bones": bones})
+    values = _values(rig.heft, (*ARMATURE_SETTINGS, *ARMATURE_STATE))
+    lists = {name: [_values(item, fields) for item in getattr(rig.heft, name)] for name, fields in LISTS.items()}
+    bones = {bone.name: _values(bone.heft, BONE_SETTINGS) for bone in rig.pose.bones if bone.is_property_set("heft")}
+    rig.heft_store = json.dumps({"armature": values, "lists": lists, "bones": bones})
 
 
 def unpack(rig: bpy.types.Object) -> None:
@@ -222,13 +294,42 @@ def unpack(rig: bpy.types.Object) -> None:
     if not rig.heft_store or rig.heft.enabled:
         return
     stored = json.loads(rig.heft_store)
-    for name, value in stored["armature"].items():
-        setattr(rig.heft, name, value)
+    restore(rig.heft, stored["armature"])
+    for name, items in stored.get("lists", {}).items():
+        group = getattr(rig.heft, name)
+        group.clear()
+        for values in items:
+            restore(group.add(), values)
     for bone_name, values in stored["bones"].items():
         bone = rig.pose.bones.get(bone_name)
-        for name, value in values.items() if bone else ():
-            setattr(bone.heft, name, value)
+        if bone:
+            restore(bone.heft, values)
+
+
+def pack_collider(ob: bpy.types.Object) -> None:
+    """Write a collider's settings into its `heft_store`."""
+    ob.heft_store = json.dumps({"collider": _values(ob.heft_collider, COLLIDER_SETTINGS)})
+
+
+def unpack_collider(ob: bpy.types.Object) -> None:
+    """Restore a collider's settings where the file lost them."""
+    if ob.heft_store and not ob.is_property_set("heft_collider"):
+        restore(ob.heft_collider, json.loads(ob.heft_store).get("collider", {}))
+
+
+def _values(group, names: tuple[str, ...]) -> dict:
+    return {name: _plain(getattr(group, name)) for name in names}
+
+
+def restore(group, values: dict) -> None:
+    """Set what `_values` has read; pointers are found by name again."""
+    for name, value in values.items():
+        if name in POINTERS:
+            value = getattr(bpy.data, POINTERS[name]).get(value) if value else None
+        setattr(group, name, value)
 
 
 def _plain(value):
-    return value if isinstance(value, (str, bool, int, float)) else [float(v) for v in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]

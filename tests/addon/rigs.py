@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import bmesh
 import bpy
 import numpy as np
 
@@ -59,6 +60,85 @@ def wave(rig: bpy.types.Object, end: int = 40, step: int = 4, modes: tuple[str, 
                 bone.location = (0.1 * math.sin(t), 0.0, 0.05 * frame)
                 bone.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, end
+
+
+def post(bones: int = 3, name: str = "Rig", length: float = 0.5, at=(0.0, 0.0, 0.0)) -> bpy.types.Object:
+    """A straight chain upwards, active and in Object Mode."""
+    data = bpy.data.armatures.new(name)
+    rig = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    rig.location = at
+    bpy.ops.object.mode_set(mode="EDIT")
+    above = None
+    for i in range(bones):
+        bone = data.edit_bones.new(f"bone.{i:03d}")
+        bone.head, bone.tail = (0.0, 0.0, i * length), (0.0, 0.0, (i + 1) * length)
+        bone.parent, bone.use_connect = above, i > 0
+        above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def mesh_object(name: str, build, location=(0.0, 0.0, 0.0)) -> bpy.types.Object:
+    """A mesh object of what `build` does to a bmesh."""
+    mesh = bpy.data.meshes.new(name)
+    form = bmesh.new()
+    build(form)
+    form.to_mesh(mesh)
+    form.free()
+    ob = bpy.data.objects.new(name, mesh)
+    ob.location = location
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+def ball(name: str = "Ball", radius: float = 0.1, location=(0.0, 0.0, 0.0)) -> bpy.types.Object:
+    """A round mesh object."""
+    return mesh_object(
+        name, lambda form: bmesh.ops.create_icosphere(form, subdivisions=3, radius=radius), location=location
+    )
+
+
+def block(name: str = "Block", size: float = 1.0, location=(0.0, 0.0, 0.0)) -> bpy.types.Object:
+    """A cube."""
+    return mesh_object(name, lambda form: bmesh.ops.create_cube(form, size=size), location=location)
+
+
+def collide(rig: bpy.types.Object, *objects: bpy.types.Object) -> bpy.types.Collection:
+    """Put objects into the rig's colliders."""
+    group = rig.heft.colliders or bpy.data.collections.new("Colliders")
+    for ob in objects:
+        group.objects.link(ob)
+    rig.heft.colliders = group
+    return group
+
+
+def throw(ob: bpy.types.Object, start, end, first: int = 1, last: int = 10) -> None:
+    """Key a straight flight."""
+    for frame, spot in ((first, start), (last, end)):
+        ob.location = spot
+        ob.keyframe_insert("location", frame=frame)
+    bag = actions_of(ob)
+    for curve in bag.fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+
+
+def actions_of(ob: bpy.types.Object):
+    """What holds the object's curves."""
+    from heft.addon import actions
+
+    return actions.active_bag(ob)
+
+
+def places(ob: bpy.types.Object, frames) -> np.ndarray:
+    """(frames, 4, 4) world matrices evaluated in the main scene."""
+    out = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame))
+        out.append(np.array(ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+    return np.array(out)
 
 
 def poses(rig: bpy.types.Object, frames) -> np.ndarray:

@@ -20,7 +20,7 @@ KEY_PARTS = (
 )
 # What Blender works out from the pose of the moment.
 DERIVED = {"bound_box", "dimensions", "matrix_local"}
-OURS = ("heft", "heft_result", "heft_store")
+OURS = ("heft", "heft_collider", "heft_result", "heft_store")
 # What the frame of the moment moves.
 MOVING = {
     "matrix_basis", "location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle",
@@ -34,19 +34,18 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
     What belongs to Heft is left out: its result armature and action, its constraints
     and its own properties.
     """
-    result = rig.heft_result
-    ours = set()
-    if result is not None and result.animation_data and result.animation_data.action:
-        ours.add(result.animation_data.action.name)
+    results = {ob.heft_result for ob in bpy.data.objects if ob.heft_result is not None}
+    datas = {result.data for result in results}
+    ours = {r.animation_data.action.name for r in results if r.animation_data and r.animation_data.action}
     state: dict[str, object] = {}
     for action in bpy.data.actions:
         if action.name not in ours:
             state[f"action {action.name}"] = _action(action)
     for ob in bpy.data.objects:
-        if ob != result:
+        if ob not in results:
             state[f"object {ob.name}"] = _object(ob, pose)
     for data in bpy.data.armatures:
-        if result is None or data != result.data:
+        if data not in datas:
             state[f"armature {data.name}"] = [_properties(data), _animation_data(data), _rest(data)]
     for scene in bpy.data.scenes:
         moment = {"use_nodes"} | (set() if pose else {"frame_current", "frame_current_final", "frame_float"})

@@ -66,9 +66,9 @@ def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
 
     bpy.ops.heft.add()
     place = units.Placement.from_matrices(np.eye(4)[None], 1.0)
-    whole = reader.build_model(rig, reader.skeleton_of(rig), place)
+    whole = reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1)
     rig.pose.bones[3].heft.behaviour = "IGNORED"
-    merged = reader.build_model(rig, reader.skeleton_of(rig), place)
+    merged = reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1)
     assert len(merged) == 3
     assert merged.masses[2] == pytest.approx(whole.masses[2] + whole.masses[3])
     assert merged.total_mass == pytest.approx(whole.total_mass)

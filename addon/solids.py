@@ -1,0 +1,190 @@
+"""From points and meshes to the engine's shapes: of bones, and of objects.
+
+Owns the choice of a shape and the cache of what takes time (grids, hulls). Must not
+know where things are or how they move. Metres throughout.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+
+import bpy
+import numpy as np
+
+from ..engine import shapes as engine_shapes
+from ..engine.shapes import Box, Capsule, Grid, Hull, Shape, Sphere
+from . import properties, rotations, sampling, skin
+from .errors import RigError
+
+# A mesh is taken for a sphere or a box when no vertex is farther off than this part of its size.
+ROUND, STRAIGHT = 0.02, 1e-3
+# … and for convex when it fills this part of its hull.
+CONVEX = 0.98
+# Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
+MOST_POINTS, LEAST_POINTS = 600, 8
+# What is thinner than this part of its longest side [and metres] is given that thickness.
+THIN, THINNEST = 1e-3, 1e-4
+WATER = 1000.0  # [kg/m³]
+KEPT = 256  # shapes, and meshes
+
+_meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray]] = OrderedDict()
+_shapes: OrderedDict[tuple, Shape] = OrderedDict()
+
+
+def forget(ob: bpy.types.Object | None = None) -> None:
+    """Drop the meshes read of one object, or of all; shapes are known by their points and stay."""
+    for key in [key for key in _meshes if ob is None or key[0] == ob.session_uid]:
+        del _meshes[key]
+
+
+# --- bones -----------------------------------------------------------------------
+
+
+def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.ndarray) -> Shape | None:
+    """The shape of a bone: around the skin's points (k, 3) in its frame, or around the bone itself,
+    a rod of that radius along the vector (3,) [m]."""
+    if kind == "NONE":
+        return None
+    if points is None or len(points) < LEAST_POINTS:
+        return _rod(kind, radius, vector)
+    points = points[:: -(-len(points) // MOST_POINTS)]
+    key = ("bone", kind, zlib.crc32(np.ascontiguousarray(points)), len(points))
+    return _remember(_shapes, key, lambda: _around(kind, points))
+
+
+def _around(kind: str, points: np.ndarray) -> Shape:
+    if kind == "HULL":
+        return Hull(points)
+    if kind == "BOX":
+        return engine_shapes.fit_box(points)
+    capsule = engine_shapes.fit_capsule(points)
+    if kind == "CAPSULE":
+        return capsule
+    return min(capsule, engine_shapes.fit_box(points), key=engine_shapes.volume)
+
+
+def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
+    """A bone's own geometry; its round ends lie inside it, so that neighbours do not overlap."""
+    length = float(np.linalg.norm(vector))
+    if kind in {"BOX", "HULL"}:
+        half = (radius, radius, max(0.5 * length, radius))
+        return Box(half, tuple(0.5 * vector), _turn_z_to(vector))
+    if length <= 2.0 * radius:
+        return Sphere(radius, tuple(0.5 * vector))
+    way = vector * (radius / length)
+    return Capsule(radius, tuple(way), tuple(vector - way))
+
+
+def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
+    """The shortest rotation (wxyz) that takes Z to the vector; none for a vector without length."""
+    length = np.linalg.norm(vector)
+    if length < 1e-12:
+        return (1.0, 0.0, 0.0, 0.0)
+    x, y, z = vector / length
+    if z < -0.999999:
+        return (0.0, 1.0, 0.0, 0.0)
+    q = np.array([1.0 + z, -y, x, 0.0])
+    return tuple(q / np.linalg.norm(q))
+
+
+# --- objects ---------------------------------------------------------------------
+
+
+def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stretch, turn=None, shift=None) -> Shape:
+    """The shape of a mesh object in the frame of a body [m].
+
+    stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body.
+    """
+    vertices, triangles = _mesh(ob, scene, frame)
+    if len(vertices) == 0:
+        raise RigError(f"Collider '{ob.name}' has no vertices: give it a mesh or take it out of the colliders.")
+    points = vertices @ stretch.T
+    turn = np.eye(3) if turn is None else turn
+    shift = np.zeros(3) if shift is None else shift
+    kind = properties.collider_of(ob).shape
+    place = zlib.crc32(np.concatenate([turn.ravel(), shift]))
+    key = ("object", kind, place, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(triangles), len(points))
+    return _remember(_shapes, key, lambda: _placed_shape(kind, points, triangles, ob.name, turn, shift))
+
+
+def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shift: np.ndarray) -> Shape:
+    if kind == "AUTO":
+        kind = guess(points, triangles)
+    if kind == "MESH":  # a grid is straight in the body, whichever way the mesh sits there
+        return shape_of(kind, points @ turn.T + shift, triangles, name)
+    return moved(shape_of(kind, points, triangles, name), turn, shift)
+
+
+def moved(shape: Shape, turn: np.ndarray, shift: np.ndarray) -> Shape:
+    """A shape (no grid, no plane) turned (3, 3) and shifted (3,)."""
+    if isinstance(shape, Sphere):
+        return Sphere(shape.radius, tuple(turn @ shape.center + shift))
+    if isinstance(shape, Capsule):
+        return Capsule(shape.radius, tuple(turn @ shape.start + shift), tuple(turn @ shape.end + shift))
+    if isinstance(shape, Box):
+        rotation = rotations.multiply(rotations.from_matrix(turn), np.array(shape.rotation))
+        return Box(shape.half, tuple(turn @ shape.center + shift), tuple(rotation))
+    return Hull(shape.points @ turn.T + shift)
+
+
+def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) -> Shape:
+    """A shape of the asked kind about points (k, 3) [m], along their own axes."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    least = max(0.5 * THIN * float(half.max()), THINNEST)
+    if kind == "SPHERE":
+        return Sphere(max(float(np.linalg.norm(points - middle, axis=1).max()), least), tuple(middle))
+    if kind == "CAPSULE":
+        return engine_shapes.fit_capsule(points)
+    if kind == "BOX":
+        return Box(tuple(np.maximum(half, least)), tuple(middle))
+    if kind == "HULL":
+        return Hull(points)
+    if len(triangles) == 0:
+        raise RigError(f"Collider '{name}' has no faces: a Mesh shape needs some; choose Hull or Box.")
+    return Grid.from_mesh(points, triangles)
+
+
+def guess(points: np.ndarray, triangles: np.ndarray) -> str:
+    """The simplest kind of shape that is the mesh."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    size = float(half.max())
+    if size <= 0.0 or len(triangles) == 0:
+        return "HULL"
+    beside = half - np.abs(points - middle)
+    if (beside <= STRAIGHT * size).all():
+        return "BOX"
+    away = np.linalg.norm(points - middle, axis=1)
+    if len(points) >= 12 and away.min() > (1.0 - ROUND) * away.max():
+        return "SPHERE"
+    corners = points[triangles] - middle
+    inside = abs(float(np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6.0)
+    return "HULL" if inside >= CONVEX * engine_shapes.volume(Hull(points)) else "MESH"
+
+
+def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
+    """[kg] as set, or as heavy as water."""
+    given = properties.collider_of(ob).mass
+    return float(given) if given > 0.0 else max(WATER * engine_shapes.volume(shape), 1e-6)
+
+
+def fingerprint(ob: bpy.types.Object) -> tuple:
+    """What an object's shape depends on, but for where it stands."""
+    stack = [(modifier.type, modifier.name, modifier.show_viewport) for modifier in ob.modifiers]
+    return (skin.mesh_sum(ob.data), tuple(stack))
+
+
+def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray]:
+    key = (ob.session_uid, frame, fingerprint(ob))
+    return _remember(_meshes, key, lambda: sampling.mesh_at(ob, scene, frame))
+
+
+def _remember(kept: OrderedDict, key: tuple, make):
+    if key not in kept:
+        kept[key] = make()
+        while len(kept) > KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]
