@@ -1,4 +1,4 @@
-"""Bake: what the rig shows, as a plain new action or NLA strip.
+"""Bake: what the rig and its free objects show, as plain new actions or NLA strips.
 
 Owns the new keys and the check that Blender then evaluates what was simulated.
 Must not know the engine: it bakes what is seen, mix included.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import actions, channels, constraints, rotations, sampling, settings, showing
+from . import actions, channels, constraints, objects, rotations, sampling, settings, showing
 from .errors import RigError
 from .sampling import Samples
 
@@ -50,6 +50,7 @@ def bake(
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
     wanted = _wanted(rig, scene, frames)
+    flights = [] if selected_only else _flights(rig, scene, frames)
     notes = list(_constraint_notes(rig, bones, mute))
     source = data.action if data else None
     action, bag = _new_action(rig, source if target == "ACTION" else None)
@@ -62,7 +63,11 @@ def bake(
         _add_strip(rig, action, frames)
     else:
         actions.assign(rig, action, actions.same_slot(action, actions.slot_of(rig)))
-        notes += _keep_source(rig, source)
+        notes += _keep_source(source, rig.heft.source_action)
+    played = constraints.played_frames(rig)
+    for flight in flights:
+        notes += _bake_flight(flight, frames, played, target, reduce)
+    notes += _flight_notes(scene, flights, frames, mute) if flights else []
     offset, angle, bone, frame = _compare(rig, scene, bones, wanted, height, selected_only)
     if offset > TELL_OFFSET or angle > TELL_ANGLE:
         notes += _still_moving(bones)
@@ -165,30 +170,39 @@ def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, re
     matrices = channels.basis(bone, wanted.poses[:, index].astype(np.float64), parent)
     turns, scales = rotations.split(matrices[:, :3, :3])
     quats = rotations.from_matrix(turns)
-    table = _bone_table(bag, bone)
-    base = bone.path_from_id()
-    path = channels.rotation_path(bone)
-    start = _start(table, f"{base}.{path}", getattr(bone, path), wanted.frames[0])
-    values = channels.rotation_values(bone.rotation_mode, quats, start)
-    # Half a quaternion's component is a quarter of the angle; Euler angles and axis angles are taken as they are.
-    slack = np.radians(reduce) * (0.5 if bone.rotation_mode == "QUATERNION" else 1.0)
-    _write(bag, table, bone, path, wanted.frames, values, slack)
+    target = _Target(bag, bone, wanted.frames, constraints.played_frames(bone.id_data))
+    _write_rotation(target, quats, reduce)
     if not (bone.bone.use_connect and bone.parent):
         noise = showing.LOCATION_NOISE * height
-        _write_calm(bag, table, bone, "location", wanted.frames, matrices[:, :3, 3], noise, reduce * height / 100.0)
-    _write_calm(bag, table, bone, "scale", wanted.frames, scales, showing.SCALE_NOISE, reduce / 100.0)
+        _write_calm(target, "location", matrices[:, :3, 3], noise, reduce * height / 100.0)
+    _write_calm(target, "scale", scales, showing.SCALE_NOISE, reduce / 100.0)
 
 
-def _bone_table(bag, bone: bpy.types.PoseBone) -> dict:
-    """The bone's own curves, by path and index."""
-    base = bone.path_from_id()
-    found = {}
-    for name, width in sampling.CHANNELS:
-        for i in range(width):
-            curve = bag.fcurves.find(f"{base}.{name}", index=i)
-            if curve is not None:
-                found[f"{base}.{name}", i] = curve
-    return found
+class _Target:
+    """What is keyed: a pose bone or an object, with its own curves, the baked frames and the played ones."""
+
+    def __init__(self, bag, holder, frames: np.ndarray, played: tuple[int, int]) -> None:
+        self.bag, self.holder, self.frames, self.played = bag, holder, frames, played
+        self.group = holder.name if isinstance(holder, bpy.types.PoseBone) else "Object Transforms"
+        self.table = {}
+        for name, width in sampling.CHANNELS:
+            for i in range(width):
+                curve = bag.fcurves.find(self.path(name), index=i)
+                if curve is not None:
+                    self.table[self.path(name), i] = curve
+
+    def path(self, name: str) -> str:
+        return f"{self.holder.path_from_id()}.{name}" if isinstance(self.holder, bpy.types.PoseBone) else name
+
+
+def _write_rotation(target: _Target, quats: np.ndarray, reduce: float) -> None:
+    """Rotation keys (frames, 4) in the holder's mode."""
+    holder = target.holder
+    name = channels.rotation_path(holder)
+    start = _start(target.table, target.path(name), getattr(holder, name), target.frames[0])
+    values = channels.rotation_values(holder.rotation_mode, quats, start)
+    # Half a quaternion's component is a quarter of the angle; Euler angles and axis angles are taken as they are.
+    _write(target, name, values, np.radians(reduce) * (0.5 if holder.rotation_mode == "QUATERNION" else 1.0))
 
 
 def _start(table: dict, path: str, current, frame: int) -> np.ndarray:
@@ -200,16 +214,15 @@ def _start(table: dict, path: str, current, frame: int) -> np.ndarray:
     return values
 
 
-def _write_calm(bag, table, bone, name: str, frames, values, noise: float, slack: float) -> None:
+def _write_calm(target: _Target, name: str, values: np.ndarray, noise: float, slack: float) -> None:
     """Location or scale: left alone where the source's keys (or the bare channel) already make it."""
-    path = f"{bone.path_from_id()}.{name}"
-    current = getattr(bone, name)
+    current = getattr(target.holder, name)
     default = 1.0 if name == "scale" else 0.0
     same = True
     for i in range(values.shape[1]):
-        curve = table.get((path, i))
+        curve = target.table.get((target.path(name), i))
         if curve is not None:
-            there = np.array([curve.evaluate(float(frame)) for frame in frames])
+            there = np.array([curve.evaluate(float(frame)) for frame in target.frames])
             same = same and not curve.mute
         else:
             there = current[i]
@@ -218,19 +231,17 @@ def _write_calm(bag, table, bone, name: str, frames, values, noise: float, slack
     if same:
         return
     calm = np.ptp(values, axis=0) <= noise
-    values = np.where(calm, values[:1], values)
-    _write(bag, table, bone, name, frames, values, slack)
+    _write(target, name, np.where(calm, values[:1], values), slack)
 
 
-def _write(bag, table, bone: bpy.types.PoseBone, name: str, frames, values, slack: float) -> None:
+def _write(target: _Target, name: str, values: np.ndarray, slack: float) -> None:
     """Keys of one channel on the baked frames; on all others it stays what it was."""
-    path = f"{bone.path_from_id()}.{name}"
+    frames, path = target.frames, target.path(name)
     keep = channels.thin(values, slack)
-    played = constraints.played_frames(bone.id_data)
     for i in range(values.shape[1]):
-        curve = actions.ensure_curve(bag, table, path, i, bone.name)
-        before, after = actions.frames_around(curve, int(frames[0]), int(frames[-1]), played)
-        bare = getattr(bone, name)[i]
+        curve = actions.ensure_curve(target.bag, target.table, path, i, target.group)
+        before, after = actions.frames_around(curve, int(frames[0]), int(frames[-1]), target.played)
+        bare = getattr(target.holder, name)[i]
         parts = (actions.values_at(curve, before, bare), values[keep, i], actions.values_at(curve, after, bare))
         for modifier in list(curve.modifiers):
             curve.modifiers.remove(modifier)
@@ -239,11 +250,82 @@ def _write(bag, table, bone: bpy.types.PoseBone, name: str, frames, values, slac
         actions.replace_span(curve, keyed.astype(np.float32), np.concatenate(parts).astype(np.float32))
 
 
-def _keep_source(rig: bpy.types.Object, source: bpy.types.Action | None) -> list[str]:
-    """The source stays in the file: it needs a user now that the rig has let go of it."""
+# --- free objects --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Flight:
+    """A free object's world matrices (frames, 4, 4) as shown, and its parent's space (frames, 4, 4)."""
+
+    ob: bpy.types.Object
+    matrices: np.ndarray
+    above: np.ndarray
+
+
+def _flights(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> list[_Flight]:
+    """What the rig's free objects show."""
+    obs = objects.results_of(rig)
+    if not obs:
+        return []
+    with showing.exposed(rig, "RESULT"):
+        shown = sampling.finish(sampling.sample_objects(obs, scene, frames, shown=True))
+        above = [sampling.sample_parents(ob, scene, frames) for ob in obs]
+    return [_Flight(ob, matrices, space) for ob, matrices, space in zip(obs, shown, above, strict=True)]
+
+
+def _bake_flight(flight: _Flight, frames, played, target: str, reduce: float) -> list[str]:
+    """Plain new keys for a free object, as its parent's space has them; sentences for the user."""
+    ob = flight.ob
+    source = ob.animation_data.action if ob.animation_data else None
+    action, bag = _new_action(ob, source if target == "ACTION" else None)
+    places, quats, scales = _without_deltas(ob, np.linalg.inv(flight.above) @ flight.matrices)
+    keyed = _Target(bag, ob, frames, played)
+    size = max(ob.dimensions) or 1.0
+    _write_rotation(keyed, quats, reduce)
+    _write_calm(keyed, "location", places, showing.LOCATION_NOISE * size, reduce * size / 100.0)
+    _write_calm(keyed, "scale", scales, showing.SCALE_NOISE, reduce / 100.0)
+    if target == "NLA":
+        _push_down(ob)
+        _add_strip(ob, action, frames)
+        return []
+    actions.assign(ob, action, actions.same_slot(action, actions.slot_of(ob)))
+    return _keep_source(source, None)
+
+
+def _without_deltas(ob: bpy.types.Object, local: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Location (frames, 3), rotation (frames, 4) and scale (frames, 3) channels that make local matrices
+    (frames, 4, 4) together with the object's delta transforms."""
+    turns, scales = rotations.split(local[:, :3, :3])
+    if ob.rotation_mode == "QUATERNION":
+        delta = ob.delta_rotation_quaternion
+    else:
+        delta = ob.delta_rotation_euler.to_quaternion()
+    before = rotations.conjugate(np.array(delta, dtype=np.float64))
+    quats = rotations.continuous(rotations.multiply(before[None], rotations.from_matrix(turns)))
+    return local[:, :3, 3] - np.array(ob.delta_location), quats, scales / np.array(ob.delta_scale)
+
+
+def _flight_notes(scene, flights: list[_Flight], frames: np.ndarray, mute: bool):
+    """Constraints of the objects' own that take them away from their keys; muted where asked."""
+    for flight in flights:
+        acting = [
+            constraint for constraint in flight.ob.constraints if constraint.enabled and constraint.influence > 0.0
+        ]
+        for constraint in acting if mute else ():
+            constraint.mute = True
+            yield f"Muted '{constraint.name}' on '{flight.ob.name}': the baked keys take its place."
+    now = sampling.finish(sampling.sample_objects([flight.ob for flight in flights], scene, frames))
+    for flight, matrices in zip(flights, now, strict=True):
+        off = np.abs(matrices - flight.matrices).max() / max(*flight.ob.dimensions, 1e-9)
+        if off > TELL_OFFSET:
+            yield f"'{flight.ob.name}' does not go where it was simulated: its constraints or drivers move it."
+
+
+def _keep_source(source: bpy.types.Action | None, recorded: bpy.types.Action | None) -> list[str]:
+    """The source stays in the file: it needs a user (Heft's record is none) now that it was let go of."""
     if source is None or source.use_fake_user:
         return []
-    others = source.users - (1 if rig.heft.source_action == source else 0)
+    others = source.users - (1 if recorded == source else 0)
     if others > 0:
         return []
     source.use_fake_user = True

@@ -15,9 +15,9 @@ from . import rotations
 ROTATION_PATH = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
-def rotation_path(bone: bpy.types.PoseBone) -> str:
-    """The rotation channel the bone's mode uses."""
-    return ROTATION_PATH.get(bone.rotation_mode, "rotation_euler")
+def rotation_path(holder: bpy.types.PoseBone | bpy.types.Object) -> str:
+    """The rotation channel that the bone's or object's mode uses."""
+    return ROTATION_PATH.get(holder.rotation_mode, "rotation_euler")
 
 
 def basis(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | None) -> np.ndarray:

@@ -61,17 +61,17 @@ def sample(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) ->
 
 
 def sample_objects(
-    objects: Sequence[bpy.types.Object], scene: bpy.types.Scene, frames: np.ndarray
+    objects: Sequence[bpy.types.Object], scene: bpy.types.Scene, frames: np.ndarray, shown: bool = False
 ) -> Generator[int, None, np.ndarray]:
     """Yield the number of frames done now and then; return world matrices (objects, frames, 4, 4).
 
     Stand-ins that copy the objects' transforms are played, so that no mesh is evaluated.
-    Objects that nothing moves are looked at once.
+    Objects that nothing moves are looked at once; `shown`: Heft's results do move them.
     """
     out = np.empty((len(objects), len(frames), 4, 4))
     if not len(objects):
         return out
-    still = not any(_is_moved(block) for ob in objects for block in upstream(ob))
+    still = not shown and not any(_is_moved(block) for ob in objects for block in upstream(ob))
     played = frames[:1] if still else frames
     read_scene = any(reads_scene(ob) for ob in objects)
     with _main_frame(scene) if read_scene else _stand_ins(objects, scene) as (stage, watched):
