@@ -38,6 +38,10 @@ LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 POINTERS = {"colliders": "collections", "target": "objects", "leader": "objects"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
+OBJECT_CHANNELS = (
+    "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
+    "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
+)  # fmt: skip
 # Shown, not simulated: changing these leaves the result as it is.
 NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes")
 
@@ -240,8 +244,10 @@ def _animated_paths(ob: bpy.types.Object) -> set[str]:
 
 def _digest_object(digest, ob: bpy.types.Object) -> None:
     moved = _animated_paths(ob)
-    if not moved & {"location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"}:
-        digest.update(np.array(ob.matrix_basis, dtype=np.float32).tobytes())
+    for name in OBJECT_CHANNELS:
+        if name not in moved:
+            digest.update(np.array(getattr(ob, name), dtype=np.float32).tobytes())
+    digest.update(ob.rotation_mode.encode())
     digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
     for constraint in ob.constraints:
         if constraint.name != constraints.CONSTRAINT:
