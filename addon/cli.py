@@ -84,7 +84,7 @@ def apply_setting(rig: bpy.types.Object, pair: str) -> None:
     """One NAME=VALUE onto `ob.heft`, with the value read as the property's type."""
     name, equals, text = pair.partition("=")
     prop = rig.heft.bl_rna.properties.get(name)
-    if not equals or prop is None or prop.is_hidden or name in {"rna_type", "name"}:
+    if not equals or prop is None or prop.is_hidden or name in {"rna_type", "name"} or prop.type == "COLLECTION":
         raise RigError(f"'{pair}' is no setting: use NAME=VALUE with a name of ob.heft.")
     try:
         setattr(rig.heft, name, _value(prop, text))
@@ -97,6 +97,11 @@ def _value(prop: bpy.types.Property, text: str):
         if text.lower() not in YES + NO:
             raise ValueError("say true or false")
         return text.lower() in YES
+    if prop.type == "POINTER":
+        found = bpy.data.collections.get(text)
+        if found is None:
+            raise ValueError("the file has no collection of that name")
+        return found
     convert = {"FLOAT": float, "INT": int}.get(prop.type, str)
     if getattr(prop, "is_array", False):
         return tuple(convert(part) for part in text.split(","))

@@ -8,13 +8,16 @@ import time
 from typing import ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
 from . import baker, live, session, showing, store, warmup
 from .properties import SHOWN, has_physics
 
-NOTHING_TO_SEE = "Nothing disturbs this motion, so the result is the source: raise Heaviness, or make a bone Limp."
+NOTHING_TO_SEE = (
+    "Nothing disturbs this motion, so the result is the source: raise Heaviness, make a bone Limp, "
+    "or let something hit it."
+)
 # How long one modal tick may work before the window gets its turn [s].
 TICK = 0.05
 
@@ -285,6 +288,115 @@ class HEFT_OT_set_size(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class HEFT_OT_add_colliders(_PhysicsOperator, bpy.types.Operator):
+    """Let the character meet the selected objects: they are put into its colliders collection, made if there is none.
+    Selected armatures with physics are simulated together with this one"""
+
+    bl_idname = "heft.add_colliders"
+    bl_label = "Add Selected as Colliders"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        chosen = [ob for ob in context.selected_objects if ob.type == "MESH" or (ob != rig and has_physics(ob))]
+        if not chosen:
+            self.report({"ERROR"}, "Select mesh objects, or armatures with physics, together with this armature.")
+            return {"CANCELLED"}
+        with live.paused():
+            added, skins = session.add_colliders(rig, context.scene, chosen)
+        if skins:
+            self.report({"WARNING"}, f"'{skins[0].name}' is a skin: its armature is what is simulated")
+        self.report({"INFO"}, f"{len(added)} added to '{rig.heft.colliders.name}'")
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_remove_collider(_PhysicsOperator, bpy.types.Operator):
+    """Take the object out of the character's colliders"""
+
+    bl_idname = "heft.remove_collider"
+    bl_label = "Remove from Colliders"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Object", description="The object's name")
+
+    def run(self, context, rig) -> set[str]:
+        ob = next((ob for ob in session.collider_objects(rig) if ob.name == self.name), None)
+        if ob is None:
+            self.report({"ERROR"}, f"'{self.name}' is not among the colliders of '{rig.name}'.")
+            return {"CANCELLED"}
+        with live.paused():
+            session.remove_collider(rig, ob)
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_fit_ground(_PhysicsOperator, bpy.types.Operator):
+    """Put the ground where the character's lowest point is in the whole shot: nothing of it reaches below"""
+
+    bl_idname = "heft.fit_ground"
+    bl_label = "Fit Ground"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            height = session.lowest_point(rig, context.scene)
+            rig.heft.ground = True
+        rig.heft.ground_height = height
+        return {"FINISHED"}
+
+
+class _ListOperator(_PhysicsOperator):
+    """Adds to, or takes from, one of the armature's lists."""
+
+    which: EnumProperty(
+        name="List", items=(("pushes", "Pushes", "Blows from nowhere"), ("ties", "Ties", "What holds bones"))
+    )
+
+    def place(self, rig) -> str:
+        """The property that says which entry is active."""
+        return {"pushes": "push_index", "ties": "tie_index"}[self.which]
+
+
+class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
+    """Add an entry, for the active bone and the current frame"""
+
+    bl_idname = "heft.list_add"
+    bl_label = "Add"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            entries = getattr(rig.heft, self.which)
+            entry = entries.add()
+            active = rig.data.bones.active
+            entry.bone = active.name if active is not None else rig.data.bones[0].name
+            if self.which == "pushes":
+                entry.frame = context.scene.frame_current
+            setattr(rig.heft, self.place(rig), len(entries) - 1)
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
+class HEFT_OT_list_remove(_ListOperator, bpy.types.Operator):
+    """Remove the active entry"""
+
+    bl_idname = "heft.list_remove"
+    bl_label = "Remove"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        entries, place = getattr(rig.heft, self.which), self.place(rig)
+        index = getattr(rig.heft, place)
+        if not 0 <= index < len(entries):
+            self.report({"ERROR"}, "Nothing is active in the list.")
+            return {"CANCELLED"}
+        with live.paused():
+            entries.remove(index)
+            setattr(rig.heft, place, max(0, min(index, len(entries) - 1)))
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
 CLASSES = (
     HEFT_OT_add,
     HEFT_OT_remove,
@@ -294,4 +406,9 @@ CLASSES = (
     HEFT_OT_bake,
     HEFT_OT_copy_to_selected,
     HEFT_OT_set_size,
+    HEFT_OT_add_colliders,
+    HEFT_OT_remove_collider,
+    HEFT_OT_fit_ground,
+    HEFT_OT_list_add,
+    HEFT_OT_list_remove,
 )

@@ -55,6 +55,13 @@ class Reading:
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
 
+    def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
+        poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
+        quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
+        turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
+        return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns
+
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:

@@ -185,6 +185,11 @@ def _tied_to(tie, rig, cast, names: dict, i: int):
         if other == target:
             body, head, _tail = _spot(other, reading, tie.target_bone, f"The target of tie {i + 1} of '{rig.name}'")
             return (j, body), head
+    if target.type == "ARMATURE" and tie.target_bone:
+        raise RigError(
+            f"Tie {i + 1} of '{rig.name}' holds on to a bone of '{target.name}', which is not in the shot: "
+            "give it physics and add it to the colliders."
+        )
     return names[target], np.zeros(3)
 
 

@@ -121,6 +121,57 @@ def remove(rig: bpy.types.Object) -> None:
     showing.remove(rig)
 
 
+def collider_objects(rig: bpy.types.Object) -> list[bpy.types.Object]:
+    """Everything in the rig's colliders collection."""
+    return list(rig.heft.colliders.all_objects) if rig.heft.colliders is not None else []
+
+
+def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tuple[list, list]:
+    """Put objects into the rig's colliders collection, made where there is none; those added, and skins left out."""
+    check(rig)
+    group = rig.heft.colliders
+    if group is None:
+        group = bpy.data.collections.new(f"{rig.name} colliders")
+        scene.collection.children.link(group)
+        rig.heft.colliders, rig.heft.own_colliders = group, True
+    if group.library is not None:
+        raise RigError(f"The collection '{group.name}' is linked and cannot be edited: choose another.")
+    skins = [ob for ob in chosen if ob.type == "MESH" and shot.skinned_by(ob)]
+    held = set(group.all_objects)
+    added = [ob for ob in chosen if ob not in held and ob not in skins]
+    for ob in added:
+        group.objects.link(ob)
+    return added, skins
+
+
+def remove_collider(rig: bpy.types.Object, ob: bpy.types.Object) -> None:
+    """Take an object out of the rig's colliders collection and those below it."""
+    for group in (rig.heft.colliders, *rig.heft.colliders.children_recursive):
+        if ob.name in group.objects:
+            if len(ob.users_collection) == 1:
+                # The last collection that holds it: it must not vanish from the scene.
+                bpy.context.scene.collection.objects.link(ob)
+            group.objects.unlink(ob)
+
+
+def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """The lowest that the source's bones reach with their shapes, along Z [units of the scene]."""
+    check(rig)
+    frames = settings.frame_range(rig, scene)
+    with showing.exposed(rig, "SOURCE"):
+        samples = sampling.finish(sampling.sample(rig, scene, frames))
+    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    reading = reader.read(rig, scene, samples, meters, solid=True)
+    lows = [
+        solids.lowest(shape, *reading.placed(samples, body)).min()
+        for body, shapes in enumerate(reading.model.shapes)
+        for shape in shapes
+    ]
+    if not lows:
+        raise RigError(f"No bone of '{rig.name}' has a shape: give some one.")
+    return float(min(lows)) / meters
+
+
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
     """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
     steps = simulate_steps(rig, scene, fresh)

@@ -170,6 +170,21 @@ def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
     return float(given) if given > 0.0 else max(WATER * engine_shapes.volume(shape), 1e-6)
 
 
+def lowest(shape: Shape, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """(frames,) the height of a shape's lowest point on a body at positions (frames, 3), turned (frames, 3, 3) [m]."""
+    down = turns[:, 2, :]  # the world's Z in the body's frame
+    if isinstance(shape, Sphere):
+        reach = down @ shape.center - shape.radius
+    elif isinstance(shape, Capsule):
+        reach = np.minimum(down @ shape.start, down @ shape.end) - shape.radius
+    elif isinstance(shape, Box):
+        axes = rotations.to_matrix(np.array(shape.rotation))
+        reach = down @ shape.center - np.abs(down @ axes) @ shape.half
+    else:
+        reach = (down @ shape.points.T).min(axis=1)
+    return positions[:, 2] + reach
+
+
 def fingerprint(ob: bpy.types.Object) -> tuple:
     """What an object's shape depends on, but for where it stands."""
     stack = [(modifier.type, modifier.name, modifier.show_viewport) for modifier in ob.modifiers]

@@ -39,6 +39,8 @@ def test_bake_to_another_file(shot, tmp_path):
         (["bake", "--set", "stiffness=3"], "'stiffness=3' is no setting"),
         (["bake", "--set", "settle_time=soft"], "does not fit the setting 'settle_time'"),
         (["bake", "--set", "root=HANGING"], "does not fit the setting 'root'"),
+        (["bake", "--set", "colliders=Nowhere"], "does not fit the setting 'colliders'"),
+        (["bake", "--set", "pushes=3"], "'pushes=3' is no setting"),
     ],
 )
 def test_mistakes_are_named(shot, arguments, message, capsys):
@@ -50,4 +52,9 @@ def test_vectors_and_switches(shot):
     rig = bpy.data.objects["Rig"]
     cli.apply_setting(rig, "gravity=0,0,-1.6")
     cli.apply_setting(rig, "live=off")
+    group = bpy.data.collections.new("Things")
+    for pair in ("ground=on", "ground_height=-0.5", "friction=0.2", "touch_self=yes", "colliders=Things"):
+        cli.apply_setting(rig, pair)
+    assert rig.heft.ground and rig.heft.ground_height == -0.5 and rig.heft.touch_self
+    assert rig.heft.friction == pytest.approx(0.2) and rig.heft.colliders == group
     assert rig.heft.gravity[2] == pytest.approx(-1.6) and rig.heft.live is False
