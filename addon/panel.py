@@ -1,4 +1,4 @@
-"""The sidebar tab: physics, controller, selected bones, result.
+"""The sidebar tab: physics, controller, selected bones, what the character meets, result.
 
 Owns the layout and the warnings shown above the buttons. Must not change data.
 """
@@ -9,12 +9,14 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, session, showing, warmup
+from . import handlers, limits, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .properties import has_physics
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
+# Colliders listed by name; more than these are only counted.
+MOST_LISTED = 8
 # A box's width beside its text, and that of a letter, in pixels at normal size.
 BESIDE_TEXT, LETTER = 80.0, 6.2
 
@@ -44,7 +46,8 @@ class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
         layout.use_property_decorate = True
         rig = active_rig(context)
         if rig is None:
-            layout.label(text="Select an armature", icon="INFO")
+            if not shots_with(context.object):
+                layout.label(text="Select an armature", icon="INFO")
             return
         if not has_physics(rig):
             layout.operator("heft.add", icon="PHYSICS")
@@ -114,6 +117,154 @@ class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
 
 
+class HEFT_PT_bone_contact(_PhysicsPanel, bpy.types.Panel):
+    """The active bone's shape and the limits of its joint."""
+
+    bl_label = "Shape and Limits"
+    bl_parent_id = "HEFT_PT_bones"
+    bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and context.mode == "POSE" and context.active_pose_bone is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        bone = context.active_pose_bone
+        look = bone.heft
+        layout.prop(look, "shape")
+        layout.prop(look, "overlap_group")
+        if bone.parent is None:
+            layout.label(text="A root has no joint to limit", icon="INFO")
+            return
+        layout.prop(look, "use_limits")
+        if not look.use_limits:
+            return
+        layout.prop(look, "limits_from")
+        column = layout.column(align=True)
+        column.enabled = look.limits_from == "OWN" or limits.of_rig(bone) is None
+        hinge = sum(bone.lock_rotation) == 2
+        if not hinge:
+            column.prop(look, "limit_swing")
+        column.prop(look, "limit_low", text="Turn From" if hinge else "Twist From")
+        column.prop(look, "limit_high", text="To")
+
+
+class HEFT_PT_contact(_PhysicsPanel, bpy.types.Panel):
+    """The ground, what the character meets, and its own surface."""
+
+    bl_label = "Ground and Colliders"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        rig = active_rig(context)
+        heft = rig.heft
+        layout.prop(heft, "ground")
+        if heft.ground:
+            column = layout.column(align=True)
+            row = column.row(align=True)
+            row.prop(heft, "ground_height")
+            row.operator("heft.fit_ground", text="", icon="TRIA_DOWN_BAR")
+            column.prop(heft, "ground_friction")
+            column.prop(heft, "ground_bounce")
+        layout.prop(heft, "colliders")
+        draw_colliders(layout, rig)
+        layout.operator("heft.add_colliders", icon="ADD")
+        layout.separator()
+        column = layout.column(align=True)
+        column.prop(heft, "friction", text="Character's Friction")
+        column.prop(heft, "bounce")
+        layout.prop(heft, "touch_self")
+        layout.prop(heft, "show_shapes")
+
+
+class HEFT_UL_pushes(bpy.types.UIList):
+    """The pushes: bone, strength, frame."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row(align=True)
+        row.label(text=item.bone or "no bone", icon="FORCE_FORCE")
+        row.label(text=f"{item.impulse:.4g} N s")
+        row.label(text=f"frame {item.frame}")
+
+
+class HEFT_UL_ties(bpy.types.UIList):
+    """The ties: bone, kind, what holds it, on."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row(align=True)
+        row.label(text=item.bone or "no bone", icon="LINKED" if item.on else "UNLINKED")
+        row.label(text=item.target.name if item.target else "World")
+        row.prop(item, "on", text="")
+
+
+class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
+    """Blows from nowhere, and what holds bones besides their joints."""
+
+    bl_label = "Pushes and Ties"
+    bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        rig = active_rig(context)
+        layout.label(text="Pushes")
+        push = _draw_list(layout, rig, "pushes", "push_index", "HEFT_UL_pushes")
+        if push is not None:
+            column = _details(layout)
+            column.prop_search(push, "bone", rig.data, "bones")
+            for name in ("direction", "impulse", "frame"):
+                column.prop(push, name)
+        layout.label(text="Ties")
+        tie = _draw_list(layout, rig, "ties", "tie_index", "HEFT_UL_ties")
+        if tie is not None:
+            column = _details(layout)
+            column.use_property_decorate = True
+            column.prop(tie, "on")
+            column.prop_search(tie, "bone", rig.data, "bones")
+            for name in ("end", "kind", "target"):
+                column.prop(tie, name)
+            if tie.target is not None and tie.target.type == "ARMATURE":
+                column.prop_search(tie, "target_bone", tie.target.data, "bones")
+            column.prop(tie, "response")
+
+
+class HEFT_PT_collider(_HeftPanel, bpy.types.Panel):
+    """How the active mesh object meets the characters whose shot it is in."""
+
+    bl_label = "Collider"
+    bl_parent_id = "HEFT_PT_main"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(shots_with(context.object))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        ob = context.object
+        rigs, carried = zip(*shots_with(ob), strict=True)
+        look = ob.heft_collider
+        names = ", ".join(f"'{rig.name}'" for rig in rigs)
+        layout.label(text=f"Part of {names}" if any(carried) else f"Meets {names}", icon="ARMATURE_DATA")
+        layout.prop(look, "shape")
+        if not any(carried):
+            layout.prop(look, "moves")
+            if look.moves == "FREE":
+                layout.prop(look, "free_from")
+        if look.moves == "FREE" or any(carried):
+            layout.prop(look, "mass")
+        if not any(carried):
+            layout.prop(look, "response")
+            column = layout.column(align=True)
+            column.prop(look, "friction")
+            column.prop(look, "bounce")
+
+
 class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
     """Size, mass, gravity, range and steps."""
 
@@ -130,6 +281,56 @@ class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
         layout.prop(heft, "steps_per_second")
+
+
+def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
+    """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
+    if ob is None or ob.type != "MESH":
+        return []
+    found = []
+    for rig in session.rigs():
+        if any(load.ob == ob for load in shot.loads(rig)):
+            found.append((rig, True))
+        elif ob in shot.members(rig).objects:
+            found.append((rig, False))
+    return found
+
+
+def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+    """The first of the colliders, each with what it does and a button that takes it out."""
+    group = shot.members(rig)
+    listed = [*group.rigs[1:], *group.objects]
+    if not listed:
+        return
+    column = layout.box().column(align=True)
+    for ob in listed[:MOST_LISTED]:
+        row = column.row(align=True)
+        look = None if ob.type == "ARMATURE" else properties.collider_of(ob)
+        word = "simulated too" if look is None else "free" if look.moves == "FREE" else "animated"
+        row.label(text=ob.name, icon="ARMATURE_DATA" if look is None else "MESH_DATA")
+        row.label(text=word)
+        row.operator("heft.remove_collider", text="", icon="X", emboss=False).name = ob.name
+    if len(listed) > MOST_LISTED:
+        column.label(text=f"and {len(listed) - MOST_LISTED} more")
+
+
+def _draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, index: str, kind: str):
+    """A list with its buttons; the active entry, if there is one."""
+    entries = getattr(rig.heft, name)
+    row = layout.row()
+    row.template_list(kind, "", rig.heft, name, rig.heft, index, rows=2)
+    column = row.column(align=True)
+    column.operator("heft.list_add", text="", icon="ADD").which = name
+    column.operator("heft.list_remove", text="", icon="REMOVE").which = name
+    active = getattr(rig.heft, index)
+    return entries[active] if 0 <= active < len(entries) else None
+
+
+def _details(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    return column
 
 
 def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
@@ -170,4 +371,15 @@ def _note(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, ico
     return box
 
 
-CLASSES = (HEFT_PT_main, HEFT_PT_result, HEFT_PT_bones, HEFT_PT_world)
+CLASSES = (
+    HEFT_UL_pushes,
+    HEFT_UL_ties,
+    HEFT_PT_main,
+    HEFT_PT_collider,
+    HEFT_PT_result,
+    HEFT_PT_bones,
+    HEFT_PT_bone_contact,
+    HEFT_PT_contact,
+    HEFT_PT_forces,
+    HEFT_PT_world,
+)

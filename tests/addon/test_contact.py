@@ -578,7 +578,7 @@ def test_two_characters_bump_into_one_another(empty):
 
 
 def test_together_and_apart_again(empty):
-    rig, other = two(empty)
+    _rig, other = two(empty)
     bpy.ops.heft.simulate()
     bpy.context.view_layer.objects.active = other
     bpy.ops.heft.simulate()
