@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, keymap, operators, panel, properties, warmup
+from . import cli, handlers, keymap, operators, overlay, panel, properties, warmup
 
 CLASSES = (*properties.CLASSES, *operators.CLASSES, *panel.CLASSES)
 
@@ -19,6 +19,7 @@ def register() -> None:
     properties.register()
     handlers.register()
     keymap.register()
+    overlay.register()
     cli.register()
     warmup.start()
 
@@ -26,6 +27,7 @@ def register() -> None:
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     cli.unregister()
+    overlay.unregister()
     keymap.unregister()
     handlers.unregister()
     properties.unregister()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, objects, session, showing, store
+from . import live, objects, overlay, sampling, session, showing, store
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -40,7 +40,7 @@ def _settle(rig: bpy.types.Object) -> None:
 @persistent
 def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
     """Before a frame is evaluated: constraints must fit what is keyed now."""
-    if not scene.name.startswith("Heft sampling"):
+    if not scene.name.startswith(sampling.STAGE):
         objects.settle()
         for rig in session.rigs():
             _settle(rig)
@@ -49,11 +49,14 @@ def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
 @persistent
 def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After an edit: the source may have changed."""
+    if scene.name.startswith(sampling.STAGE):
+        return
     edited = {update.id.original for update in depsgraph.updates}
     kinds = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Mesh, bpy.types.Scene)
     if not any(isinstance(block, kinds) for block in edited):
         return
     _current.clear()
+    overlay.changed()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)
@@ -65,6 +68,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
 def on_undo(*_args) -> None:
     """Undo and redo bring settings and result back together; what was read may be stale."""
     session.forget()
+    overlay.forget()
     _current.clear()
 
 
@@ -72,6 +76,7 @@ def on_undo(*_args) -> None:
 def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
     session.forget()
+    overlay.forget()
     _current.clear()
     with live.paused():
         for ob in bpy.data.objects:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .constraints import CONSTRAINT
 
+STAGE = "Heft sampling"  # how the private scene and what is made for it are named
 # Frames between two progress reports.
 REPORT_EVERY = 16
 CHANNELS = (
@@ -101,7 +102,7 @@ def _stand_ins(objects: Sequence[bpy.types.Object], scene: bpy.types.Scene):
     with private_scene(scene) as stage:
         try:
             for ob in objects:
-                empty = bpy.data.objects.new("Heft sampling", None)
+                empty = bpy.data.objects.new(STAGE, None)
                 made.append(empty)
                 copy = empty.constraints.new("COPY_TRANSFORMS")
                 copy.target = ob
@@ -118,7 +119,7 @@ def sample_parents(ob: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndar
     if ob.parent is None:
         return out
     with private_scene(scene) as stage:
-        empty = bpy.data.objects.new("Heft sampling", None)
+        empty = bpy.data.objects.new(STAGE, None)
         try:
             empty.parent, empty.parent_type, empty.parent_bone = ob.parent, ob.parent_type, ob.parent_bone
             if ob.parent_type in {"VERTEX", "VERTEX_3"}:
@@ -216,7 +217,7 @@ def _private_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
 @contextmanager
 def private_scene(scene: bpy.types.Scene):
     """An empty scene that keeps the given one's time."""
-    stage = bpy.data.scenes.new("Heft sampling")
+    stage = bpy.data.scenes.new(STAGE)
     try:
         stage.render.fps = scene.render.fps
         stage.render.fps_base = scene.render.fps_base

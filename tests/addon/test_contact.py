@@ -14,6 +14,7 @@ from heft.addon import actions, session, shot, skin, solids
 from heft.engine import shapes as engine_shapes
 
 FRAMES = range(1, 41)
+MOCAP = sorted((rigs.DATA / "mocap").glob("*02_01*.bvh"))
 
 
 @pytest.fixture
@@ -58,6 +59,30 @@ def test_standing_and_walking_on_the_ground_is_the_source(empty):
     offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
     assert offset < 1e-4 and angle < 0.02
     assert rig.heft.undisturbed
+
+
+@pytest.mark.skipif(not MOCAP, reason=f"no motion capture in {rigs.DATA / 'mocap'}")
+def test_a_walk_on_fitted_ground_is_the_source(empty):
+    """Feet on the ground on every step, bones of a real capture: still the same motion."""
+    bpy.ops.import_anim.bvh(filepath=str(MOCAP[0]), update_scene_fps=True, update_scene_duration=True)
+    rig = bpy.context.object
+    empty.frame_start, empty.frame_end = 1, 120
+    source = rigs.poses(rig, range(1, 121))
+    bpy.ops.heft.add()
+    bpy.ops.heft.set_size()
+    bpy.ops.heft.fit_ground()
+    assert rig.heft.ground
+    bpy.ops.heft.simulate()
+    offset, angle = rigs.deviation(source, rigs.poses(rig, range(1, 121)), rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+
+
+def test_fitted_ground_lies_under_the_lowest_shape(rig):
+    rig.location.z = 3.0
+    rig.pose.bones[0].heft.shape = "BOX"
+    bpy.context.view_layer.update()
+    bpy.ops.heft.fit_ground()
+    assert rig.heft.ground and rig.heft.ground_height == pytest.approx(3.0, abs=1e-4)
 
 
 def test_without_anything_to_touch_bones_have_no_shapes(rig):

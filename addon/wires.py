@@ -1,0 +1,126 @@
+"""Shapes, limits and ground as line segments, (k, 2, 3) each.
+
+Owns their look. Must not know Blender: plain arrays in, plain arrays out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engine.shapes import Box, Capsule, Grid, Shape, Sphere, hull_solid
+from . import rotations
+
+ROUND = 24  # segments of a circle
+NONE = np.zeros((0, 2, 3))
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
+
+
+def of_shape(shape: Shape) -> np.ndarray:
+    """The wires of a shape, in its body's frame [m]."""
+    if isinstance(shape, Sphere):
+        return _ball(shape.radius) + np.array(shape.center)
+    if isinstance(shape, Capsule):
+        return _capsule(shape)
+    if isinstance(shape, Box):
+        corners = (CORNERS * shape.half) @ rotations.to_matrix(np.array(shape.rotation)).T + np.array(shape.center)
+        return corners[np.array(EDGES)]
+    if isinstance(shape, Grid):  # its surface points, as little crosses
+        arms = 0.25 * shape.cell * np.stack([-np.eye(3), np.eye(3)], axis=1)
+        return (shape.points[:, None, None] + arms[None]).reshape(-1, 2, 3)
+    solid = hull_solid(shape.points)
+    sides = {tuple(sorted((ring[k], ring[k - 1]))) for ring in solid.rings for k in range(len(ring))}
+    return solid.points[np.array(sorted(sides))]
+
+
+def line(points: np.ndarray) -> np.ndarray:
+    """The segments of a line through points (k, 3)."""
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
+    """Segments from angle to angle, of a circle whose half axes are x and y (3,)."""
+    t = np.linspace(start, end, ROUND + 1)[:, None]
+    return line(np.cos(t) * x + np.sin(t) * y)
+
+
+def _ball(radius: float) -> np.ndarray:
+    x, y, z = radius * np.eye(3)
+    return np.concatenate([_arc(x, y), _arc(y, z), _arc(z, x)])
+
+
+def _capsule(shape: Capsule) -> np.ndarray:
+    start, end = np.array(shape.start), np.array(shape.end)
+    way = end - start
+    length = np.linalg.norm(way)
+    if length < 1e-9:
+        return _ball(shape.radius) + start
+    z = way / length * shape.radius
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x *= shape.radius / np.linalg.norm(x)
+    y = np.cross(z, x) / shape.radius
+    parts = [_arc(x, y) + spot for spot in (start, end)]
+    for side in (x, y):
+        parts += [_arc(side, z, 0.0, np.pi) + end, _arc(side, -z, 0.0, np.pi) + start]
+    parts += [np.array([[start + side, end + side]]) for side in (x, -x, y, -y)]
+    return np.concatenate(parts)
+
+
+def ground(middle: np.ndarray, height: float, size: float, lines: int = 10) -> np.ndarray:
+    """A level grid about a spot; its lines stay where they are when the spot moves."""
+    step = 2.0 * size / lines
+    x0, y0 = (np.round(c / step) * step for c in middle[:2])
+    ticks = np.linspace(-size, size, lines + 1)
+    out = []
+    for tick in ticks:
+        out.append([[x0 + tick, y0 - size, height], [x0 + tick, y0 + size, height]])
+        out.append([[x0 - size, y0 + tick, height], [x0 + size, y0 + tick, height]])
+    return np.array(out)
+
+
+def cone(swing: float, low: float, high: float, length: float) -> np.ndarray:
+    """The limits of a ball joint in its frame at rest: a cone about Y, and the twist as an arc about it [rad]."""
+    parts = [NONE]
+    x, y, z = np.eye(3) * length
+    if np.isfinite(swing) and swing < np.pi - 1e-3:
+        rim = np.cos(swing) * y + np.sin(swing) * _arc(x, z)
+        parts += [rim, np.stack([np.zeros((4, 3)), rim[:: ROUND // 4, 0]], axis=1)]
+    if np.isfinite([low, high]).all() and high - low < 2.0 * np.pi - 1e-3:
+        # A twist about Y takes Z towards X.
+        parts.append(_fan(0.4 * z, 0.4 * x, low, high))
+    return np.concatenate(parts)
+
+
+def fan(axis: np.ndarray, low: float, high: float, length: float) -> np.ndarray:
+    """The limits of a hinge in its frame at rest: where the bone (Y, or X about Y) may point."""
+    if not np.isfinite([low, high]).all():
+        return NONE
+    start = np.array([0.0, 1.0, 0.0]) if abs(axis[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
+    start = start - axis * (axis @ start)
+    return _fan(length * start, length * np.cross(axis, start), low, high)
+
+
+def _fan(x: np.ndarray, y: np.ndarray, low: float, high: float) -> np.ndarray:
+    rim = _arc(x, y, low, high)
+    return np.concatenate([rim, np.array([[np.zeros(3), rim[0, 0]], [np.zeros(3), rim[-1, 1]]])])
+
+
+def arrows(points: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Arrows (k, 3) from points (k, 3), each a shaft and two barbs."""
+    if not len(points):
+        return NONE
+    ends = points + vectors
+    side = np.cross(vectors, np.where(np.abs(vectors[:, 2:]) < 0.9 * np.linalg.norm(vectors, axis=1)[:, None],
+                                      [[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]]))  # fmt: skip
+    long = np.linalg.norm(side, axis=1, keepdims=True)
+    side = np.where(long > 1e-12, side / np.maximum(long, 1e-12), 0.0) * np.linalg.norm(vectors, axis=1, keepdims=True)
+    barbs = [ends - 0.25 * vectors + sign * 0.12 * side for sign in (-1.0, 1.0)]
+    return np.concatenate([np.stack([points, ends], axis=1), *(np.stack([ends, barb], axis=1) for barb in barbs)])
+
+
+def crosses(points: np.ndarray, size: float) -> np.ndarray:
+    """Little crosses at points (k, 3)."""
+    if not len(points):
+        return NONE
+    arms = size * np.stack([-np.eye(3), np.eye(3)], axis=1)
+    return (points[:, None, None] + arms[None]).reshape(-1, 2, 3)
