@@ -11,7 +11,7 @@ import sys
 import bpy
 
 from ..engine import HeftError
-from . import baker, properties, session
+from . import baker, properties, session, shot
 from .errors import RigError
 
 NAME = "heft"
@@ -22,7 +22,14 @@ def run(arguments: list[str]) -> int:
     """Blender calls this with what stands behind `--command heft`; 0 is success."""
     options = _parser().parse_args(arguments)
     try:
-        for rig in _rigs(options.armature):
+        rigs = _rigs(options.armature)
+        for rig in rigs:
+            _prepare(rig, options)
+        for rig in shot.leaders(rigs):
+            result = session.simulate(rig, bpy.context.scene)
+            for warning in result.warnings:
+                print(f"heft: {rig.name}: {warning}")
+        for rig in rigs:
             _bake(rig, options)
         if options.output:
             bpy.ops.wm.save_as_mainfile(filepath=options.output, check_existing=False)
@@ -63,14 +70,14 @@ def _listed(armatures: list[bpy.types.Object]) -> str:
     return ", ".join(f"'{ob.name}'" for ob in armatures) or "none"
 
 
-def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
-    scene = bpy.context.scene
+def _prepare(rig: bpy.types.Object, options: argparse.Namespace) -> None:
     session.add(rig)
     for pair in options.set:
         apply_setting(rig, pair)
-    result = session.simulate(rig, scene)
-    for warning in result.warnings:
-        print(f"heft: {rig.name}: {warning}")
+
+
+def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
+    scene = bpy.context.scene
     baked = baker.bake(rig, scene, options.target, reduce=options.reduce)
     for note in baked.notes:
         print(f"heft: {rig.name}: {note}")

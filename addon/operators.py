@@ -86,7 +86,8 @@ class HEFT_OT_remove(_PhysicsOperator, bpy.types.Operator):
 
 
 class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are"""
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. A character that
+    another one has among its colliders is simulated together with that one"""
 
     bl_idname = "heft.simulate"
     bl_label = "Simulate"
@@ -94,7 +95,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
-            result = session.simulate(rig, context.scene)
+            result = session.simulate(session.leader_of(rig), context.scene)
         self._tell(context, result)
         return {"FINISHED"}
 
@@ -109,7 +110,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
             return self.execute(context)
         try:
             rig = session.check(active_rig(context))
-            self._steps = session.simulate_steps(rig, context.scene)
+            self._steps = session.simulate_steps(session.leader_of(rig), context.scene)
         except HeftError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -174,9 +174,9 @@ class HEFT_PT_contact(_PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "colliders")
         draw_colliders(layout, rig)
         layout.operator("heft.add_colliders", icon="ADD")
-        layout.separator()
+        layout.label(text="The character's own surface")
         column = layout.column(align=True)
-        column.prop(heft, "friction", text="Character's Friction")
+        column.prop(heft, "friction")
         column.prop(heft, "bounce")
         layout.prop(heft, "touch_self")
         layout.prop(heft, "show_shapes")
@@ -355,6 +355,9 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
     except HeftError as error:
         _note(layout, context, str(error))
         return
+    leader = session.leader_of(rig)
+    if leader != rig:
+        layout.label(text=f"Simulated together with '{leader.name}'", icon="COMMUNITY")
     if not current:
         _note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
     elif rig.heft.undisturbed:

@@ -128,8 +128,8 @@ class HeftPush(bpy.types.PropertyGroup):
         update=_changed,
     )
     impulse: FloatProperty(
-        name="Newton Seconds",
-        description="How hard: mass times speed. A ball of 5 kg at 4 m/s carries 20",
+        name="Impulse (N s)",
+        description="How hard, in newton seconds: mass times speed. A ball of 5 kg at 4 m/s carries 20",
         default=20.0,
         min=0.0,
         soft_max=500.0,

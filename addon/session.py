@@ -192,6 +192,9 @@ def simulate_steps(
     group = shot.members(rig)
     for other in group.rigs:
         check(other)
+    for ob in group.objects:
+        if properties.collider_of(ob).moves == "FREE" and ob.library is not None and ob.override_library is None:
+            raise RigError(f"'{ob.name}' is linked and cannot be shown free: use Object > Library Override > Make.")
     frames = settings.frame_range(rig, scene)
     if fresh:
         _forget_group(group)
@@ -304,7 +307,7 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
             each.heft.leader = None if each == leader else leader
         each.heft.fingerprint = mark
         each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.message = "\n".join(result.warnings)
+        each.heft.message = "\n".join((*result.warnings, *shot.left_out(each)))
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)
         showing.show(each, "RESULT")

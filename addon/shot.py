@@ -6,6 +6,7 @@ shapes, motion or the engine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -45,6 +46,30 @@ def members(rig: bpy.types.Object) -> Members:
     carried = {load.ob for each in rigs for load in loads(each)}
     meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skinned_by(ob))
     return Members(rigs, tuple(dict.fromkeys(meshes)))
+
+
+def leaders(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The armatures whose shots hold all of these, each in one: those that no other has among its colliders first."""
+    others = {rig: [each for each in members(rig).rigs[1:] if each in rigs] for rig in rigs}
+    led: set[bpy.types.Object] = set()
+    found = []
+    met = {each for group in others.values() for each in group}
+    for rig in sorted(rigs, key=lambda rig: rig in met):
+        if rig not in led:
+            found.append(rig)
+            led.update((rig, *others[rig]))
+    return found
+
+
+def left_out(rig: bpy.types.Object) -> list[str]:
+    """Sentences on what the colliders collection holds and cannot take part."""
+    notes = []
+    for ob in rig.heft.colliders.all_objects if rig.heft.colliders is not None else ():
+        if ob.type == "ARMATURE" and ob != rig and not properties.has_physics(ob):
+            notes.append(f"'{ob.name}' is left out of the colliders: it has no physics, add some.")
+        elif ob.type in {"CURVE", "CURVES", "SURFACE", "META", "FONT"}:
+            notes.append(f"'{ob.name}' is left out of the colliders: convert it to a mesh.")
+    return notes
 
 
 def skinned_by(ob: bpy.types.Object) -> list[bpy.types.Object]:

@@ -603,9 +603,36 @@ def test_two_characters_bump_into_one_another(empty):
 
 
 def test_together_and_apart_again(empty):
-    _rig, other = two(empty)
+    rig, other = two(empty)
     bpy.ops.heft.simulate()
     bpy.context.view_layer.objects.active = other
     bpy.ops.heft.simulate()
+    assert other.heft.leader == rig, "from either side it is one shot"
+    rig.heft.colliders.objects.unlink(other)
+    bpy.ops.heft.simulate()
     assert other.heft.leader is None and session.is_current(other, empty)
     assert other.heft.undisturbed, "alone, nobody pushes it"
+
+
+def test_what_cannot_take_part_is_named(rig):
+    plain = rigs.post(2, "Plain")
+    bpy.context.view_layer.objects.active = rig
+    curve = bpy.data.objects.new("Path", bpy.data.curves.new("Path", "CURVE"))
+    rigs.collide(rig, plain, curve)
+    bpy.ops.heft.simulate()
+    assert "'Plain' is left out" in rig.heft.message and "'Path' is left out" in rig.heft.message
+
+
+def test_the_command_line_bakes_characters_that_meet(empty, tmp_path):
+    from heft.addon import cli
+
+    _rig, other = two(empty)
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(other, FRAMES)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert cli.run(["bake", "--output", str(tmp_path / "out.blend")]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
+    for name in ("Rig", "Other"):
+        assert "baked" in bpy.data.objects[name].animation_data.action.name
+    offset, angle = rigs.deviation(shown, rigs.poses(bpy.data.objects["Other"], FRAMES), 1.5)
+    assert offset < 1e-4 and angle < 0.02
