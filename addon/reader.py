@@ -55,6 +55,23 @@ class Reading:
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
 
+    def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
+        turns = rotations.from_matrix(rotations.split(self.rests[:, :3, :3])[0])
+        return self.rests[:, :3, 3] * self.placement.sizes[0], turns
+
+    def at_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies on the first frame, in the world."""
+        model, motion = self.model, self.motion
+        places, turns = np.empty((len(model), 3)), np.empty((len(model), 4))
+        for b, parent in enumerate(model.parents):
+            own = rotations.multiply(model.rest_rotations[b], motion.rotations[0, b])
+            places[b], turns[b] = motion.positions[0, b], own
+            if parent >= 0:
+                places[b] = places[parent] + rotations.rotate(turns[parent], places[b])
+                turns[b] = rotations.multiply(turns[parent], own)
+        return places, turns
+
     def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
         """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
         poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)

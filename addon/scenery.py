@@ -220,7 +220,7 @@ def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push
 
 
 def _apart(cast: list[tuple[bpy.types.Object, Reading]]) -> list[tuple]:
-    """Bones of one overlap group, and of characters that touch themselves those that overlap at rest."""
+    """Bones of one overlap group, and of who touches themselves those that overlap at rest or at the start."""
     someone = any(rig.heft.touch_self for rig, _reading in cast)
     out = []
     for k, (rig, reading) in enumerate(cast):
@@ -231,27 +231,28 @@ def _apart(cast: list[tuple[bpy.types.Object, Reading]]) -> list[tuple]:
                 if (groups[a] and groups[a] == groups[b]) or (someone and not rig.heft.touch_self):
                     out.append(((k, names[a]), (k, names[b])))
         if rig.heft.touch_self:
-            out += [((k, names[a]), (k, names[b])) for a, b in at_rest(reading)]
+            out += [((k, names[a]), (k, names[b])) for a, b in sorted(overlapping(reading))]
     return out
 
 
-def at_rest(reading: Reading) -> set[tuple[int, int]]:
-    """Pairs of bodies whose shapes overlap in the rest pose."""
-    kept = reading.__dict__.get("_at_rest")
+def overlapping(reading: Reading) -> set[tuple[int, int]]:
+    """Pairs of bodies whose shapes overlap in the rest pose, or on the first frame: they would fly apart."""
+    kept = reading.__dict__.get("_overlapping")
     if kept is None:
         model = reading.model
         rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
-        count = len(rows)
-        where = np.zeros((len(model) + 1, 7))
-        where[0, 3] = 1.0
-        where[1:, :3] = reading.rests[:, :3, 3] * reading.placement.sizes[0]
-        where[1:, 3:] = rotations.from_matrix(rotations.split(reading.rests[:, :3, :3])[0])
         bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
+        count = len(rows)
         roots = [int(model.trees[row - 1]) + 1 for row in bodies]
         table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, roots)
-        found = engine_pairs.overlapping_at_rest(table, where) if count > 1 else []
-        kept = {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
-        object.__setattr__(reading, "_at_rest", kept)
+        kept = set()
+        for places, turns in (reading.at_rest(), reading.at_start()):
+            where = np.zeros((len(model) + 1, 7))
+            where[0, 3] = 1.0
+            where[1:, :3], where[1:, 3:] = places, turns
+            found = engine_pairs.overlapping_at_rest(table, where) if count > 1 else []
+            kept |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
+        object.__setattr__(reading, "_overlapping", kept)
     return kept
 
 

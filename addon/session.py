@@ -192,9 +192,7 @@ def simulate_steps(
     group = shot.members(rig)
     for other in group.rigs:
         check(other)
-    for ob in group.objects:
-        if properties.collider_of(ob).moves == "FREE" and ob.library is not None and ob.override_library is None:
-            raise RigError(f"'{ob.name}' is linked and cannot be shown free: use Object > Library Override > Make.")
+    _check_free(group)
     frames = settings.frame_range(rig, scene)
     if fresh:
         _forget_group(group)
@@ -218,6 +216,21 @@ def simulate_steps(
         yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "Simulating")
     _finish(group, scene, cached, readings, results, tuple(tracks[:count]))
     return results[0]
+
+
+def _check_free(group: shot.Members) -> None:
+    """Refuse free objects that cannot be shown so."""
+    for ob in group.objects:
+        if properties.collider_of(ob).moves != "FREE":
+            continue
+        if ob.library is not None and ob.override_library is None:
+            raise RigError(f"'{ob.name}' is linked and cannot be shown free: use Object > Library Override > Make.")
+        for each in group.rigs:
+            above = each.parent
+            while above is not None:
+                if above == ob:
+                    raise RigError(f"'{ob.name}' is free and carries '{each.name}': clear one's parent, or animate it.")
+                above = above.parent
 
 
 def _forget_group(group: shot.Members) -> None:

@@ -21,6 +21,8 @@ from .errors import RigError
 ROUND, STRAIGHT = 0.02, 1e-3
 # … and for convex when it fills this part of its hull.
 CONVEX = 0.98
+# A box is taken for a bone whose box is smaller than this part of its capsule: feet, hands, trunks.
+BOXY = 0.7
 # Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
 MOST_POINTS, LEAST_POINTS = 600, 8
 # What is thinner than this part of its longest side [and metres] is given that thickness.
@@ -49,19 +51,31 @@ def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.n
     if points is None or len(points) < LEAST_POINTS:
         return _rod(kind, radius, vector)
     points = points[:: -(-len(points) // MOST_POINTS)]
-    key = ("bone", kind, zlib.crc32(np.ascontiguousarray(points)), len(points))
-    return _remember(_shapes, key, lambda: _around(kind, points))
+    key = ("bone", kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
+    return _remember(_shapes, key, lambda: _around(kind, points, vector))
 
 
-def _around(kind: str, points: np.ndarray) -> Shape:
+def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
     if kind == "HULL":
         return Hull(points)
     if kind == "BOX":
         return engine_shapes.fit_box(points)
-    capsule = engine_shapes.fit_capsule(points)
-    if kind == "CAPSULE":
-        return capsule
-    return min(capsule, engine_shapes.fit_box(points), key=engine_shapes.volume)
+    whole = engine_shapes.fit_capsule(points)
+    if kind == "AUTO":
+        box = engine_shapes.fit_box(points)
+        if engine_shapes.volume(box) < BOXY * engine_shapes.volume(whole):
+            return box
+    return _along(points, vector) or whole
+
+
+def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
+    """A capsule along the bone through most of its skin: folds and stray points must not make a limb fat."""
+    length = float(np.linalg.norm(vector))
+    if length < 0.25 * float(np.ptp(points, axis=0).max()):
+        return None  # too short a bone to say which way its skin goes
+    turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column lies along the bone
+    capsule = engine_shapes.fit_bone_capsule(length, points @ turn)
+    return moved(capsule, turn, np.zeros(3))
 
 
 def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
@@ -94,15 +108,18 @@ def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
 def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stretch, turn=None, shift=None) -> Shape:
     """The shape of a mesh object in the frame of a body [m].
 
-    stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body.
+    stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body,
+    for what a bone carries: there Auto takes a hull for a concave mesh too.
     """
     vertices, triangles = _mesh(ob, scene, frame)
     if len(vertices) == 0:
         raise RigError(f"Collider '{ob.name}' has no vertices: give it a mesh or take it out of the colliders.")
     points = vertices @ stretch.T
+    kind = properties.collider_of(ob).shape
+    if turn is not None and kind == "AUTO":
+        kind = "PART"
     turn = np.eye(3) if turn is None else turn
     shift = np.zeros(3) if shift is None else shift
-    kind = properties.collider_of(ob).shape
     place = zlib.crc32(np.concatenate([turn.ravel(), shift]))
     key = ("object", kind, place, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(triangles), len(points))
     return _remember(_shapes, key, lambda: _placed_shape(kind, points, triangles, ob.name, turn, shift))
@@ -111,6 +128,8 @@ def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stret
 def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shift: np.ndarray) -> Shape:
     if kind == "AUTO":
         kind = guess(points, triangles)
+    elif kind == "PART":
+        kind = guess(points, triangles[:0])
     if kind == "MESH":  # a grid is straight in the body, whichever way the mesh sits there
         return shape_of(kind, points @ turn.T + shift, triangles, name)
     return moved(shape_of(kind, points, triangles, name), turn, shift)
@@ -147,11 +166,11 @@ def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) ->
 
 
 def guess(points: np.ndarray, triangles: np.ndarray) -> str:
-    """The simplest kind of shape that is the mesh."""
+    """The simplest kind of shape that is the mesh; without triangles it is taken for convex."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     size = float(half.max())
-    if size <= 0.0 or len(triangles) == 0:
+    if size <= 0.0:
         return "HULL"
     beside = half - np.abs(points - middle)
     if (beside <= STRAIGHT * size).all():
@@ -159,6 +178,8 @@ def guess(points: np.ndarray, triangles: np.ndarray) -> str:
     away = np.linalg.norm(points - middle, axis=1)
     if len(points) >= 12 and away.min() > (1.0 - ROUND) * away.max():
         return "SPHERE"
+    if len(triangles) == 0:
+        return "HULL"
     corners = points[triangles] - middle
     inside = abs(float(np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6.0)
     return "HULL" if inside >= CONVEX * engine_shapes.volume(Hull(points)) else "MESH"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, session, shot, skin, solids
+from heft.addon import actions, rotations, session, shot, skin, solids
 from heft.engine import shapes as engine_shapes
 
 FRAMES = range(1, 41)
@@ -286,7 +286,8 @@ def test_shapes_are_fitted_to_the_skin(rig, mirror):
     bpy.ops.heft.simulate()
     shape = session.last_shown(rig).reading.model.shapes[1][0]
     volume = engine_shapes.volume(shape)
-    assert math.pi * 0.1**2 * 0.5 * 0.9 < volume < math.pi * 0.1**2 * 0.5 * 1.8
+    assert isinstance(shape, engine_shapes.Capsule)
+    assert math.pi * 0.1**2 * 0.5 * 0.7 < volume < math.pi * 0.1**2 * 0.5 * 1.5
     np.testing.assert_allclose(engine_shapes.center_of_mass(shape), (0.0, 0.25, 0.0), atol=0.02)
 
 
@@ -444,16 +445,85 @@ def test_a_pin_holds_a_bone_while_it_is_keyed_on(rig):
     assert np.linalg.norm(tips(now)[-1] - tips(source)[-1]) < 0.02, "let go, it comes back to its keys"
 
 
-def test_a_weld_to_a_moving_object_takes_the_bone_along(rig):
+def hook_at(*keys) -> bpy.types.Object:
+    """An empty keyed from place to place."""
     hook = bpy.data.objects.new("Hook", None)
     bpy.context.scene.collection.objects.link(hook)
-    rigs.throw(hook, (0.0, 0.0, 1.5), (0.5, 0.0, 1.3), 5, 30)
+    rigs.throw(hook, *keys)
+    return hook
+
+
+def tip_of(rig, bone: int) -> np.ndarray:
+    now = rigs.poses(rig, FRAMES)
+    return now[:, bone, :3, 3] + 0.5 * now[:, bone, :3, 1]
+
+
+def test_a_pin_to_a_moving_object_takes_the_bone_along(rig):
+    hook = hook_at((0.0, 0.0, 1.5), (0.5, 0.0, 1.3), 5, 30)
     tie = rig.heft.ties.add()
     tie.bone, tie.target = "bone.002", hook
     bpy.ops.heft.simulate()
-    now = rigs.poses(rig, FRAMES)
-    tip = now[:, 2, :3, 3] + 0.5 * now[:, 2, :3, 1]
-    assert np.linalg.norm(tip - rigs.places(hook, FRAMES)[:, :3, 3], axis=1).max() < 0.02
+    assert np.linalg.norm(tip_of(rig, 2) - rigs.places(hook, FRAMES)[:, :3, 3], axis=1).max() < 0.02
+
+
+def test_a_weld_holds_the_rotation_too(empty):
+    empty.frame_end = FRAMES[-1]
+    rig = rigs.post(5, length=0.5)
+    for bone, angle in zip(rig.pose.bones[1:4], (0.7, -1.4, 0.7), strict=True):
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler.x = angle
+    bpy.ops.heft.add()
+    hook = hook_at((0.0, 0.0, 2.0), (0.0, 0.1, 2.0), 5, 30)
+    for frame, angle in ((5, 0.0), (30, 0.4)):
+        hook.rotation_euler.x = angle
+        hook.keyframe_insert("rotation_euler", frame=frame)
+    tie = rig.heft.ties.add()
+    tie.bone, tie.target = "bone.004", hook
+    leans = {}
+    for kind in ("PIN", "WELD"):
+        tie.kind = kind
+        bpy.ops.heft.simulate()
+        leans[kind] = bend(rig)[-1]
+    assert leans["WELD"] == pytest.approx(math.degrees(0.4), abs=2.0)
+    assert abs(leans["PIN"] - math.degrees(0.4)) > 4.0
+
+
+def test_a_distance_keeps_its_length(rig):
+    hook = hook_at((1.0, 0.0, 1.5), (1.4, 0.0, 1.5), 5, 30)
+    tie = rig.heft.ties.add()
+    tie.bone, tie.target, tie.kind = "bone.002", hook, "DISTANCE"
+    bpy.ops.heft.simulate()
+    away = np.linalg.norm(tip_of(rig, 2) - rigs.places(hook, FRAMES)[:, :3, 3], axis=1)
+    np.testing.assert_allclose(away, 1.0, atol=0.02)
+    assert bend(rig)[-1] > 5.0
+
+
+def test_a_hand_carries_a_ball_and_lets_go(rig):
+    ball = rigs.ball(radius=0.1, location=(0.0, 0.3, 1.5))
+    ball.heft_collider.moves, ball.heft_collider.mass = "FREE", 0.5
+    rigs.collide(rig, ball)
+    tie = rig.heft.ties.add()
+    tie.bone, tie.target, tie.kind, tie.response = "bone.002", ball, "WELD", "BRACES"
+    for frame, on in ((1, True), (20, False)):
+        tie.on = on
+        rig.keyframe_insert("heft.ties[0].on", frame=frame)
+    bpy.ops.heft.simulate()
+    height = rigs.places(ball, FRAMES)[:, 2, 3]
+    assert height[:18].min() > 1.4 and height[-1] < 0.5
+
+
+def test_a_tie_between_two_bones_closes_a_loop(rig):
+    """The tip pinned to the first bone's head while the keys open the chain."""
+    for bone in rig.pose.bones[1:]:
+        bone.rotation_mode = "XYZ"
+        for frame, angle in ((1, 2.0943951), (30, 1.5)):
+            bone.rotation_euler.x = angle
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    tie = rig.heft.ties.add()
+    tie.bone, tie.target, tie.target_bone = "bone.002", rig, "bone.000"
+    bpy.ops.heft.simulate()
+    tip = tip_of(rig, 2)
+    assert np.linalg.norm(tip - tip[0], axis=1).max() < 0.02
 
 
 @pytest.mark.parametrize(
@@ -561,6 +631,21 @@ def test_shapes_that_overlap_at_rest_never_touch(empty):
     bpy.ops.heft.simulate()
     offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
     assert offset < 1e-4 and angle < 0.02
+
+
+def test_the_first_frame_is_where_the_reading_says(rig):
+    """`at_start` walks the joints: it must come out where Blender has the bones."""
+    folded(rig)
+    rig.location = (1.0, 2.0, 3.0)
+    rig.rotation_euler = (0.3, 0.2, 0.9)
+    bpy.context.scene.frame_start = 20
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.show(which="SOURCE")
+    pose = rigs.poses(rig, (20,))[0]
+    world = np.array([np.array(rig.matrix_world) @ each for each in pose])
+    places, turns = session.last_shown(rig).reading.at_start()
+    np.testing.assert_allclose(places, world[:, :3, 3], atol=1e-5)
+    np.testing.assert_allclose(rotations.to_matrix(turns), world[:, :3, :3], atol=1e-5)
 
 
 def two(empty) -> tuple[bpy.types.Object, bpy.types.Object]:

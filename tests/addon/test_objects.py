@@ -192,6 +192,30 @@ def test_a_duplicate_lets_go_and_a_deleted_rig_leaves_the_source(shot):
     assert ball.heft_result is None
 
 
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 30])
+def test_cancelling_keeps_what_was_shown(shot, stop_after):
+    rig, ball = shot
+    free(rig, ball)
+    bpy.ops.heft.simulate()
+    shown, before, there = rigs.places(ball, FRAMES), state.snapshot(rig, pose=False), blocks()
+    ball.heft_collider.bounce = 0.9
+    steps = session.simulate_steps(rig, bpy.context.scene)
+    for _ in range(stop_after):
+        next(steps)
+    steps.close()
+    np.testing.assert_array_equal(rigs.places(ball, FRAMES), shown)
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    assert blocks() == there
+
+
+def test_what_a_character_stands_on_cannot_be_free(shot):
+    rig, ball = shot
+    free(rig, ball)
+    rig.parent = ball
+    with pytest.raises(RuntimeError, match="'Ball' is free and carries 'Rig'"):
+        bpy.ops.heft.simulate()
+
+
 def test_undo_and_redo(shot):
     rig, ball = shot
     free(rig, ball)
