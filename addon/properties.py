@@ -51,7 +51,7 @@ SHOWN = (
     ("RESULT", "Result", "The rig moves as it was simulated", 1),
 )
 BONE_SHAPES = (
-    ("AUTO", "Auto", "A capsule along the bone through the skin that follows it, or a box where that fits better", 0),
+    ("AUTO", "Auto", "The capsule or box that lies closest to the skin that follows the bone", 0),
     ("CAPSULE", "Capsule", "A rod with round ends", 1),
     ("BOX", "Box", "A straight box", 2),
     ("HULL", "Hull", "The skin's convex hull", 3),

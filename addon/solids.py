@@ -21,8 +21,6 @@ from .errors import RigError
 ROUND, STRAIGHT = 0.02, 1e-3
 # … and for convex when it fills this part of its hull.
 CONVEX = 0.98
-# A box is taken for a bone whose box is smaller than this part of its capsule: feet, hands, trunks.
-BOXY = 0.7
 # Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
 MOST_POINTS, LEAST_POINTS = 600, 8
 # What is thinner than this part of its longest side [and metres] is given that thickness.
@@ -60,12 +58,25 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
         return Hull(points)
     if kind == "BOX":
         return engine_shapes.fit_box(points)
-    whole = engine_shapes.fit_capsule(points)
+    found = [_along(points, vector), engine_shapes.fit_capsule(points)]
     if kind == "AUTO":
-        box = engine_shapes.fit_box(points)
-        if engine_shapes.volume(box) < BOXY * engine_shapes.volume(whole):
-            return box
-    return _along(points, vector) or whole
+        found.append(engine_shapes.fit_box(points))
+    return min((shape for shape in found if shape is not None), key=lambda shape: _misfit(shape, points))
+
+
+def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:
+    """How far points of a skin lie from a shape's surface, on average [m]."""
+    return float(np.abs(_gaps(shape, points)).mean())
+
+
+def _gaps(shape: Capsule | Box, points: np.ndarray) -> np.ndarray:
+    """(k,) distances of points (k, 3) from a shape's surface, negative inside."""
+    if isinstance(shape, Capsule):
+        start, way = np.array(shape.start), np.subtract(shape.end, shape.start)
+        along = np.clip((points - start) @ way / max(float(way @ way), 1e-18), 0.0, 1.0)
+        return np.linalg.norm(points - start - along[:, None] * way, axis=1) - shape.radius
+    own = np.abs((points - shape.center) @ rotations.to_matrix(np.array(shape.rotation))) - shape.half
+    return np.linalg.norm(np.maximum(own, 0.0), axis=1) + np.minimum(own.max(axis=1), 0.0)
 
 
 def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
