@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, rotations, session, shot, skin, solids
+from heft.addon import actions, rotations, session, shot, skin, solids, wires
 from heft.engine import shapes as engine_shapes
 
 FRAMES = range(1, 41)
+SKINS = [rigs.DATA / "rigs" / name for name in ("CesiumMan.glb", "RiggedFigure.glb", "gdquest_bee_bot.glb")]
 MOCAP = sorted((rigs.DATA / "mocap").glob("*02_01*.bvh"))
 
 
@@ -289,6 +290,33 @@ def test_shapes_are_fitted_to_the_skin(rig, mirror):
     assert isinstance(shape, engine_shapes.Capsule)
     assert math.pi * 0.1**2 * 0.5 * 0.7 < volume < math.pi * 0.1**2 * 0.5 * 1.5
     np.testing.assert_allclose(engine_shapes.center_of_mass(shape), (0.0, 0.25, 0.0), atol=0.02)
+
+
+@pytest.mark.skipif(not SKINS[0].exists(), reason=f"no rigs in {rigs.DATA / 'rigs'}")
+@pytest.mark.parametrize("path", SKINS, ids=lambda path: path.stem)
+def test_real_skins_get_shapes_close_to_them(empty, path):
+    """The shapes at rest fill the skin's box and little more, and a fitted ground disturbs nothing."""
+    bpy.ops.import_scene.gltf(filepath=str(path))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    empty.frame_start, empty.frame_end = 1, 40
+    source = rigs.poses(rig, FRAMES)
+    bpy.ops.heft.add()
+    bpy.ops.heft.fit_ground()
+    bpy.ops.heft.simulate()
+    offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+    reading = session.last_shown(rig).reading
+    places, turns = reading.at_rest()
+    corners = []
+    for body, shapes in enumerate(reading.model.shapes):
+        for shape in shapes:
+            corners.append(wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
+    there = np.concatenate(corners).reshape(-1, 3) / reading.placement.sizes[0]
+    wanted = np.concatenate(list(skin.points(rig, empty).values()))
+    size = np.ptp(wanted, axis=0).max()
+    assert np.abs(there.min(axis=0) - wanted.min(axis=0)).max() < 0.08 * size
+    assert np.abs(there.max(axis=0) - wanted.max(axis=0)).max() < 0.08 * size
 
 
 def test_a_bone_without_skin_touches_only_if_asked(rig):
