@@ -13,6 +13,16 @@ from . import live, objects, overlay, sampling, session, showing, store
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
 
+# What a result may depend on.
+SOURCES = (
+    bpy.types.Action,
+    bpy.types.Object,
+    bpy.types.Armature,
+    bpy.types.Mesh,
+    bpy.types.Collection,
+    bpy.types.Scene,
+)
+
 _current: dict[int, tuple[str, bool]] = {}
 
 
@@ -52,8 +62,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if scene.name.startswith(sampling.STAGE):
         return
     edited = {update.id.original for update in depsgraph.updates}
-    kinds = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Mesh, bpy.types.Scene)
-    if not any(isinstance(block, kinds) for block in edited):
+    if not any(isinstance(block, SOURCES) for block in edited):
         return
     _current.clear()
     overlay.changed()
