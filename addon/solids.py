@@ -28,7 +28,7 @@ THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
 KEPT = 256  # shapes, and meshes
 
-_meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray]] = OrderedDict()
+_meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
 _shapes: OrderedDict[tuple, Shape] = OrderedDict()
 
 
@@ -122,18 +122,24 @@ def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stret
     stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body,
     for what a bone carries: there Auto takes a hull for a concave mesh too.
     """
-    vertices, triangles = _mesh(ob, scene, frame)
+    vertices, triangles, content = _mesh(ob, scene, frame)
     if len(vertices) == 0:
         raise RigError(f"Collider '{ob.name}' has no vertices: give it a mesh or take it out of the colliders.")
-    points = vertices @ stretch.T
+    stretch = _rounded(stretch)
     kind = properties.collider_of(ob).shape
     if turn is not None and kind == "AUTO":
         kind = "PART"
     turn = np.eye(3) if turn is None else turn
     shift = np.zeros(3) if shift is None else shift
-    place = zlib.crc32(np.concatenate([turn.ravel(), shift]))
-    key = ("object", kind, place, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(triangles), len(points))
-    return _remember(_shapes, key, lambda: _placed_shape(kind, points, triangles, ob.name, turn, shift))
+    key = ("object", kind, content, stretch.tobytes(), turn.tobytes(), shift.tobytes())
+    return _remember(_shapes, key, lambda: _placed_shape(kind, vertices @ stretch.T, triangles, ob.name, turn, shift))
+
+
+def _rounded(stretch: np.ndarray) -> np.ndarray:
+    """The same stretch whatever frame it was read on: a turning object's rounding must not build its grid again."""
+    size = float(np.abs(stretch).max())
+    step = 10.0 ** (np.floor(np.log10(size)) - 5.0)
+    return np.round(stretch / step) * step + 0.0
 
 
 def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shift: np.ndarray) -> Shape:
@@ -223,9 +229,14 @@ def fingerprint(ob: bpy.types.Object) -> tuple:
     return (skin.mesh_sum(ob.data), tuple(stack))
 
 
-def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray]:
-    key = (ob.session_uid, frame, fingerprint(ob))
-    return _remember(_meshes, key, lambda: sampling.mesh_at(ob, scene, frame))
+def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray, tuple]:
+    """Vertices (k, 3), triangles (t, 3) and what stands for them in a key."""
+
+    def read() -> tuple[np.ndarray, np.ndarray, tuple]:
+        vertices, triangles = sampling.mesh_at(ob, scene, frame)
+        return vertices, triangles, (len(vertices), zlib.crc32(vertices), zlib.crc32(triangles))
+
+    return _remember(_meshes, (ob.session_uid, frame, fingerprint(ob)), read)
 
 
 def _remember(kept: OrderedDict, key: tuple, make):

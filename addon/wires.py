@@ -5,6 +5,8 @@ Owns their look. Must not know Blender: plain arrays in, plain arrays out.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..engine.shapes import Box, Capsule, Grid, Shape, Sphere, hull_solid
@@ -16,8 +18,15 @@ CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
 
 
+@lru_cache(maxsize=1024)
 def of_shape(shape: Shape) -> np.ndarray:
-    """The wires of a shape, in its body's frame [m]."""
+    """The wires of a shape, in its body's frame [m]; read-only, since they are kept."""
+    found = _of_shape(shape)
+    found.flags.writeable = False
+    return found
+
+
+def _of_shape(shape: Shape) -> np.ndarray:
     if isinstance(shape, Sphere):
         return _ball(shape.radius) + np.array(shape.center)
     if isinstance(shape, Capsule):

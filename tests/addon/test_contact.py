@@ -198,6 +198,21 @@ def test_dragging_builds_no_shape_twice(rig, monkeypatch):
     assert len(made) == 1
 
 
+def test_a_turning_collider_keeps_its_grid(rig):
+    """Its matrix is rounded differently on every frame: the shape must not be another one for that."""
+    bowl_object = bowl()
+    bowl_object.scale = (1.3, 1.3, 1.3)
+    for frame, angle in ((1, 0.0), (40, 3.0)):
+        bowl_object.rotation_euler = (angle, 0.3 * angle, 0.7)
+        bowl_object.keyframe_insert("rotation_euler", frame=frame)
+    shapes = set()
+    for frame in FRAMES:
+        matrix = rigs.places(bowl_object, (frame,))[0]
+        stretch = rotations.stretch(matrix[:3, :3])[1]
+        shapes.add(solids.object_shape(bowl_object, bpy.context.scene, 1, stretch))
+    assert len(shapes) <= 2
+
+
 # --- shapes ------------------------------------------------------------------------
 
 
