@@ -22,6 +22,13 @@ NO_LENGTH = 1e-4
 # No body lighter than this part of the whole: a splinter on a heavy arm serves nobody.
 MASS_LEAST = 1e-6
 
+# Radii in parts of the rig's size, by what is in a bone's name: a person's trunk is 11 cm, a head 10 cm.
+THICK = (
+    ("head", 0.055), ("neck", 0.032), ("spine", 0.065), ("chest", 0.065), ("torso", 0.065), ("abdomen", 0.065),
+    ("back", 0.065), ("pelvis", 0.065), ("hip", 0.06), ("hand", 0.022),
+)  # fmt: skip
+SMALL = ("finger", "thumb", "index", "middle", "ring", "pinky", "little", "palm", "top", "end", "nub", "site")
+
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
@@ -67,6 +74,19 @@ def measure(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray, tota
     overrides = np.asarray(overrides, dtype=np.float64)
     masses = np.where(overrides > 0.0, overrides, masses)
     return Bodies(masses, 0.5 * vectors, capsule_inertias(masses, radii, straight, axes), radii, long)
+
+
+def touching_radii(names: Sequence[str], radii: np.ndarray, size: float) -> np.ndarray:
+    """(n,) how thick bones without a skin are to others [m]: trunks and heads are thicker than their bones are long.
+
+    names (n,); radii (n,) of the capsules [m]; size of the rig [m]. What a bone is, its name says.
+    """
+    parts = []
+    for name in names:
+        word = name.lower()
+        known = 0.0 if any(small in word for small in SMALL) else next((r for key, r in THICK if key in word), 0.0)
+        parts.append(known * size)
+    return np.maximum(radii, parts)
 
 
 def bone_vectors(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -221,6 +221,9 @@ def bone_shapes(rig, skeleton: Skeleton, scene, guess: bodies.Bodies, size: floa
         carrier = skeleton.carriers[skeleton.names.index(name)]
         if carrier >= 0:
             carried.setdefault(carrier, []).append(points)
+    heads = skeleton.rests[:, :3, 3]
+    tall = bodies.rig_size(heads, heads + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]) * size
+    radii = bodies.touching_radii(skeleton.names, guess.radii, tall)
     found = []
     for bone in skeleton.body_bones:
         kind = rig.pose.bones[bone].heft.shape
@@ -230,7 +233,7 @@ def bone_shapes(rig, skeleton: Skeleton, scene, guess: bodies.Bodies, size: floa
             points = (points - rest[:3, 3]) @ rest[:3, :3] * size
         elif skins and kind == "AUTO":
             kind = "NONE"
-        shape = solids.bone_shape(kind, points, float(guess.radii[bone]), 2.0 * guess.centers[bone])
+        shape = solids.bone_shape(kind, points, float(radii[bone]), 2.0 * guess.centers[bone])
         found.append([shape] if shape is not None else [])
     return found
 

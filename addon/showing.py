@@ -268,6 +268,7 @@ def _forget_colliders(rig: bpy.types.Object) -> None:
     group = rig.heft.colliders
     others = [ob for ob in bpy.data.objects if ob != rig and properties.has_physics(ob)]
     shared = {ob for other in others if other.heft.colliders is not None for ob in other.heft.colliders.all_objects}
+    shared |= {load.ob for other in others for load in shot.loads(other)}
     held = [*(group.all_objects if group is not None else ()), *(load.ob for load in shot.loads(rig))]
     for ob in held:
         if ob not in shared and ob.library is None:

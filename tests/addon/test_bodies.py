@@ -74,3 +74,12 @@ def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
     assert merged.total_mass == pytest.approx(whole.total_mass)
     # About any point the moments of the whole stay what they were.
     assert np.trace(merged.inertias[2]) > np.trace(whole.inertias[2])
+
+
+def test_trunks_and_heads_are_thicker_than_their_bones():
+    names = ("mixamorig:Hips", "LowerBack", "Head", "HeadTop_End", "LeftHand", "LeftHandIndex1", "LeftUpLeg", "Bone")
+    radii = bodies.touching_radii(names, np.full(8, 0.02), 1.7)
+    assert (radii[:3] > 0.09).all() and (radii[:3] < 0.13).all()
+    assert radii[4] > 0.03
+    np.testing.assert_array_equal(radii[[3, 5, 6, 7]], 0.02)
+    np.testing.assert_array_equal(bodies.touching_radii(names, np.full(8, 0.5), 1.7), 0.5)

@@ -106,6 +106,24 @@ def test_every_step_and_remove_leave_every_byte(shot):
     assert blocks() == there
 
 
+def test_what_another_armature_uses_stays(shot):
+    rig, ball = shot
+    free(rig, ball)
+    other = rigs.post(2, "Other")
+    bpy.ops.heft.add()
+    other.heft.colliders = rig.heft.colliders
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.remove()
+    assert ball.heft_result is None and ball.heft_collider.moves == "FREE"
+    assert other.heft.colliders is not None
+    bpy.context.view_layer.objects.active = other
+    bpy.ops.heft.simulate()
+    assert ball.heft_result is not None
+    bpy.ops.heft.remove()
+    assert not stored(ball)
+
+
 def stored(holder) -> list[str]:
     bag = holder.bl_system_properties_get() if hasattr(holder, "bl_system_properties_get") else holder
     return [key for key in (bag.keys() if bag is not None else ()) if key.startswith("heft")]
