@@ -69,6 +69,27 @@ def test_shown_mixed_and_hidden_again(shot):
     np.testing.assert_array_equal(rigs.places(ball, FRAMES), source)
 
 
+def test_a_keyed_mix_fades_the_ball_too(shot):
+    rig, ball = shot
+    source = rigs.places(ball, FRAMES)
+    free(rig, ball)
+    bpy.ops.heft.simulate()
+    result = rigs.places(ball, FRAMES)
+    for frame, value in ((20, 0.0), (30, 1.0)):
+        rig.heft.mix = value
+        rig.keyframe_insert("heft.mix", frame=frame)
+    now = rigs.places(ball, FRAMES)
+    np.testing.assert_allclose(now[:20], source[:20], atol=1e-6)
+    np.testing.assert_allclose(now[29:], result[29:], atol=1e-5)
+    assert source[25, 2, 3] > now[25, 2, 3] > result[25, 2, 3]
+    assert ball.animation_data.drivers.find('constraints["Heft"].influence') is not None
+    bag = actions.active_bag(rig)
+    bag.fcurves.remove(bag.fcurves.find("heft.mix"))
+    rig.heft.mix = 1.0
+    np.testing.assert_allclose(rigs.places(ball, FRAMES), result, atol=1e-6)
+    assert ball.animation_data.drivers.find('constraints["Heft"].influence') is None
+
+
 def test_its_own_scale_and_parent_stay(shot):
     rig, ball = shot
     ball.scale = (1.0, 0.5, 2.0)
