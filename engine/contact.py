@@ -43,6 +43,7 @@ from .state import (
     FELT,
     FINAL,
     FROM,
+    GAINS,
     GOAL_DRIFT,
     LEANED,
     LIMP,
@@ -122,6 +123,11 @@ STANDS = 0.4
 # A blow lasts about this long: what a bearing foot's friction can give meanwhile [s].
 BLOW = 0.02
 NO_FRICTION = -1.0
+# The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
+RATE_MOST, SHIFT_MOST = 40.0, 0.1
+# As far as a blow may swing a driven joint [rad], and how often the others are asked again.
+SWING = 0.8
+STIFFENINGS = 4
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
 
@@ -147,7 +153,7 @@ def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     _allow_source(tree, state, aim, work, touch, h, gravity)
-    if _collide(tree, state, work, touch):
+    if _collide(tree, state, aim, work, touch):
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
@@ -321,7 +327,7 @@ def _note_speeds(tree, state, work, rows):
 
 
 @kernel
-def _collide(tree, state, work, touch):
+def _collide(tree, state, aim, work, touch):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive unless all that
     meets is braced against; animated ones stay as they are. Returns whether anything changed."""
     slop, fast = touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
@@ -344,41 +350,69 @@ def _collide(tree, state, work, touch):
         behaviour = state.behaviour[i]
         factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and gives_way)
         work.body[i, COMPLIANCE] = 0.0
-    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
-    lay_paths(tree, pose, factor, touch.rows)
-    find_islands(tree, factor, touch.rows)
-    first = 0
-    for head in tree.roots:
-        end = touch.rows.tally[head]
-        if end <= first:
-            continue
-        last = solved_end(touch.rows, first, end)
-        fill_matrix(factor, touch.rows, first, last)
-        for x in range(first, last):
-            b = touch.rows.order[x]
-            r = 3 * (x - first)
-            for k in range(3):
-                beyond = touch.rows.block[b, SPEED_NOW + k] - touch.rows.block[b, ALLOWED + k]
-                touch.rows.row[FREE_RATE, r + k] = beyond
-                touch.rows.row[FORCE, r + k] = 0.0
-            if touch.rows.block[b, BEARS] > 0.0 and touch.rows.block[b, ERROR_NOW] > slop:
-                # stands without touching: it may come down, but not slide
-                ahead = max(0.0, touch.rows.row[FREE_RATE, r])
-                touch.rows.row[FREE_RATE, r] = ahead + touch.rows.block[b, ERROR_NOW] / BLOW
-            speed = touch.rows.row[FREE_RATE, r]
-            if speed < fast and touch.rows.link[b, WHAT] == CONTACT:
-                touch.rows.row[FREE_RATE, r] += touch.rows.block[b, REBOUND] * speed
-        ties = eliminate_ties(touch.rows, first, last)
-        solve_island(touch.rows, first, last, ties, touch.limit[LEAST], BLOW)
-        _take(touch.rows, first, last, IMPULSE, 1.0)
-        first = end
-    give(tree, pose, factor, touch.rows, work, IMPULSE, work.rate[ANSWER])
+    for _ in range(STIFFENINGS):
+        _share_blow(tree, work, touch, pose, factor)
+        if not _stiffen(tree, state, aim, work, factor):
+            break
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
     for b in range(touch.rows.count[BLOCKS]):
         for r in range(3):
             touch.rows.block[b, IMPULSE + r] = 0.0
     return True
+
+
+@kernel
+def _stiffen(tree, state, aim, work, factor):
+    """A blow may set a driven joint swinging by SWING at most; one that would go farther (a finger whose
+    hand is stopped) holds instead. Returns whether any does."""
+    again = False
+    for i in range(1, len(tree.parent)):
+        if factor.active[i] and state.behaviour[i] == SIMULATED:
+            speed = 0.0
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                speed += work.rate[ANSWER, d] ** 2
+            # the swing after a blow peaks at speed / (e ω): METHODS §1c
+            if speed > SWING * SWING * math.e * math.e * aim.body[i, GAINS]:
+                factor.active[i] = False
+                again = True
+    return again
+
+
+@kernel
+def _share_blow(tree, work, touch, pose, factor):
+    """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
+    rows, fast = touch.rows, -touch.limit[BOUNCE_SPEED]
+    for b in range(rows.count[BLOCKS]):
+        for r in range(3):
+            rows.block[b, IMPULSE + r] = 0.0
+    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    lay_paths(tree, pose, factor, rows)
+    find_islands(tree, factor, rows)
+    first = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end <= first:
+            continue
+        last = solved_end(rows, first, end)
+        fill_matrix(factor, rows, first, last)
+        for x in range(first, last):
+            b = rows.order[x]
+            r = 3 * (x - first)
+            for k in range(3):
+                rows.row[FREE_RATE, r + k] = rows.block[b, SPEED_NOW + k] - rows.block[b, ALLOWED + k]
+                rows.row[FORCE, r + k] = 0.0
+            if rows.block[b, BEARS] > 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+                # stands without touching: it may come down, but not slide
+                rows.row[FREE_RATE, r] = max(0.0, rows.row[FREE_RATE, r]) + rows.block[b, ERROR_NOW] / BLOW
+            speed = rows.row[FREE_RATE, r]
+            if speed < fast and rows.link[b, WHAT] == CONTACT:
+                rows.row[FREE_RATE, r] += rows.block[b, REBOUND] * speed
+        ties = eliminate_ties(rows, first, last)
+        solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
+        _take(rows, first, last, IMPULSE, 1.0)
+        first = end
+    give(tree, pose, factor, rows, work, IMPULSE, work.rate[ANSWER])
 
 
 @kernel
@@ -605,6 +639,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             _shift(rows, touch.limit, first, last, ties, h)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
+    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma)
     for d in range(len(total)):
         rate[x_row, d] += rate[ANSWER, d]
     for b in range(rows.count[BLOCKS]):
@@ -612,6 +647,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
     if last_stage:
         give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
+        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST)
         load_bodies(tree, rows, work, TOTAL)
         for i in range(len(tree.parent)):
             for k in range(6):
@@ -619,6 +655,23 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         for d in range(len(total)):
             rate[STOPS, d] = 0.0
         load_joints(tree, rows, TOTAL, rate[STOPS])
+
+
+@kernel
+def _hold_within(tree, aim, rows, x, column, most):
+    """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
+    what they can: x and the numbers in `column` scaled until no joint exceeds `most`."""
+    largest = 0.0
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == COMPLIANT:
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                largest = max(largest, abs(x[d]))
+    if largest > most:
+        for d in range(len(x)):
+            x[d] *= most / largest
+        for b in range(rows.count[BLOCKS]):
+            for r in range(3):
+                rows.block[b, column + r] *= most / largest
 
 
 @kernel

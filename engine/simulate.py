@@ -136,8 +136,8 @@ class Shot:
         self.done = last
 
     def _raise_bad(self, frame: int) -> None:
-        rows = ~np.isfinite(self.record.body[frame]).all(axis=1)
-        name = self.cast.name_of(int(np.argmax(rows)))
+        bad = ~np.isfinite(self.record.body[frame]).all(axis=1)
+        name = self.cast.name_of(int(np.argmax(bad)) if bad.any() else 1)
         start = self.cast.actors[0].motion.frame_start
         raise SimulationError(
             f"Body '{name}' flew apart at frame {frame + start}: raise the steps per second, "
