@@ -126,7 +126,7 @@ NO_FRICTION = -1.0
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
 # As far as a blow may swing a driven joint [rad], and how often the others are asked again.
-SWING = 0.8
+SWING = 1.5
 STIFFENINGS = 4
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Capsule, Model, Motion, Sphere
+from engine import Capsule, Model, Motion
 from engine import rotations as rot
 
 MOCAP = Path(__file__).parents[3] / "shared" / "data" / "mocap"
@@ -126,6 +126,3 @@ def world(model: Model, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
             places[:, i] = places[:, parent] + rot.rotate(turns[:, parent], motion.positions[:, i])
             turns[:, i] = rot.multiply(turns[:, parent], rest)
     return places, turns
-
-
-__all__ = ["Sphere", "load", "recording", "world"]
