@@ -127,13 +127,27 @@ def main() -> int:
         rig.heft.live = True
         return seconds(lambda: setattr(rig.heft, "settle_time", value))
 
+    def walk() -> float:
+        """The same with the ground under the rig."""
+        rig.heft.live = False
+        rig.heft.heaviness, rig.heft.root, rig.heft.ground, value = 0.0, "ASSISTED", True, next(settle_times)
+        rig.heft.live = True
+        taken = seconds(lambda: setattr(rig.heft, "settle_time", value))
+        rig.heft.live = False
+        rig.heft.ground, rig.heft.root = False, "ANIMATED"
+        return taken
+
+    rig.heft.ground_height = 0.6  # some of its limbs go through it at any time
     bpy.ops.heft.simulate()
-    frames, light, heavy = in_turns(lambda: seconds(lambda: frame_pass(plain)), lambda: drag(0.0), lambda: drag(0.5))
+    frames, light, heavy, ground = in_turns(
+        lambda: seconds(lambda: frame_pass(plain)), lambda: drag(0.0), lambda: drag(0.5), walk
+    )
 
     print(f"\n{BALLS + HINGES} joints, {FRAMES} frames, {STEPS_PER_SECOND} steps a second; medians of {ROUNDS}")
     print(f"{'':46}{'Heft':>9}{'Blender':>9}{'ratio':>8}{'limit':>8}")
     rows = (
         ("slider change to keys written / frame pass", light, frames, 1.0),
+        ("the same on the ground, root assisted", ground, frames, 2.0),
         ("the same, heaviness 0.5", heavy, frames, None),
         ("first simulate with reading / nla.bake", simulate, bake, 0.5),
     )

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,7 @@ import mujoco  # noqa: E402
 import numpy as np  # noqa: E402
 
 import engine  # noqa: E402
+from engine import rotations as rot  # noqa: E402
 from engine.cast import Actor  # noqa: E402
 from engine.simulate import Shot  # noqa: E402
 from mujoco_model import Oracle  # noqa: E402
@@ -34,7 +36,12 @@ ROUNDS = 7
 CONTROL_LIMIT = 0.8  # × mj_step
 JOINT_LIMIT = 1.5  # cost per joint, 1,024 joints against 16
 THREADS_LIMIT = 1.8  # 16 variants, two threads against one
+CONTACT_LIMIT = 0.9  # × mj_step with as many contacts
+CROWD_LIMIT = 1.5  # cost a character, 100 against 1: level
 COLD_LIMIT, WARM_LIMIT = 15.0, 1.0  # [s]
+CONTACTS = 16
+
+BALL = 0.05  # [m]
 
 missed = 0
 
@@ -46,9 +53,9 @@ def report(what: str, value: str, limit: str = "", good: bool | None = None) -> 
     print(f"{what:<58} {value:>16} {limit:>12}  {verdict}", flush=True)
 
 
-def step_time(model, motion, control, rate=RATE) -> float:
+def step_time(model, motion, control, rate=RATE, scene=None) -> float:
     """Seconds a step of one shot, torques included."""
-    shot = Shot([Actor(model, motion, control)], None, rate)
+    shot = Shot([Actor(model, motion, control)], scene, rate)
     start = time.perf_counter()
     shot.run(len(motion) - 1)
     return (time.perf_counter() - start) / ((len(motion) - 1) * shot.substeps)
@@ -150,21 +157,118 @@ def variants() -> None:
     report("Heft: two threads against one", f"{gain:.2f} ×", f"≥ {THREADS_LIMIT} ×", gain >= THREADS_LIMIT)
 
 
+def with_balls(model: engine.Model) -> tuple[engine.Model, dict[int, tuple[float, ...]], float]:
+    """The model with balls under some of its bodies, all resting on one floor; where they are, and the floor."""
+    places, turns = np.zeros((len(model), 3)), np.zeros((len(model), 4))
+    for i, parent in enumerate(model.parents):
+        places[i], turns[i] = model.offsets[i], model.rest_rotations[i]
+        if parent >= 0:
+            places[i] = places[parent] + rot.rotate(turns[parent], model.offsets[i])
+            turns[i] = rot.multiply(turns[parent], model.rest_rotations[i])
+    floor = float(places[:, 2].min()) - 0.5
+    balls = {}
+    for i in np.random.default_rng(3).permutation(np.arange(1, len(model)))[:CONTACTS]:
+        center = np.array([places[i, 0], places[i, 1], floor + BALL - 1e-5])
+        balls[int(i)] = tuple(rot.rotate(rot.conjugate(turns[i]), center - places[i]))
+    shapes = tuple((engine.Sphere(BALL, balls[i]),) if i in balls else () for i in range(len(model)))
+    return replace(model, shapes=shapes), balls, floor
+
+
+def contact_step() -> None:
+    bare = ragdoll()
+    model, balls, floor = with_balls(bare)
+    motion = engine.Motion.build(model, FPS, np.tile([1.0, 0.0, 0.0, 0.0], (100, len(model), 1)))
+
+    def add_floor(spec, bodies) -> None:
+        kind = mujoco.mjtGeom
+        spec.worldbody.add_geom(type=kind.mjGEOM_PLANE, size=[50, 50, 1], pos=[0, 0, floor], contype=1, conaffinity=2)
+        for i, center in balls.items():
+            bodies[i].add_geom(type=kind.mjGEOM_SPHERE, size=[BALL, 0, 0], pos=center, contype=2, conaffinity=1)
+
+    oracle = Oracle(bare, timestep=1.0 / RATE, add=add_floor)
+    mujoco.mj_forward(oracle.m, oracle.d)
+    start_pose, steps = oracle.d.qpos.copy(), 1000
+    assert oracle.d.ncon == CONTACTS
+
+    def mujoco_time() -> float:
+        """From the same pose at every step, so that all contacts are there."""
+        start = time.perf_counter()
+        for _ in range(steps):
+            oracle.d.qpos[:] = start_pose
+            oracle.d.qvel[:] = 0.0
+            mujoco.mj_step(oracle.m, oracle.d)
+        return (time.perf_counter() - start) / steps
+
+    def time_of(control, response: str) -> float:
+        scene = engine.Scene(ground=engine.Ground(floor, response=response), touch_self=False)
+        return step_time(model, motion, control, scene=scene)
+
+    jobs = {
+        "control step with contacts, root free": lambda: time_of(engine.Follow(root="FREE"), "BRACES"),
+        "joints give way, root animated": lambda: time_of(engine.Follow(), "GIVES_WAY"),
+        "joints give way, root free": lambda: time_of(engine.Follow(root="FREE"), "GIVES_WAY"),
+        "MuJoCo mj_step with contacts": mujoco_time,
+    }
+    found = interleaved(jobs)
+    base = found["MuJoCo mj_step with contacts"]
+    print(f"\n{CONTACTS} contacts with the ground, medians of {ROUNDS}")
+    for name, seconds in found.items():
+        limit, good = "", None
+        if name.startswith("control"):
+            limit, good = f"≤ {CONTACT_LIMIT} ×", seconds / base <= CONTACT_LIMIT
+        report(name, f"{seconds * 1e6:.1f} µs {seconds / base:.2f} ×", limit, good)
+
+
+def crowd() -> None:
+    """Characters on one ground, apart from one another."""
+    print("\nCharacters at once, a character and frame, medians of 3")
+    model = with_balls(ragdoll())[0]
+    floor = with_balls(ragdoll())[2]
+    motion = smooth_motion(model, np.random.default_rng(1), 25, FPS)
+    found = {}
+    for count in (1, 10, 100):
+        actors = []
+        for k in range(count):
+            positions = np.array(motion.positions)
+            positions[:, 0] += [4.0 * (k % 10), 4.0 * (k // 10), 0.0]
+            moved = engine.Motion.build(model, FPS, motion.rotations, positions)
+            actors.append(Actor(model, moved, engine.Follow(root="ASSISTED")))
+        times = []
+        for _ in range(3):
+            shot = Shot(actors, engine.Scene(ground=engine.Ground(floor), touch_self=False), RATE)
+            start = time.perf_counter()
+            shot.run(shot.frames - 1)
+            times.append((time.perf_counter() - start) / count / (shot.frames - 1))
+        found[count] = statistics.median(times)
+        report(f"{count} characters", f"{found[count] * 1e6:.0f} µs")
+    for count in (10, 100):
+        ratio = found[count] / found[1]
+        report(
+            f"cost of one of {count} against one alone", f"{ratio:.2f} ×", f"≤ {CROWD_LIMIT} ×", ratio <= CROWD_LIMIT
+        )
+
+
 START = """
 import time
 start, work = time.perf_counter(), time.process_time()
 import engine
-engine.warm_up()
+engine.warm_up(touching=bool({touching}))
 print(time.perf_counter() - start, time.process_time() - work)
 """
 
 
 def compile_times() -> None:
+    """What a first start takes; contacts are compiled after the rest, in the background."""
     print("\nFrom import to ready, in a process of its own")
     with tempfile.TemporaryDirectory() as folder:
-        for name, limit in (("cold: everything compiled", COLD_LIMIT), ("warm: loaded from the cache", WARM_LIMIT)):
+        jobs = (
+            ("cold: everything compiled", False, COLD_LIMIT),
+            ("cold: then contacts", True, None),
+            ("warm: loaded from the cache", True, WARM_LIMIT),
+        )
+        for name, touching, limit in jobs:
             done = subprocess.run(
-                [sys.executable, "-c", START],
+                [sys.executable, "-c", START.format(touching=touching)],
                 capture_output=True,
                 text=True,
                 check=True,
@@ -172,12 +276,15 @@ def compile_times() -> None:
                 env={**os.environ, "HEFT_CACHE": folder},
             )
             seconds, work = map(float, done.stdout.split())
-            report(f"{name} ({work:.1f} s of processor)", f"{seconds:.2f} s", f"≤ {limit:g} s", seconds <= limit)
+            text, value = f"{name} ({work:.1f} s of processor)", f"{seconds:.2f} s"
+            report(text, value, f"≤ {limit:g} s" if limit else "", seconds <= limit if limit else None)
 
 
 def main() -> int:
     engine.warm_up()
     control_step()
+    contact_step()
+    crowd()
     cost_per_joint()
     variants()
     compile_times()

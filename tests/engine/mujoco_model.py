@@ -16,7 +16,8 @@ from engine.model import BALL, FREE, HINGE, UNIVERSAL, Model
 class Oracle:
     """A MuJoCo model and its data, driven with the engine's coordinates."""
 
-    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81), timestep: float = 1e-3):
+    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81), timestep: float = 1e-3, add=None):
+        """`add(spec, bodies)` may put more into the model before it is compiled."""
         self.model = model
         spec = mujoco.MjSpec()
         spec.compiler.boundmass = 0.0
@@ -48,6 +49,8 @@ class Oracle:
             elif kind in (HINGE, UNIVERSAL):
                 for k in range(kind):
                     body.add_joint(name=f"{i}.{k}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=model.axes[i, k])
+        if add is not None:
+            add(spec, bodies)
         self.m = spec.compile()
         self.d = mujoco.MjData(self.m)
         self.body_ids = np.array([mujoco.mj_name2id(self.m, mujoco.mjtObj.mjOBJ_BODY, name) for name in model.names])
