@@ -58,6 +58,9 @@ class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
             layout.prop(heft, "settle_time")
             layout.prop(heft, "damping_ratio")
             layout.prop(heft, "heaviness")
+            layout.prop(heft, "use_strength")
+            if heft.use_strength:
+                layout.prop(heft, "strength")
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
@@ -110,6 +113,8 @@ class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
         column.active = bone.heft.behaviour == "SIMULATED"
         column.prop(bone.heft, "settle_scale")
         column.prop(bone.heft, "heaviness_scale")
+        if bone.id_data.heft.use_strength:
+            column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
         selected = len(context.selected_pose_bones or ())
@@ -205,7 +210,7 @@ class HEFT_UL_ties(bpy.types.UIList):
 class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
     """Blows from nowhere, and what holds bones besides their joints."""
 
-    bl_label = "Pushes and Ties"
+    bl_label = "Pushes, Ties and Wind"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -230,6 +235,11 @@ class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
             if tie.target is not None and tie.target.type == "ARMATURE":
                 column.prop_search(tie, "target_bone", tie.target.data, "bones")
             column.prop(tie, "response")
+        column = layout.column()
+        column.use_property_split = True
+        column.prop(rig.heft, "wind")
+        if any(rig.heft.wind):
+            column.prop(rig.heft, "wind_strength")
 
 
 class HEFT_PT_collider(_HeftPanel, bpy.types.Panel):

@@ -253,6 +253,41 @@ class HeftArmature(bpy.types.PropertyGroup):
         override=OVERRIDABLE,
         update=_changed,
     )
+    use_strength: BoolProperty(
+        name="Limit Strength",
+        description="Joints can give only so much: a load or blow beyond it makes them give way",
+        default=False,
+        override=OVERRIDABLE,
+        update=_changed,
+    )
+    strength: FloatProperty(
+        name="Strength",
+        description="Times what a strong body's joints give (they hold three times what hangs on them); 0 is a faint",
+        default=1.0,
+        min=0.0,
+        max=1000.0,
+        soft_max=3.0,
+        override=OVERRIDABLE,
+        update=_changed,
+    )
+    wind: FloatVectorProperty(
+        name="Wind",
+        description="How the air moves, in metres a second; it drags every bone along",
+        default=(0.0, 0.0, 0.0),
+        subtype="VELOCITY",
+        override=OVERRIDABLE,
+        update=_changed,
+    )
+    wind_strength: FloatProperty(
+        name="Wind Strength",
+        description="Times the drag of plain air: more for hair, cloth and leaves; can be keyed for gusts",
+        default=1.0,
+        min=0.0,
+        max=1e4,
+        soft_max=20.0,
+        override=OVERRIDABLE,
+        update=_changed,
+    )
     root: EnumProperty(
         name="Root",
         description="What holds the root of the character",
@@ -489,6 +524,16 @@ class HeftBone(bpy.types.PropertyGroup):
         min=0.0,
         max=100.0,
         soft_max=2.0,
+        override=OVERRIDABLE,
+        update=_changed,
+    )
+    strength_scale: FloatProperty(
+        name="Strength",
+        description="Times the armature's strength, where strength is limited",
+        default=1.0,
+        min=0.0,
+        max=1000.0,
+        soft_max=3.0,
         override=OVERRIDABLE,
         update=_changed,
     )

@@ -96,6 +96,7 @@ def build(
         ground=ground,
         colliders=colliders,
         ties=[tie for k in range(len(cast)) for tie in _ties(k, cast, names)],
+        winds=_winds(first, readings[0]),
         pushes=[push for k, (rig, reading) in enumerate(cast) for push in _pushes(k, rig, reading)],
         apart=[*_apart(cast), *_anchors_apart(cast, objects, anchors), *_let_go(cast, objects)],
         touch_self=any(rig.heft.touch_self for rig in rigs),
@@ -199,6 +200,14 @@ def _spot(rig: bpy.types.Object, reading: Reading, bone: str, who: str) -> tuple
     if bone not in reading.spots:
         raise RigError(f"{who} names '{bone}', which is no simulated bone of '{rig.name}': choose another.")
     return reading.spots[bone]
+
+
+def _winds(rig: bpy.types.Object, reading: Reading) -> list[engine.Wind]:
+    if not any(rig.heft.wind):
+        return []
+    strength = settings.keyed_number(rig, "heft.wind_strength", rig.heft.wind_strength, reading.frames)
+    velocity = reading.placement.vector_to_world(tuple(float(value) for value in rig.heft.wind))
+    return [engine.Wind(velocity, np.maximum(strength, 0.0))]
 
 
 def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push]:

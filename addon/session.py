@@ -207,7 +207,9 @@ def simulate_steps(
     count = len(group.objects)
     surroundings = scenery.build(scene, group.rigs, readings, tracks[:count], tracks[count:], meters)
     actors = [
-        engine.Actor(reading.model, reading.motion, settings.controller_of(each, reading.names, reading.frames))
+        engine.Actor(
+            reading.model, reading.motion, settings.controller_of(each, reading.model, reading.names, reading.frames)
+        )
         for each, reading in zip(group.rigs, readings, strict=True)
     ]
     results: tuple[engine.Result, ...] = ()

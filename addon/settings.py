@@ -16,7 +16,7 @@ from .errors import RigError
 BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
 
 
-def controller_of(rig: bpy.types.Object, names: tuple[str, ...], frames: np.ndarray):
+def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray):
     """The engine's controller for these bodies and frames."""
     heft = rig.heft
     keyed = keyed_settings(rig)
@@ -29,7 +29,10 @@ def controller_of(rig: bpy.types.Object, names: tuple[str, ...], frames: np.ndar
     settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")
     heaviness = np.clip(_product(rig, names, frames, keyed, "heaviness", "heaviness_scale"), 0.0, 1.0)
     damping = _product(rig, names, frames, keyed, "damping_ratio", None)
-    return engine.Follow(settle_time=settle, damping_ratio=damping, heaviness=heaviness, **common)
+    strength = np.inf
+    if heft.use_strength:
+        strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * model.strengths
+    return engine.Follow(settle_time=settle, damping_ratio=damping, heaviness=heaviness, strength=strength, **common)
 
 
 def gravity_of(rig: bpy.types.Object) -> tuple[float, float, float]:
@@ -69,6 +72,11 @@ def switched(rig: bpy.types.Object, path: str, fixed: bool, frames: np.ndarray) 
     """(frames,) a switch of the rig's, keyed or not."""
     values = _value(keyed_settings(rig), path, fixed, frames)
     return np.broadcast_to(np.asarray(values) > 0.5, (len(frames),)).copy()
+
+
+def keyed_number(rig: bpy.types.Object, path: str, fixed: float, frames: np.ndarray) -> float | np.ndarray:
+    """A number of the rig's: one, or (frames,) where it is keyed."""
+    return _value(keyed_settings(rig), path, fixed, frames)
 
 
 def _value(keyed: dict, path: str, fixed: float, frames: np.ndarray):

@@ -17,17 +17,19 @@ from .. import engine
 from . import actions, constraints, limits, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
-    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "root", "assist", "mix", "live",
+    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "use_strength", "strength",
+    "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
-    "show_shapes",
+    "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
     "leader", "own_colliders",
 )  # fmt: skip
 BONE_SETTINGS = (
-    "behaviour", "settle_scale", "heaviness_scale", "mass", "mix", "shape", "overlap_group", "use_limits",
+    "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
+    "overlap_group", "use_limits",
     "limits_from", "limit_swing", "limit_low", "limit_high",
 )  # fmt: skip
 PUSH_SETTINGS = ("bone", "direction", "impulse", "frame")

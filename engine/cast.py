@@ -44,6 +44,8 @@ from .touch import (
 from .tree import Tree, build_tree
 
 SETTING = (SETTLE, 1.0, 0.0, np.inf)  # of colliders, which have no drive
+WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
+AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
 OVERLAP = 1e-3  # [m] shapes of one character this near at rest never touch
 
 
@@ -112,7 +114,8 @@ class Cast:
     def touch(self) -> Touch | None:
         """The tables of contact, or None where nothing can touch or is tied."""
         shapes, holds = self._shapes(), self._holds()
-        if not len(shapes.shape) and not len(holds.tie) and not len(holds.push) and np.isinf(holds.bound).all():
+        events = len(holds.tie) + len(holds.push) + len(holds.wind)
+        if not len(shapes.shape) and not events and np.isinf(holds.bound).all():
             return None
         moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
@@ -145,7 +148,15 @@ class Cast:
             push[k] = [each.frame, row, *each.impulse, *point]
         bound = np.full((n1, 4), np.inf)
         bound[1:] = self.model.limits
-        return Holds(tie, link, on, bound, push)
+        winds = self.scene.winds
+        strength = np.zeros((self.frames, len(winds)))
+        for k, each in enumerate(winds):
+            if np.shape(each.strength) not in ((), (self.frames,)):
+                raise SettingError("A wind's strength is keyed for another number of frames than the motion.")
+            strength[:, k] = each.strength
+        area = np.concatenate([[0.0], AREA * (self.model.masses / WATER) ** (2.0 / 3.0)])
+        velocities = np.array([each.velocity for each in winds], dtype=np.float64).reshape(-1, 3)
+        return Holds(tie, link, on, bound, push, velocities, strength, area)
 
     def _shapes(self) -> Shapes:
         bodies, shapes, friction, bounce, response, owner = [], [], [], [], [], []

@@ -21,7 +21,7 @@ from .collide import CONTACT_BOUNCE as BOUNCE
 from .collide import CONTACT_FRICTION as FRICTION
 from .collide import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B, collide, time_of_impact
 from .distance import place_shapes
-from .holds import add_block, add_limits, add_ties, put_force
+from .holds import add_block, add_limits, add_ties, blow_wind, put_force
 from .jit import kernel
 from .kinematics import forward, momenta, velocities
 from .model import FREE
@@ -113,6 +113,7 @@ from .touch import (
     TIE,
     TOTAL,
     WHAT,
+    WINDY,
 )
 from .tree import MASS, PLACE, ROTATION
 
@@ -137,7 +138,7 @@ def touching(touch):
     """Whether any row may be felt in this step."""
     if touch is None:
         return False
-    return touch.rows.count[BLOCKS] > 0
+    return touch.rows.count[BLOCKS] > 0 or touch.rows.count[WINDY] > 0
 
 
 @kernel
@@ -159,6 +160,7 @@ def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         _note_speeds(tree, state, work, touch.rows)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
+    blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
     _start_warm(touch, h)
     return h
@@ -486,7 +488,7 @@ def _foresee(tree, state, work, touch, h, gravity):
 def _note_leaning(tree, state, aim, touch):
     """Joints between a contact that is not braced against and the root will yield."""
     for i in range(1, len(tree.parent)):
-        aim.body[i, LEANED] = 0.0
+        aim.body[i, LEANED] = float(touch.rows.count[WINDY])
     for b in range(touch.rows.count[BLOCKS]):
         if touch.rows.link[b, ROWS] > 0 and touch.rows.link[b, BRACED] == 0:
             for side in range(2):
@@ -651,7 +653,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         load_bodies(tree, rows, work, TOTAL)
         for i in range(len(tree.parent)):
             for k in range(6):
-                touch.force[i, k] = work.body[i, LOAD + k]
+                touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
         for d in range(len(total)):
             rate[STOPS, d] = 0.0
         load_joints(tree, rows, TOTAL, rate[STOPS])

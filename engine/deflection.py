@@ -20,6 +20,7 @@ import math
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
 from .contact import brace, lean, press
+from .holds import feel_wind
 from .jit import kernel, stage
 from .kinematics import apply_inertia, momenta, velocities
 from .model import BALL, FREE
@@ -308,6 +309,7 @@ def first_half(tree, state, aim, work, touch, h, gravity):
         _add_blocks(tree, aim, work, SEEN_PUSH)
     if mixed:
         brace(tree, state, aim, work, touch, pose, h)
+    feel_wind(tree, aim, work, touch, pose)
     lean(tree, work, touch, pose)
     _stages(tree, state, aim, work, touch, pose, h, compliant)
     for d in range(nv):

@@ -36,11 +36,13 @@ from .state import (
     COMPOSITE,
     COORDS,
     DRIFT,
+    FELT,
     LOAD,
     LOADED_RATE,
     MAIN,
     MOTION,
     NOW,
+    PRESCRIBED,
     SPIN,
     V,
     factor_of,
@@ -88,9 +90,11 @@ from .touch import (
     TWIST_LOW,
     WELD,
     WHAT,
+    WINDY,
 )
-from .tree import PLACE, ROTATION
+from .tree import COM, MASS, PLACE, ROTATION
 
+AIR = 1.2  # [kg/m³]
 # A limit is watched from this far before it, besides what the step's rate covers [rad].
 WATCH = 0.02
 
@@ -250,6 +254,46 @@ def _limit_row(rows, i, coefficients, gap, count):
     store3(rows.block, b, OWN, coefficients)
     rows.block[b, ERROR_NOW] = gap
     return count
+
+
+@kernel
+def blow_wind(tree, pose, work, touch, frame, h):
+    """What the wind gives each body over the step, at its centre of mass; velocities in MOTION.
+
+    Drag ½ρA|w − v|(w − v), never more than brings the body to the wind's speed.
+    """
+    holds = touch.holds
+    row = min(frame, len(holds.wind_on) - 1)
+    touch.rows.count[WINDY] = 0
+    for k in range(len(holds.wind)):
+        if holds.wind_on[row, k] > 0.0:
+            touch.rows.count[WINDY] = 1
+    for i in range(1, len(tree.parent)):
+        total = (0.0, 0.0, 0.0)
+        center = load3(pose.body, i, COM)
+        if touch.rows.count[WINDY] > 0:
+            v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), center))
+            for k in range(len(holds.wind)):
+                past = sub(load3(holds.wind, k, 0), v)
+                grip = h * holds.wind_on[row, k] * 0.5 * AIR * holds.area[i] * math.sqrt(dot(past, past))
+                total = add(total, scale(grip * tree.body[i, MASS] / (tree.body[i, MASS] + grip), past))
+        store6(touch.drag, i, 0, cross(center, total), total)
+
+
+@kernel
+def feel_wind(tree, aim, work, touch, pose):
+    """The wind's load is felt in full by whatever is not prescribed."""
+    if touch is None:
+        return
+    if touch.rows.count[WINDY] > 0:
+        for i in range(len(tree.parent)):
+            for k in range(6):
+                work.body[i, LOAD + k] = touch.drag[i, k]
+        generalized(tree, pose, work.body, LOAD, work.rate[LOADED_RATE])
+        for i in range(1, len(tree.parent)):
+            if aim.mode[i] != PRESCRIBED:
+                for d in range(tree.dof[i], tree.dof[i + 1]):
+                    work.rate[FELT, d] += work.rate[LOADED_RATE, d]
 
 
 @kernel

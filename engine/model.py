@@ -28,6 +28,9 @@ FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)
 JOINT_KINDS = ("FIXED", "HINGE", "UNIVERSAL", "BALL", "FREE")
 JOINT_DOFS = (0, 1, 2, 3, 6)
 
+# Times the weight of what hangs on a joint that it can hold with the limb stretched out: an arm of
+# 4 kg comes to 40 N m at the shoulder, as measured on strong people.
+HOLDS = 3.0
 # Slack in the triangle inequality of principal moments: rounding, not physics.
 INERTIA_SLACK = 1e-9
 
@@ -169,6 +172,19 @@ class Model:
             if parent >= 0:
                 tree[i] = tree[parent]
         return tree
+
+    @cached_property
+    def strengths(self) -> np.ndarray:
+        """(n,) [N m] what a strong body's joint gives: it holds HOLDS times the weight of everything that
+        hangs on it, stretched out."""
+        reach = np.linalg.norm(self.centers, axis=1)
+        moment, mass = self.masses * reach, self.masses.copy()
+        for i in range(len(self) - 1, -1, -1):
+            parent = self.parents[i]
+            if parent >= 0:
+                moment[parent] += moment[i] + mass[i] * np.linalg.norm(self.offsets[i])
+                mass[parent] += mass[i]
+        return HOLDS * 9.81 * moment
 
     @property
     def total_mass(self) -> float:

@@ -77,8 +77,8 @@ MARK_COLUMNS = np.int64(11)
 MARKS = 48  # contacts written down a frame
 
 # Entries of Rows.count
-PAIRS, CONTACTS, BLOCKS, POOL, OLD = (np.int64(k) for k in range(5))
-COUNTS = np.int64(5)
+PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY = (np.int64(k) for k in range(6))
+COUNTS = np.int64(6)
 
 # Entries of Touch.limit
 SLOP = np.int64(0)  # [m] nearer than this is touching; deeper than this is pushed out
@@ -129,13 +129,16 @@ class Found(NamedTuple):
 
 
 class Holds(NamedTuple):
-    """What holds and strikes besides contacts: ties, joint limits, pushes."""
+    """What holds and strikes besides contacts: ties, joint limits, pushes, wind."""
 
     tie: np.ndarray  # (ties, TIE_COLUMNS)
     tie_link: np.ndarray  # (ties, TIE_LINK_COLUMNS)
     tie_on: np.ndarray  # (frames, ties)
     bound: np.ndarray  # (n+1, 4) joint limits [rad]
     push: np.ndarray  # (pushes, PUSH_COLUMNS)
+    wind: np.ndarray  # (winds, 3) [m/s]
+    wind_on: np.ndarray  # (frames, winds) times the drag of air
+    area: np.ndarray  # (n+1,) that a body offers the wind [m²]
 
 
 class Touch(NamedTuple):
@@ -146,6 +149,7 @@ class Touch(NamedTuple):
     rows: Rows
     holds: Holds
     force: np.ndarray  # (n+1, 6) impulses on bodies in this step, about the root anchors
+    drag: np.ndarray  # (n+1, 6) the wind's part of them
     limit: np.ndarray  # (LIMITS,)
 
 
@@ -188,7 +192,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros(COUNTS, dtype=np.int64),
     )
     limit = np.array([1e-4, 0.05, 1e-9 / float(tree.body[1:, MASS].sum()), PLANT_SHARE * size])
-    return Touch(shapes, found, rows, holds, np.zeros((n1, 6)), limit)
+    return Touch(shapes, found, rows, holds, np.zeros((n1, 6)), np.zeros((n1, 6)), limit)
 
 
 def _roots(tree: Tree) -> np.ndarray:

@@ -764,3 +764,40 @@ def test_the_command_line_bakes_characters_that_meet(empty, tmp_path):
         assert "baked" in bpy.data.objects[name].animation_data.action.name
     offset, angle = rigs.deviation(shown, rigs.poses(bpy.data.objects["Other"], FRAMES), 1.5)
     assert offset < 1e-4 and angle < 0.02
+
+
+# --- strength and wind ---------------------------------------------------------------
+
+
+def test_without_strength_the_post_faints_and_with_enough_it_stands(rig):
+    rig.heft.use_strength = True
+    rig.heft.strength = 2.0
+    rig.rotation_euler.y = math.radians(20.0)  # leaning: it takes strength to stand
+    bpy.ops.heft.simulate()
+    start = bend(rig)[0]
+    assert abs(bend(rig) - start).max() < 0.05
+    rig.heft.strength = 0.0
+    bpy.ops.heft.simulate()
+    assert bend(rig)[-1] > start + 30.0
+
+
+def test_one_weak_bone_gives_way(rig):
+    rig.heft.use_strength = True
+    rig.rotation_euler.y = math.radians(20.0)
+    rig.pose.bones[-1].heft.strength_scale = 0.0
+    bpy.ops.heft.simulate()
+    turned = rigs.poses(rig, FRAMES)[:, :, :3, 1]
+    assert np.abs(turned[-1, 1] - turned[0, 1]).max() < 1e-3
+    assert bend(rig)[-1] > bend(rig)[0] + 30.0
+
+
+def test_wind_bends_the_post_and_a_keyed_lull_lets_it_stand(rig):
+    rig.heft.settle_time = 0.3
+    rig.heft.wind = (12.0, 0.0, 0.0)
+    for frame, strength in ((1, 20.0), (20, 20.0), (21, 0.0)):
+        rig.heft.wind_strength = strength
+        rig.keyframe_insert("heft.wind_strength", frame=frame)
+    bpy.ops.heft.simulate()
+    angles = bend(rig)
+    assert angles[:20].max() > 1.0
+    assert angles[-1] < 0.1 * angles[:20].max()
