@@ -50,6 +50,7 @@ from .state import (
     LOAD,
     LOADED_RATE,
     MAIN,
+    MIDDLE,
     MOMENTUM,
     MOMENTUM2,
     MOTION,
@@ -530,6 +531,23 @@ def _start_warm(touch, h):
 
 
 @kernel
+def carry_rows(tree, work, touch):
+    """The points that rows act at go with their bodies to the middle of the step."""
+    if touch is None:
+        return
+    now, middle, rows = pose_of(work, NOW), pose_of(work, MIDDLE), touch.rows
+    for b in range(rows.count[BLOCKS]):
+        for side in range(2):
+            i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
+            if i > 0:
+                way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
+                for r in range(3):
+                    column = (ON_A if side == 0 else ON_B) + 6 * r
+                    force = load3(rows.block, b, column + 3)
+                    store3(rows.block, b, column, add(load3(rows.block, b, column), cross(way, force)))
+
+
+@kernel
 def lean(tree, work, touch, pose):
     """See the rows through the factor of this step's solve."""
     if touch is None:
@@ -712,7 +730,7 @@ def forget_forces(work, touch):
     if touch is None:
         return
     for d in range(len(work.rate[STOPS])):
-        work.rate[STOPS, d] = 0.0
+        work.rate[STOPS, d] = work.rate[SHIFTED, d] = 0.0
     for i in range(len(touch.force)):
         for k in range(6):
             touch.force[i, k] = 0.0

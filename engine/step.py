@@ -9,7 +9,7 @@ from __future__ import annotations
 from .aim import advance, difference, end_step, joint_rates, store_rates
 from .articulated import generalized
 from .assist import feed_forward, hold_back
-from .contact import forget_forces, keep_warm, touching
+from .contact import carry_rows, forget_forces, keep_warm, touching
 from .deflection import first_half, second_half
 from .jit import kernel, stage
 from .kinematics import forward, momenta, velocities
@@ -78,6 +78,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     weak = any_limit(tree, state, plan, frame)
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     middle_pose(tree, state, aim, work, h)
+    carry_rows(tree, work, touch)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)

@@ -101,12 +101,7 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
                 elif against / max(most, 1e-300) > worst:
                     worst, who = against / max(most, 1e-300), -i
             elif slip > 0.0:
-                change = 0.0
-                for d in range(first, end):
-                    new = -most * (rate[ENDS, d] - aim.rate[END, d]) / slip
-                    change = max(change, abs(new - aim.rate[HELD, d]))
-                    aim.rate[HELD, d] = new
-                again = again or change > SETTLED * most
+                again = _turn_against(aim, rate, first, end, most, slip) > SETTLED * most or again
     if who > 0:
         size = 0.0
         for d in range(tree.dof[who], tree.dof[who + 1]):
@@ -117,6 +112,24 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         _recover(tree, aim, -who, plan.setting[row, -who, HEAVINESS])
         again = True
     return again and turn < ROUNDS
+
+
+@kernel
+def _turn_against(aim, rate, first, end, most, slip):
+    """Turn a spent drive half way to where it opposes the slip: the whole way goes round in circles where
+    one axis of a ball is much lighter than another. Returns the largest change."""
+    length = 0.0
+    for d in range(first, end):
+        aimed = aim.rate[HELD, d] - most * (rate[ENDS, d] - aim.rate[END, d]) / slip
+        length += aimed * aimed
+    change = 0.0
+    if length > 0.0:
+        for d in range(first, end):
+            aimed = aim.rate[HELD, d] - most * (rate[ENDS, d] - aim.rate[END, d]) / slip
+            new = most * aimed / math.sqrt(length)
+            change = max(change, abs(new - aim.rate[HELD, d]))
+            aim.rate[HELD, d] = new
+    return change
 
 
 @kernel

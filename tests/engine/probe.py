@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import articulated, kinematics, pd, spatial, target
+from engine import articulated, kinematics, pd, shot, spatial, target
+from engine.aim import aim_step, begin_frame
+from engine.deflection import first_half
 from engine.jit import entry, kernel
 from engine.model import Model
 from engine.state import (
     COMPLIANCE,
     COMPOSITE,
+    END,
+    ENDS,
     LOAD,
     MAIN,
     MOMENTUM,
@@ -32,6 +36,8 @@ from engine.state import (
     new_work,
     pose_of,
 )
+from engine.step import middle_pose
+from engine.strength import give_in
 from engine.tree import PLACE, ROTATION, Tree, build_tree
 
 
@@ -99,6 +105,36 @@ def small_rotations(phi, v):
 @entry
 def symmetric(a, v):
     return spatial.symmetric_apply(a, v), spatial.symmetric_solve(a, v)
+
+
+@entry
+def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, middle):
+    """The strength's part of a shot's first step: how often it was solved. `middle`: coordinates half way."""
+    begin_frame(tree, curves, plan, state, aim, 0, dt)
+    shot._begin_shot(tree, state, work)
+    aim_step(tree, curves, plan, state, aim, 0, 1.0, dt, dt)
+    middle_pose(tree, state, aim, work, dt)
+    for i in range(1, len(tree.parent)):
+        for k in range(4):
+            middle[i - 1, k] = work.body[i, NEW + k]
+    turn = 0
+    again = True
+    while again:
+        first_half(tree, state, aim, work, touch, dt, gravity)
+        again = give_in(tree, state, aim, plan, work, touch, 0, dt, turn)
+        turn += 1
+    return turn
+
+
+def strength_step(start) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Of a fresh `Shot` in which nothing touches, one step a frame: the rates its first step ends with, those asked
+    for (nv,), the coordinates half way (n, 4) that both are solved at, and how often they were."""
+    middle = np.zeros((len(start.tree.parent) - 1, 4))
+    turns = _strength_step(
+        start.tree, start.target, start.plan, start.state, start.aim, start.work, start.touch, start.dt,
+        start.gravity, middle,
+    )  # fmt: skip
+    return start.work.rate[ENDS].copy(), start.aim.rate[END].copy(), middle, turns
 
 
 class Curve:
