@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from engine import distance
 from engine.jit import entry
-from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, hull_solid, new_placed
+from engine.shapes import EXTENT, Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, hull_solid, new_placed
 from shapes import random_quaternion
 
 
@@ -259,4 +259,6 @@ def test_wild_input_stays_finite(shape, a, b):
     assert np.isfinite(points).all() and np.isfinite(lines).all()
     assert np.allclose(np.linalg.norm(points[:, 1:], axis=1), 1.0, atol=1e-9)
     assert ((lines[:, 0] >= 0.0) & (lines[:, 0] <= 1.0)).all()
-    assert (lines[:, 1] <= points[:, 0] + 1e-7 * (1.0 + np.abs(points[:, 0]))).all()
+    # nearly parallel lines are told apart to the root of rounding, in parts of the shape's size
+    size = min(1.0 + np.abs(body.table[0, EXTENT : EXTENT + 3]).max(), 1e3)
+    assert (lines[:, 1] <= points[:, 0] + 1e-6 * size).all()
