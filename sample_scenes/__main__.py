@@ -32,10 +32,14 @@ def bake(name: str, path: Path) -> tuple[int, ...]:
     stage.load_addon()
     module = importlib.import_module(f"sample_scenes.{name}")
     rig = module.build()
-    picture.add_ghost(rig)
+    cast = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.heft.enabled]
+    for member in cast:
+        picture.add_ghost(member)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.heft.simulate()
-    bpy.ops.heft.bake(target="ACTION")
+    for member in cast:
+        bpy.context.view_layer.objects.active = member
+        bpy.ops.heft.bake(target="ACTION")
     path.parent.mkdir(parents=True, exist_ok=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
     return module.PICTURE_FRAMES

@@ -25,6 +25,7 @@ class Skin:
         self.points: list[Vector] = []
         self.faces: list[tuple[int, ...]] = []
         self.face_materials: list[str] = []
+        self.flat: set[int] = set()
         self.weights: dict[str, list[tuple[int, float]]] = {}
 
     def surface(
@@ -82,6 +83,18 @@ class Skin:
             rings.append([center + Vector(p * r for p, r in zip(point, radii, strict=True)) for point in unit])
         self.surface(rings, material, lambda _: {bone: 1.0})
 
+    def box(
+        self, bone: str, center: Vector, size: tuple[float, float, float], material: str = "clay"
+    ) -> None:
+        """A box along the armature's axes, flat shaded."""
+        corners = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+        rings = [
+            [Vector(center) + Vector((x * size[0], y * size[1], z * size[2])) / 2 for x, y in corners] for z in (-1, 1)
+        ]
+        first = len(self.faces)
+        self.surface(rings, material, lambda _: {bone: 1.0})
+        self.flat.update(range(first, len(self.faces)))
+
     def link(self, bone: str, length: float, width: float, radius: float, across: bool, material: str) -> None:
         """An oval ring of a chain, along the bone; `across` turns it by a quarter."""
         rest = self.rig.data.bones[bone]
@@ -113,7 +126,7 @@ class Skin:
             mesh.materials.append(stage.material(material))
         for polygon, material in zip(mesh.polygons, self.face_materials, strict=True):
             polygon.material_index = names.index(material)
-            polygon.use_smooth = True
+            polygon.use_smooth = polygon.index not in self.flat
         ob = bpy.data.objects.new(name, mesh)
         bpy.context.scene.collection.objects.link(ob)
         ob.parent = self.rig

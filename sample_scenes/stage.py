@@ -25,6 +25,8 @@ COLORS = {
     "steel": (138, 148, 163),
     "cream": (246, 236, 222),
     "ghost": (74, 124, 190),
+    "wood": (193, 154, 107),
+    "moss": (118, 160, 104),
 }
 GHOST_ALPHA = 0.28
 
@@ -184,3 +186,91 @@ def add_physics(ob: bpy.types.Object, behaviours: Mapping[str, str] = {}, **sett
         setattr(ob.heft, name, value)
     for bone, behaviour in behaviours.items():
         ob.pose.bones[bone].heft.behaviour = behaviour
+
+
+def box(
+    name: str, size: tuple[float, float, float], at: tuple[float, float, float], color: str = "steel"
+) -> bpy.types.Object:
+    """A box with its centre at a place."""
+    x, y, z = (side / 2 for side in size)
+    points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return _solid(name, points, faces, at, color, smooth=False)
+
+
+def ball(name: str, radius: float, at: tuple[float, float, float], color: str = "moss") -> bpy.types.Object:
+    """A round ball."""
+    sides, rings = 24, 12
+    points = [(0.0, 0.0, -radius), (0.0, 0.0, radius)]
+    for i in range(1, rings):
+        up, out = -radius * math.cos(math.pi * i / rings), radius * math.sin(math.pi * i / rings)
+        points += [(out * math.cos(a), out * math.sin(a), up) for a in (math.tau * s / sides for s in range(sides))]
+    faces: list[tuple[int, ...]] = []
+    for s in range(sides):
+        t = (s + 1) % sides
+        faces.append((0, 2 + t, 2 + s))
+        for low in range(2, 2 + (rings - 2) * sides, sides):
+            faces.append((low + s, low + t, low + sides + t, low + sides + s))
+        top = 2 + (rings - 2) * sides
+        faces.append((1, top + s, top + t))
+    ob = _solid(name, points, faces, at, color, smooth=True)
+    collider(ob, shape="SPHERE")
+    return ob
+
+
+def _solid(
+    name: str, points: list, faces: list, at: tuple[float, float, float], color: str, smooth: bool
+) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, [], faces)
+    mesh.polygons.foreach_set("use_smooth", [smooth] * len(faces))
+    mesh.materials.append(material(color))
+    ob = bpy.data.objects.new(name, mesh)
+    ob.location = at
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+def key_places(ob: bpy.types.Object, places: Mapping[int, tuple[float, float, float]], name: str) -> None:
+    """Key an object's way in straight, even lines."""
+    for frame, place in places.items():
+        ob.location = place
+        ob.keyframe_insert("location", frame=frame)
+    name_action(ob, name, interpolation="LINEAR")
+
+
+def collide(ob: bpy.types.Object, *others: bpy.types.Object) -> None:
+    """Put objects into the colliders of a rig with physics."""
+    if not hasattr(bpy.types.Object, "heft"):
+        return
+    group = ob.heft.colliders or bpy.data.collections.new("Colliders")
+    for other in others:
+        group.objects.link(other)
+    ob.heft.colliders = group
+
+
+def collider(ob: bpy.types.Object, **settings) -> None:
+    """How an object meets characters, where the add-on is registered."""
+    if hasattr(bpy.types.Object, "heft"):
+        for name, value in settings.items():
+            setattr(ob.heft_collider, name, value)
+
+
+def tie(ob: bpy.types.Object, on: Mapping[int, bool] = {}, **settings) -> None:
+    """Tie a bone of a rig with physics; `on` keys when it holds."""
+    if not hasattr(bpy.types.Object, "heft"):
+        return
+    new = ob.heft.ties.add()
+    for name, value in settings.items():
+        setattr(new, name, value)
+    for frame, held in on.items():
+        new.on = held
+        ob.keyframe_insert(f"heft.ties[{len(ob.heft.ties) - 1}].on", frame=frame)
+
+
+def limit(ob: bpy.types.Object, swings: Mapping[str, float]) -> None:
+    """Joint limits of a rig with physics: how far each bone may lean from its rest direction [°]."""
+    if hasattr(bpy.types.Object, "heft"):
+        for bone, degrees in swings.items():
+            own = ob.pose.bones[bone].heft
+            own.use_limits, own.limits_from, own.limit_swing = True, "OWN", math.radians(degrees)
