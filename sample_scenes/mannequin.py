@@ -86,13 +86,13 @@ def build() -> bpy.types.Object:
     return rig
 
 
-def add_body(rig: bpy.types.Object) -> None:
+def add_body(rig: bpy.types.Object, color: str = "clay") -> None:
     skin = Skin(rig)
-    skin.ellipsoid("hips", (0, 0, HIPS + 0.03), (0.155, 0.105, 0.115))
+    skin.ellipsoid("hips", (0, 0, HIPS + 0.03), (0.155, 0.105, 0.115), color)
     skin.ellipsoid("spine", (0, 0, HIPS + 0.2), (0.11, 0.085, 0.1), material="joint")
-    skin.ellipsoid("chest", (0, 0, HIPS + 0.385), (0.17, 0.115, 0.165))
+    skin.ellipsoid("chest", (0, 0, HIPS + 0.385), (0.17, 0.115, 0.165), color)
     skin.capsule("neck", 0.045, 0.042, material="joint")
-    skin.ellipsoid("head", (0, -0.015, HIPS + 0.735), (0.088, 0.105, 0.128))
+    skin.ellipsoid("head", (0, -0.015, HIPS + 0.735), (0.088, 0.105, 0.128), color)
     radii = (
         ("upper_arm", 0.058, 0.046),
         ("forearm", 0.047, 0.034),
@@ -108,8 +108,8 @@ def add_body(rig: bpy.types.Object) -> None:
             # Short of the joint, so that the dark ball between two parts shows.
             head = bone.head_local + along * radius * (0.9 if name != "foot" else 0.0)
             tail = bone.tail_local - along * end * (0.9 if name not in ("hand", "foot") else 0.0)
-            skin.capsule_between(bone.name, head, tail, radius, end)
+            skin.capsule_between(bone.name, head, tail, radius, end, color)
             if name != "foot":
                 ball = radius * 0.9
                 skin.ellipsoid(bone.name, bone.head_local, (ball, ball, ball), material="joint")
-    skin.bind("Mannequin body")
+    skin.bind(f"{rig.name} body")

@@ -83,9 +83,7 @@ class Skin:
             rings.append([center + Vector(p * r for p, r in zip(point, radii, strict=True)) for point in unit])
         self.surface(rings, material, lambda _: {bone: 1.0})
 
-    def box(
-        self, bone: str, center: Vector, size: tuple[float, float, float], material: str = "clay"
-    ) -> None:
+    def box(self, bone: str, center: Vector, size: tuple[float, float, float], material: str = "clay") -> None:
         """A box along the armature's axes, flat shaded."""
         corners = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
         rings = [
