@@ -4,4 +4,17 @@ Rebuild all with `python3 dev.py scenes`. Nothing here is downloaded.
 """
 
 # Every scene: a module of this name with build(), and NAME.blend beside it.
-SCENES = ("chain", "tail", "arm", "mannequin")
+SCENES = (
+    "chain",
+    "tail",
+    "arm",
+    "mannequin",
+    "block",
+    "ball_hits_chain",
+    "obstructed",
+    "ball_hits_walker",
+    "mace",
+    "carry_box",
+    "two_bump",
+    "net",
+)
