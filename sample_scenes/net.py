@@ -17,7 +17,7 @@ MESH = 0.2  # [m] from knot to knot
 TOP = 1.85
 FRAMES = 84
 FREE_FROM = 8  # until here the ball has its keys
-PICTURE_FRAMES = (6, 11, 14, 18, 50)
+PICTURE_FRAMES = (6, 11, 14, 19, 60)
 
 
 def knot(column: int, row: int) -> Vector:
@@ -45,7 +45,7 @@ def build() -> bpy.types.Object:
 
     stage.key_pose(rig, 1, turns={bone.name: (0, 0, 0) for bone in rig.pose.bones})
     stage.name_action(rig, "Hang")
-    stage.add_physics(rig, settle_time=0.3, heaviness=0.0, total_mass=9.0, ground=True)
+    stage.add_physics(rig, settle_time=0.5, heaviness=0.0, total_mass=9.0, ground=True)
     for c in range(COLUMNS - 1):
         for r in range(1, ROWS + 1):
             stage.tie(rig, bone=f"across.{c}.{r}", kind="PIN", target=rig, target_bone=f"down.{c + 1}.{r}")
