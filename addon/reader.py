@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..engine import Model, Motion, MotionError
-from ..engine import shapes as engine_shapes
+from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
 from . import bodies, limits, rotations, shot, skin, solids, steps, units
 from .errors import RigError
@@ -188,7 +187,7 @@ def build_model(
         turn, stretch = rotations.stretch(matrix[:3, :3])
         shape = solids.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
         mass = solids.mass_of(load.ob, shape)
-        center, inertia = engine_shapes.center_of_mass(shape), engine_shapes.inertia(shape, mass)
+        center, inertia = moments.center_of_mass(shape), moments.inertia(shape, mass)
         merged = bodies.with_load(merged, place[carrier], mass, center, inertia)
         if solid:
             shapes[place[carrier]].append(shape)

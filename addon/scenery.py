@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import engine
 from ..engine import pairs as engine_pairs
-from ..engine.shapes import build_shapes
+from ..engine.shape_tables import build_shapes
 from . import properties, rotations, settings, solids
 from .errors import RigError
 from .reader import Reading

@@ -12,7 +12,7 @@ from collections import OrderedDict
 import bpy
 import numpy as np
 
-from ..engine import shapes as engine_shapes
+from ..engine import fitting, moments
 from ..engine.shapes import Box, Capsule, Grid, Hull, Shape, Sphere
 from . import properties, rotations, sampling, skin
 from .errors import RigError
@@ -57,10 +57,10 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
     if kind == "HULL":
         return Hull(points)
     if kind == "BOX":
-        return engine_shapes.fit_box(points)
-    found = [_along(points, vector), engine_shapes.fit_capsule(points)]
+        return fitting.fit_box(points)
+    found = [_along(points, vector), fitting.fit_capsule(points)]
     if kind == "AUTO":
-        found.append(engine_shapes.fit_box(points))
+        found.append(fitting.fit_box(points))
     return min((shape for shape in found if shape is not None), key=lambda shape: _misfit(shape, points))
 
 
@@ -85,7 +85,7 @@ def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
     if length < 0.25 * float(np.ptp(points, axis=0).max()):
         return None  # too short a bone to say which way its skin goes
     turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column lies along the bone
-    capsule = engine_shapes.fit_bone_capsule(length, points @ turn)
+    capsule = fitting.fit_bone_capsule(length, points @ turn)
     return moved(capsule, turn, np.zeros(3))
 
 
@@ -172,7 +172,7 @@ def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) ->
     if kind == "SPHERE":
         return Sphere(max(float(np.linalg.norm(points - middle, axis=1).max()), least), tuple(middle))
     if kind == "CAPSULE":
-        return engine_shapes.fit_capsule(points)
+        return fitting.fit_capsule(points)
     if kind == "BOX":
         return Box(tuple(np.maximum(half, least)), tuple(middle))
     if kind == "HULL":
@@ -199,13 +199,13 @@ def guess(points: np.ndarray, triangles: np.ndarray) -> str:
         return "HULL"
     corners = points[triangles] - middle
     inside = abs(float(np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6.0)
-    return "HULL" if inside >= CONVEX * engine_shapes.volume(Hull(points)) else "MESH"
+    return "HULL" if inside >= CONVEX * moments.volume(Hull(points)) else "MESH"
 
 
 def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
     """[kg] as set, or as heavy as water."""
     given = properties.collider_of(ob).mass
-    return float(given) if given > 0.0 else max(WATER * engine_shapes.volume(shape), 1e-6)
+    return float(given) if given > 0.0 else max(WATER * moments.volume(shape), 1e-6)
 
 
 def lowest(shape: Shape, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..engine.shapes import Box, Capsule, Grid, Shape, Sphere, hull_solid
+from ..engine.hulls import hull_solid
+from ..engine.shapes import Box, Capsule, Grid, Shape, Sphere
 from . import rotations
 
 ROUND = 24  # segments of a circle

@@ -25,11 +25,12 @@ from .aim import aim_step, begin_frame, end_step
 from .articulated import factorise, solve
 from .assist import feed_forward, hold_back
 from .collide import collide, time_of_impact
-from .contact import lean, meet, press
+from .contact import meet
 from .deflection import first_half, second_half
 from .holds import add_limits, add_ties, strike
 from .jit import cache_dir, compiling, is_compiled, is_writable
 from .kinematics import forward
+from .lean import lean, press
 from .pairs import find_pairs
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths

@@ -18,10 +18,12 @@ from . import rotations as rot
 from .controllers import Controller
 from .errors import MotionError, SettingError
 from .model import FIXED, Model
+from .moments import center_of_mass, inertia, volume
 from .motion import Motion
 from .pd import SETTLE
 from .scene import RESPONSES, TIES, BodyName, Collider, Scene
-from .shapes import Plane, Shapes, build_shapes, center_of_mass, inertia, volume
+from .shape_tables import Shapes, build_shapes
+from .shapes import Plane
 from .state import ANIMATED, LIMP, Plan
 from .target import Target
 from .touch import (
@@ -46,7 +48,6 @@ from .tree import Tree, build_tree
 SETTING = (SETTLE, 1.0, 0.0, np.inf)  # of colliders, which have no drive
 WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
 AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
-OVERLAP = 1e-3  # [m] shapes of one character this near at rest never touch
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ import numpy as np
 
 from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest, place_shape
 from .jit import kernel
-from .shapes import (
+from .shape_tables import (
     AXES,
     BODY,
     BOUNCE,

@@ -19,10 +19,10 @@ import math
 
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
-from .contact import brace, lean, press
 from .holds import feel_wind
 from .jit import kernel, stage
 from .kinematics import apply_inertia, momenta, velocities
+from .lean import brace, lean, press
 from .model import BALL, FREE
 from .spatial import (
     add,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel
-from .shapes import (
+from .shape_tables import (
     AXES,
     BODY,
     BOX,

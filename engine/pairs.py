@@ -13,7 +13,7 @@ import numpy as np
 from .collide import gap_of
 from .distance import place_shapes
 from .jit import entry, kernel
-from .shapes import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
+from .shape_tables import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
 
 # Columns of the scratch table of groups' boxes
 MIDDLE = np.int64(0)  # 3

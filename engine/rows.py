@@ -20,6 +20,7 @@ from .touch import (
     BLOCKS,
     BODY_A,
     BODY_B,
+    FORCE,
     IMPULSE,
     LIMIT,
     ON_A,
@@ -250,3 +251,11 @@ def block_island(link, root, island, b):
     if link[b, ROWS] == 0:
         return np.int64(0)
     return max(island_of(island, root[link[b, BODY_A]]), island_of(island, root[link[b, BODY_B]]))
+
+
+@kernel
+def take(rows, first, last, column, times):
+    """The island's forces into its blocks' `column`."""
+    for x in range(first, last):
+        for k in range(3):
+            rows.block[rows.order[x], column + k] = times * rows.row[FORCE, 3 * (x - first) + k]

@@ -9,10 +9,11 @@ from __future__ import annotations
 from .aim import advance, difference, end_step, joint_rates, store_rates
 from .articulated import generalized
 from .assist import feed_forward, hold_back
-from .contact import carry_rows, forget_forces, keep_warm, touching
+from .contact import keep_warm, touching
 from .deflection import first_half, second_half
 from .jit import kernel, stage
 from .kinematics import forward, momenta, velocities
+from .lean import carry_rows, forget_forces
 from .model import BALL, FREE
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from .collide import CONTACT_COLUMNS, TOUCH_COLUMNS
 from .pairs import new_box
-from .shapes import Shapes, new_placed
+from .shape_tables import Shapes, new_placed
 from .tree import MASS, Tree
 
 # Placements of bodies: as the step starts, and as it is foreseen to end.

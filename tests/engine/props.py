@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from engine.model import Model
+from engine.moments import center_of_mass, inertia
 from engine.motion import Motion
-from engine.shapes import center_of_mass, inertia
 from shapes import STILL, rod_inertia
 
 G = 9.81

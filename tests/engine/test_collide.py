@@ -14,7 +14,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from engine import collide, distance
 from engine.collide import CONTACT_COLUMNS, FEATURE, GAP, NORMAL, POINT, TOUCH_COLUMNS
 from engine.jit import entry
-from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, new_placed
+from engine.shape_tables import build_shapes, new_placed
+from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 STILL = (1.0, 0.0, 0.0, 0.0)

@@ -11,8 +11,10 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from engine import distance
+from engine.hulls import hull_solid
 from engine.jit import entry
-from engine.shapes import EXTENT, Box, Capsule, Grid, Hull, Plane, Sphere, build_shapes, hull_solid, new_placed
+from engine.shape_tables import EXTENT, build_shapes, new_placed
+from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 

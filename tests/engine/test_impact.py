@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from engine.model import Model
-from engine.shapes import inertia
+from engine.moments import inertia
 from naive import mechanics, rotation_vectors
 from props import G, limp_thing, thing
 from shapes import launched, random_quaternion, rod_inertia, still_motion

@@ -9,8 +9,8 @@ from scipy.interpolate import CubicHermiteSpline
 
 import engine
 from engine.model import Model
+from engine.moments import inertia
 from engine.motion import Motion
-from engine.shapes import inertia
 from mujoco_model import Oracle
 from naive import forward
 from shapes import joint_rotations, rod_inertia

@@ -9,7 +9,8 @@ import pytest
 
 from engine import collide, distance, pairs
 from engine.jit import entry, is_compiled
-from engine.shapes import Box, Capsule, Hull, Plane, Sphere, build_shapes, new_placed
+from engine.shape_tables import build_shapes, new_placed
+from engine.shapes import Box, Capsule, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 

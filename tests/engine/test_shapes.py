@@ -14,32 +14,21 @@ from scipy.spatial.transform import Rotation
 
 from engine import distance
 from engine.errors import SettingError
+from engine.fitting import fit_bone_capsule, fit_box, fit_capsule
+from engine.hulls import HULL_POINTS, hull_solid
 from engine.jit import entry
-from engine.shapes import (
+from engine.moments import bounding_sphere, center_of_mass, inertia, volume
+from engine.shape_tables import (
     EDGE_END,
     EDGE_FIRST,
     FACE_END,
     FACE_FIRST,
-    HULL_POINTS,
     POINT_END,
     POINT_FIRST,
-    Box,
-    Capsule,
-    Grid,
-    Hull,
-    Plane,
-    Sphere,
-    bounding_sphere,
     build_shapes,
-    center_of_mass,
-    fit_bone_capsule,
-    fit_box,
-    fit_capsule,
-    hull_solid,
-    inertia,
     new_placed,
-    volume,
 )
+from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 

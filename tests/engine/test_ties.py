@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from engine.model import Model
+from engine.moments import inertia
 from engine.motion import Motion
-from engine.shapes import inertia
 from mujoco_model import Oracle
 from naive import angle_between, forward, rotation_vectors, velocities
 from props import capsule_chain, limp_thing, thing, thrown

@@ -1,0 +1,275 @@
+"""Leaning: contacts, ties and limits within a step (METHODS §1c, §1d, B).
+
+Owns the rows' part in every stage of the solve, at the middle pose: v ≥ −gap/h, what is
+braced against, and the shift of places that undoes depth without adding speed. Must not
+know how contacts are found.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .articulated import momentum_of
+from .jit import kernel
+from .kinematics import velocities
+from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
+from .spatial import add, cross, load3, store3, sub
+from .state import (
+    ANSWER,
+    CHANGE,
+    COMPLIANT,
+    FELT,
+    GOAL_DRIFT,
+    LOAD,
+    LOADED_RATE,
+    MAIN,
+    MIDDLE,
+    MOTION,
+    NOW,
+    SHARE,
+    SHIFTED,
+    STAGE_RATE,
+    STOPS,
+    TOTAL_RATE,
+    TRACKED,
+    TRACKING,
+    U,
+    V,
+    factor_of,
+    pose_of,
+)
+from .sweeps import eliminate_ties, solve_island
+from .touch import (
+    ALLOWED,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BRACED,
+    ERROR_NOW,
+    FORCE,
+    FREE_RATE,
+    IMPULSE,
+    LEAST,
+    ON_A,
+    ON_B,
+    ROWS,
+    SHIFT,
+    SLOP,
+    SPEED_NOW,
+    TIE,
+    TOTAL,
+    WHAT,
+)
+from .tree import PLACE
+
+# Depth that was there before the step is pushed out with this time constant [s].
+RECOVER = 0.03
+NO_FRICTION = -1.0
+# The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
+RATE_MOST, SHIFT_MOST = 40.0, 0.1
+
+
+@kernel
+def carry_rows(tree, work, touch):
+    """The points that rows act at go with their bodies to the middle of the step."""
+    if touch is None:
+        return
+    now, middle, rows = pose_of(work, NOW), pose_of(work, MIDDLE), touch.rows
+    for b in range(rows.count[BLOCKS]):
+        for side in range(2):
+            i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
+            if i > 0:
+                way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
+                for r in range(3):
+                    column = (ON_A if side == 0 else ON_B) + 6 * r
+                    force = load3(rows.block, b, column + 3)
+                    store3(rows.block, b, column, add(load3(rows.block, b, column), cross(way, force)))
+
+
+@kernel
+def lean(tree, work, touch, pose):
+    """See the rows through the factor of this step's solve."""
+    if touch is None:
+        return
+    factor = factor_of(work, MAIN)
+    for i in range(len(tree.parent)):
+        for k in range(6):
+            touch.force[i, k] = 0.0
+    for b in range(touch.rows.count[BLOCKS]):
+        for r in range(3):
+            touch.rows.block[b, TOTAL + r] = 0.0
+    lay_paths(tree, pose, factor, touch.rows)
+    find_islands(tree, factor, touch.rows)
+
+
+@kernel
+def brace(tree, state, aim, work, touch, pose, h):
+    """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
+    them while they hold, except for the share that heaviness makes them feel.
+
+    Solved with the compliant joints holding (the tracking factor); loose ones and free roots answer.
+    """
+    if touch is None:
+        return
+    rows, rate = touch.rows, work.rate
+    braced = False
+    for b in range(rows.count[BLOCKS]):
+        rows.link[b, ROWS] = rows.link[b, BRACED]
+        braced = braced or rows.link[b, BRACED] != 0
+        for r in range(3):
+            rows.block[b, SHIFT + r] = 0.0
+    if braced:
+        factor = factor_of(work, TRACKING)
+        lay_paths(tree, pose, factor, rows)
+        find_islands(tree, factor, rows)
+        total = rate[TOTAL_RATE]
+        for d in range(len(total)):
+            total[d] = state.rate[V, d] - rate[U, d] + rate[CHANGE, d] + rate[TRACKED, d]
+        for i in range(1, len(tree.parent)):
+            if factor.active[i]:
+                for d in range(tree.dof[i], tree.dof[i + 1]):
+                    total[d] += rate[U, d]
+        velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
+        first = 0
+        for head in tree.roots:
+            end = rows.tally[head]
+            if end > first:
+                last = solved_end(rows, first, end)
+                fill_matrix(factor, rows, first, last)
+                ties = eliminate_ties(rows, first, last)
+                _ask(tree, touch, work, first, last, total, 1.0, h)
+                solve_island(rows, first, last, ties, touch.limit[LEAST], h)
+                take(rows, first, last, SHIFT, 1.0)
+                first = end
+        give(tree, pose, factor, rows, work, SHIFT, rate[ANSWER])
+        # what reaches the joints: the push itself less what the loose parts take up
+        load = rate[LOADED_RATE]
+        momentum_of(tree, pose, work.body, rate[ANSWER], total)
+        for i in range(1, len(tree.parent)):
+            if aim.mode[i] == COMPLIANT:
+                for d in range(tree.dof[i], tree.dof[i + 1]):
+                    rate[FELT, d] -= (1.0 - aim.rate[SHARE, d]) * (load[d] - total[d])
+    for b in range(rows.count[BLOCKS]):
+        rows.link[b, ROWS] = 1
+
+
+@kernel
+def _ask(tree, touch, work, first, last, total, gamma, h):
+    """FREE_RATE and the forces to start from, of an island's rows."""
+    rows = touch.rows
+    for k in range(first, last):
+        b = rows.order[k]
+        r = 3 * (k - first)
+        for n in range(3):
+            rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
+            rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
+            rows.row[FREE_RATE, r + n] -= rows.block[b, ALLOWED + n]
+        rows.row[FREE_RATE, r] -= _wanted(rows, b, h)
+
+
+@kernel
+def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, last_stage):
+    """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
+
+    `share` of the way through the step the stage ends; its impulses count with `weight`. After
+    the last stage depth and ties' errors are shifted away.
+    """
+    if touch is None:
+        return
+    rate, rows = work.rate, touch.rows
+    total = rate[TOTAL_RATE]
+    for d in range(len(total)):
+        follow = state.rate[V, d] - rate[U, d] + share * (rate[CHANGE, d] + rate[TRACKED, d])
+        total[d] = follow + rate[STAGE_RATE, d] + gamma * rate[x_row, d]
+    velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
+    factor = factor_of(work, MAIN)
+    first = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end <= first:
+            continue
+        last = solved_end(rows, first, end)
+        fill_matrix(factor, rows, first, last)
+        ties = eliminate_ties(rows, first, last)
+        _ask(tree, touch, work, first, last, total, gamma, h)
+        solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
+        take(rows, first, last, IMPULSE, 1.0 / gamma)
+        if last_stage:
+            _shift(rows, touch.limit, first, last, ties, h)
+        first = end
+    give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
+    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma)
+    for d in range(len(total)):
+        rate[x_row, d] += rate[ANSWER, d]
+    for b in range(rows.count[BLOCKS]):
+        for r in range(3):
+            rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
+    if last_stage:
+        give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
+        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST)
+        load_bodies(tree, rows, work, TOTAL)
+        for i in range(len(tree.parent)):
+            for k in range(6):
+                touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
+        for d in range(len(total)):
+            rate[STOPS, d] = 0.0
+        load_joints(tree, rows, TOTAL, rate[STOPS])
+
+
+@kernel
+def _hold_within(tree, aim, rows, x, column, most):
+    """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
+    what they can: x and the numbers in `column` scaled until no joint exceeds `most`."""
+    largest = 0.0
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == COMPLIANT:
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                largest = max(largest, abs(x[d]))
+    if largest > most:
+        for d in range(len(x)):
+            x[d] *= most / largest
+        for b in range(rows.count[BLOCKS]):
+            for r in range(3):
+                rows.block[b, column + r] *= most / largest
+
+
+@kernel
+def _wanted(rows, b, h):
+    """The rate a block's first row must not fall below: what closes the gap."""
+    if rows.link[b, WHAT] == TIE:
+        return 0.0
+    return -max(rows.block[b, ERROR_NOW], 0.0) / h
+
+
+@kernel
+def _shift(rows, limit, first, last, ties, h):
+    """Places only: what the step would leave too deep, and what ties would be off."""
+    slop = limit[SLOP]
+    keep = math.exp(-h / RECOVER)
+    for k in range(first, last):
+        b = rows.order[k]
+        r = 3 * (k - first)
+        for n in range(3):
+            end = 0.0
+            if rows.link[b, WHAT] != TIE:
+                end = rows.row[FREE_RATE, r + n] + (_wanted(rows, b, h) if n == 0 else 0.0)
+            start = rows.block[b, SPEED_NOW + n] - rows.block[b, ALLOWED + n]
+            ahead = rows.block[b, ERROR_NOW + n] + 0.5 * h * (start + end)
+            if rows.link[b, WHAT] != TIE:
+                ahead = ahead - min(-slop, keep * rows.block[b, ERROR_NOW]) if n == 0 else 0.0
+            rows.row[FREE_RATE, r + n] = ahead
+            rows.row[FORCE, r + n] = 0.0
+    solve_island(rows, first, last, ties, limit[LEAST], NO_FRICTION)
+    take(rows, first, last, SHIFT, 1.0)
+
+
+@kernel
+def forget_forces(work, touch):
+    """A step in which nothing can be pushed."""
+    if touch is None:
+        return
+    for d in range(len(work.rate[STOPS])):
+        work.rate[STOPS, d] = work.rate[SHIFTED, d] = 0.0
+    for i in range(len(touch.force)):
+        for k in range(6):
+            touch.force[i, k] = 0.0

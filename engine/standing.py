@@ -1,0 +1,114 @@
+"""Standing: what a character whose root is held may do on what it is braced against.
+
+Owns what the source's own contact is allowed, and the weight that standing feet bear.
+Must not know how rows are solved.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .aim import difference, store_rates
+from .jit import kernel
+from .kinematics import velocities
+from .model import FREE
+from .rows import row_rate
+from .spatial import dot, load3, load4, store3, sub
+from .state import (
+    ANCHOR,
+    ASSIST,
+    COORDS,
+    DRIFT,
+    FROM,
+    LIMP,
+    LOADED_RATE,
+    MOMENTUM,
+    MOMENTUM2,
+    NOW,
+    RATE,
+    SIMULATED,
+    STILL,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    TOTAL_RATE,
+    VALUE,
+    V,
+    pose_of,
+)
+from .touch import ALLOWED, BEARS, BLOCKS, BODY_A, BODY_B, BRACED, CONTACT, ERROR_NOW, PLANT, SLOP, WHAT
+from .tree import MASS
+
+# Slower than this a foot near the ground stands on it [m/s].
+STANDS = 0.4
+
+
+@kernel
+def allow_source(tree, state, aim, work, touch, h, gravity):
+    """Braced contacts of a character whose root is held: what its source motion does there, it may.
+
+    Recorded feet sink into the floor, slide and land hard; held roots carry the weight. So such
+    a contact resists only what goes beyond the source: its gap counts from the depth the source
+    has there, its rates from the source's, and its friction knows the weight it bears.
+    """
+    rows = touch.rows
+    found = False
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0:
+            i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+            if _held(tree, state, i) and _held(tree, state, j):
+                rows.tally[rows.root[max(i, j)]] += 1
+                found = True
+    if not found:
+        return
+    pose = pose_of(work, NOW)
+    total, off = work.rate[TOTAL_RATE], work.rate[LOADED_RATE]
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            total[k], off[k] = state.rate[V, k], 0.0
+        if state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST:
+            store_rates(kind, work.rate, TOTAL_RATE, d, load3(aim.body, i, FROM + RATE))
+            away = difference(kind, load4(aim.body, i, FROM + VALUE), load4(state.body, i, COORDS))
+            store_rates(kind, work.rate, LOADED_RATE, d, away)
+            if kind == FREE:
+                store3(work.rate, TOTAL_RATE, d + 3, load3(aim.body, i, FROM + TARGET_ANCHOR_RATE))
+                away = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, FROM + TARGET_ANCHOR))
+                store3(work.rate, LOADED_RATE, d + 3, away)
+    # rates of the source, and how far the body is from it, as motions
+    velocities(tree, pose, total, state.body, DRIFT, work.body, MOMENTUM)
+    velocities(tree, pose, off, work.body, STILL, work.body, MOMENTUM2)
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] == 0:
+            continue
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        if not (_held(tree, state, i) and _held(tree, state, j)):
+            continue
+        gap = rows.block[b, ERROR_NOW]
+        meant = gap - row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
+        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+        presses = meant <= touch.limit[SLOP] or meant + h * rate < 0.0
+        speed = rate * rate
+        for r in range(1, 3):
+            rows.block[b, ALLOWED + r] = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOMENTUM, total)
+            speed += rows.block[b, ALLOWED + r] ** 2
+        if presses:
+            rows.block[b, ALLOWED] = min(rate, 0.0)
+        if presses or (meant < touch.limit[PLANT] and speed < STANDS * STANDS):
+            root = rows.root[max(i, j)]
+            mass = 0.0
+            for k in range(root, tree.last[root] + 1):
+                mass += tree.body[k, MASS]
+            rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
+        rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
+
+
+@kernel
+def _held(tree, state, i):
+    """Whether the body is the world, or follows its keys all the way from its root."""
+    while i > 0:
+        if state.behaviour[i] == LIMP:
+            return False
+        i = tree.parent[i]
+    return True
