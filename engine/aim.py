@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel, stage
+from .jit import kernel, part, stage
 from .model import BALL, FREE, HINGE, UNIVERSAL
 from .pd import response
 from .spatial import (
@@ -133,7 +133,7 @@ def measure_error(kind, c, w, value, rate):
     return e, sub(w, rate)
 
 
-@kernel
+@part
 def begin_frame(tree, target, plan, state, aim, frame, dt):
     """Take over the frame's behaviours and gains; see where the target jumped."""
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
@@ -225,7 +225,7 @@ def _measure(tree, state, aim, sample, i):
         store3(state.body, i, ERROR + 9, sub(load3(state.rate, REFERENCE_V, d + 3), drift))
 
 
-@kernel
+@part
 def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
@@ -368,7 +368,7 @@ def _aim_position_by_error(state, aim, i, d, h):
     store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
 
 
-@kernel
+@part
 def end_step(tree, state, aim):
     """The end of this step is the start of the next; r is now where it was aimed."""
     for i in range(1, len(tree.parent)):

@@ -11,7 +11,7 @@ Sᵀ (I_articulated + c·I_composite) S.
 
 from __future__ import annotations
 
-from .jit import kernel, stage
+from .jit import kernel, part, stage
 from .kinematics import apply_inertia, velocities
 from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store6, sub, symmetric_apply
 from .state import LOAD, MOTION, STILL
@@ -21,7 +21,7 @@ from .tree import COLUMN, FORCE, LOWER, MASS, MOMENT, MOVES, PIVOT, ROW, SHIFTS,
 PIVOT_FLOOR = 1e-14
 
 
-@kernel
+@part
 def composite_inertia(tree, pose, out, column):
     """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
@@ -49,7 +49,7 @@ def composite_form(table, column, i, axes, d, e):
     return dot(load3(axes, d, TURNS), angular) + dot(load3(axes, d, SHIFTS), linear)
 
 
-@kernel
+@part
 def factorise(tree, pose, table, composite, compliance, factor):
     """Factor M + C: c of each body in column `compliance` of `table`, its composite inertia (read where
     c > 0) in column `composite`."""
@@ -131,7 +131,7 @@ def _eliminate(tree, pose, table, composite, c, i, factor):
             put6(inertia, i, 6 * a, axpy6(f * joint[d, COLUMN + a], u, load6(inertia, i, 6 * a)))
 
 
-@kernel
+@part
 def solve(tree, pose, factor, g, x):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
@@ -170,7 +170,7 @@ def solve(tree, pose, factor, g, x):
         put6(scratch, i, MOVES, motion)
 
 
-@kernel
+@part
 def momentum_of(tree, pose, table, x, g):
     """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
     velocities(tree, pose, x, table, STILL, table, MOTION)
@@ -180,7 +180,7 @@ def momentum_of(tree, pose, table, x, g):
     generalized(tree, pose, table, LOAD, g)
 
 
-@kernel
+@part
 def generalized(tree, pose, table, load, g):
     """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):

@@ -15,7 +15,7 @@ import math
 
 from .aim import advance, difference, store_rates
 from .deflection import carry_over, leftover, turn_spins
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
 from .spatial import add, load3, load4, scale, store3, store4, store6, sub
 from .state import (
@@ -64,7 +64,7 @@ def _guided(tree, state, aim, root):
     return state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT
 
 
-@kernel
+@part
 def feed_forward(tree, state, aim, work, h, gravity):
     """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
     guided = False
@@ -121,7 +121,7 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     forward(tree, work.body, NEW, NEW_ANCHOR, pose)
 
 
-@kernel
+@part
 def hold_back(tree, state, aim, plan, work, h):
     """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
 

@@ -17,45 +17,57 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 from .aim import aim_step, begin_frame, end_step
-from .articulated import factorise, solve
+from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
 from .collide import collide, time_of_impact
 from .contact import meet
-from .deflection import first_half, second_half
+from .deflection import (
+    answer_secants,
+    carry_over,
+    first_half,
+    leftover,
+    measure_deflection,
+    prepare_factor,
+    second_half,
+    share_load,
+    stages,
+    step_load,
+    turn_spins,
+)
 from .holds import add_limits, add_ties, strike
+from .impact import collide_now
 from .jit import cache_dir, compiling, is_compiled, is_writable
-from .kinematics import forward
-from .lean import lean, press
+from .kinematics import forward, momenta, velocities
+from .lean import brace, lean, press
 from .pairs import find_pairs
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
+from .standing import allow_source
 from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
+from .strength import give_in
 from .sweeps import solve_island
 
-# The largest kernels, what others call first: a round may call those of the rounds before.
+# The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
 ALONE = (
-    (factorise, aim_step, forward, solve, begin_frame),
-    (
-        first_half, feed_forward, second_half, turn_roots, balance_roots, hold_back,
-        middle_pose, move, finish, place_roots, end_step, drive_torques,
-    ),
-    (run_frames,),
+    velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, prepare_factor,
+    aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
+    feed_forward, give_in, turn_roots, balance_roots, begin_frame, carry_over, second_half, hold_back,
+    middle_pose, move, finish, place_roots, end_step, drive_torques, run_frames,
 )  # fmt: skip
 TOUCHING = (
-    (collide, solve_island, lay_paths, time_of_impact, add_ties, fill_matrix, add_limits, find_pairs, find_islands),
-    (meet, press, strike, turn_roots, balance_roots, place_roots, drive_torques, lean),
-    (first_half,),
-    (run_frames,),
-)
-ROUNDS = {"alone": ALONE, "touching": TOUCHING}
+    collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
+    add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
+    balance_roots, place_roots, drive_torques, run_frames,
+)  # fmt: skip
+PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -101,13 +113,10 @@ def _build_beside(word: str) -> None:
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(__package__) for _ in range(count)]
     try:
+        parts = _Parts(PARTS[word])
         with ThreadPoolExecutor(max_workers=count) as pool:
-            for functions in ROUNDS[word]:
-                queue: SimpleQueue = SimpleQueue()
-                for function in functions:
-                    queue.put(f"{word} {function.__name__}")
-                for _ in pool.map(lambda child, queue=queue: _feed(child, queue), children):
-                    pass
+            for _ in pool.map(lambda child: _feed(child, word, parts), children):
+                pass
     finally:
         for child in children:
             child.stdin.close()
@@ -128,18 +137,65 @@ def _start_child(name: str) -> subprocess.Popen:
     )
 
 
-def _feed(child: subprocess.Popen, queue: SimpleQueue) -> None:
+class _Parts:
+    """What is left to compile; a part can be once those it calls are."""
+
+    def __init__(self, functions: tuple) -> None:
+        self._left = list(functions)
+        self._needs = {each: _calls(each, set(functions)) for each in functions}
+        self._changed = threading.Condition()
+
+    def take(self) -> Callable | None:
+        """The first that can be compiled; None once all are taken."""
+        with self._changed:
+            while self._left:
+                for function in self._left:
+                    if not self._needs[function]:
+                        self._left.remove(function)
+                        return function
+                self._changed.wait()
+        return None
+
+    def tell(self, function: Callable) -> None:
+        """It is compiled."""
+        with self._changed:
+            for needs in self._needs.values():
+                needs.discard(function)
+            self._changed.notify_all()
+
+    def give_up(self) -> None:
+        with self._changed:
+            self._left.clear()
+            self._changed.notify_all()
+
+
+def _calls(function: Callable, parts: set) -> set:
+    """Which of the parts a function calls, by itself or through smaller ones."""
+    found: set = set()
+    seen, todo = {function}, [function]
+    while todo:
+        plain = todo.pop().py_func
+        for callee in map(plain.__globals__.get, plain.__code__.co_names):
+            if hasattr(callee, "py_func") and callee not in seen:
+                seen.add(callee)
+                (found.add if callee in parts else todo.append)(callee)
+    return found
+
+
+def _feed(child: subprocess.Popen, word: str, parts: _Parts) -> None:
     """Give the child one part after the other until there is none."""
-    while True:
-        try:
-            name = queue.get_nowait()
-        except Empty:
-            return
-        child.stdin.write(name + "\n")
-        child.stdin.flush()
-        answer = child.stdout.readline().strip()
-        if answer != "done":
-            raise OSError(f"compiling '{name}' beside failed: {answer or 'the process ended'}")
+    try:
+        while (function := parts.take()) is not None:
+            name = f"{word} {function.__name__}"
+            child.stdin.write(name + "\n")
+            child.stdin.flush()
+            answer = child.stdout.readline().strip()
+            if answer != "done":
+                raise OSError(f"compiling '{name}' beside failed: {answer or 'the process ended'}")
+            parts.tell(function)
+    except OSError:
+        parts.give_up()
+        raise
 
 
 def serve(sample, folder: str) -> None:
@@ -147,8 +203,8 @@ def serve(sample, folder: str) -> None:
     if str(cache_dir()) != folder:
         print(f"another Python or other libraries ({sys.version.split()[0]})", flush=True)
         return
-    types = {word: _types(sample(word == "touching")) for word in ROUNDS}
-    functions = {f.__name__: f for rounds in ROUNDS.values() for each in rounds for f in each}
+    types = {word: _types(sample(word == "touching")) for word in PARTS}
+    functions = {each.__name__: each for parts in PARTS.values() for each in parts}
     with compiling():
         for line in sys.stdin:
             try:
@@ -167,20 +223,22 @@ def _types(shot) -> dict:
     from numba import boolean, float64, int64, typeof
 
     work, touch = shot.work, shot.touch
-    columns = ("composite", "compliance", "coords", "anchors", "x_row")
-    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b")
+    columns = (
+        "composite", "compliance", "coords", "anchors", "x_row", "drift", "motion", "spin", "own", "load", "column",
+    )  # fmt: skip
+    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
+    numbers = ("h", "dt", "s1", "gamma", "share", "weight", "margin", "slop", "least", "lasts", "half")
     tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
     out = {
         **dict.fromkeys((*columns, *counts), int64),
-        **dict.fromkeys(("h", "dt", "s1", "gamma", "share", "weight", "margin", "slop", "least", "lasts"), float64),
-        **dict.fromkeys(("mixed", "cut", "cone", "last_stage"), boolean),
+        **dict.fromkeys(numbers, float64),
+        **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
+        **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
+        **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),
+        **dict.fromkeys(("g", "x", "v", "rates", "start", "ends"), typeof(work.rate[0])),
         **{name: typeof(getattr(shot, name)) for name in tables},
         "gravity": typeof(shot.gravity),
-        "table": typeof(work.body),
-        "pose": typeof(pose_of.py_func(work, MIDDLE)),
         "factor": typeof(factor_of.py_func(work, MAIN)),
-        "g": typeof(work.rate[0]),
-        "x": typeof(work.rate[0]),
     }
     if touch is not None:
         fields = ("placed", "contact", "meet", "moving", "reach", "moves", "box", "pairs")

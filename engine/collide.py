@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from .distance import TINY, load9, matrix_unapply, nearest_between, own_distance, own_nearest, place_shape
-from .jit import kernel
+from .jit import kernel, part
 from .shape_tables import (
     AXES,
     BODY,
@@ -105,7 +105,7 @@ LOW, HIGH = np.int64(1), np.int64(2)  # ends of where two capsules lie along eac
 NO_ROW = np.int64(0)  # where nothing is written
 
 
-@kernel
+@part
 def collide(shapes, placed, a, b, margin, contact, meet, count):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):
@@ -161,7 +161,7 @@ def gap_of(shapes, placed, a, b):
     return gap, sign * n[0], sign * n[1], sign * n[2]
 
 
-@kernel
+@part
 def time_of_impact(shapes, before, after, scratch, a, b, slop):
     """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
     to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows

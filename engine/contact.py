@@ -18,7 +18,7 @@ from .collide import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B, collide, tim
 from .distance import place_shapes
 from .holds import add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import collide_now
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import forward, momenta, velocities
 from .model import FREE
 from .pairs import find_pairs
@@ -89,7 +89,7 @@ def touching(touch):
     return touch.rows.count[BLOCKS] > 0 or touch.rows.count[WINDY] > 0
 
 
-@kernel
+@part
 def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
     """Find contacts, let what meets collide, see what leans. Returns the seconds to step: h, or less
     where something fast meets before (if `cut`)."""

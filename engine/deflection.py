@@ -20,7 +20,7 @@ import math
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
 from .holds import feel_wind
-from .jit import kernel, stage
+from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
 from .lean import brace, lean, press
 from .model import BALL, FREE
@@ -116,7 +116,7 @@ SECANT_FLOOR = 1e-9
 LITTLE_TURN = 0.05
 
 
-@kernel
+@part
 def measure_deflection(tree, state, aim, work, h):
     """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
     for i in range(1, len(tree.parent)):
@@ -183,7 +183,7 @@ def _same_branch(delta, before):
     return other if dot(far, far) < dot(near, near) else delta
 
 
-@kernel
+@part
 def prepare_factor(tree, state, aim, work, pose, h):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints or a guided root, which takes the tracking factor as well."""
@@ -227,7 +227,7 @@ def _compliance(aim, i, h):
     return GAMMA * h * (aim.body[i, GAINS + 1] + GAMMA * h * aim.body[i, GAINS])
 
 
-@kernel
+@part
 def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
     """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
     velocities(tree, pose, rates, drifts, drift, work.body, MOTION)
@@ -240,8 +240,8 @@ def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
     generalized(tree, pose, work.body, LOAD, g)
 
 
-@kernel
-def turn_spins(tree, before, after, table, spin, own, motion, half, out, column):
+@part
+def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
     A spin that nothing turns stays as it is in the world, and while the step is short that is
@@ -250,15 +250,15 @@ def turn_spins(tree, before, after, table, spin, own, motion, half, out, column)
     or go that way, the spin turns with its body instead, the gyroscopic couple is added, and
     its energy is put back to what it was: such a step cannot make a loose tree faster.
     Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
-    go with them, at `before`.
+    go with them, `here`.
     """
     for i in range(1, len(tree.parent)):
-        q = load4(before.body, i, ROTATION)
+        q = load4(here.body, i, ROTATION)
         inverse = load6(tree.body, i, INVERSE)
         s = unrotate(q, load3(table, i, spin))
         couple = unrotate(q, cross(load3(table, i, motion), load3(table, i, own)))
         turned = axpy(-half, couple, s)
-        fixed = unrotate(load4(after.body, i, ROTATION), load3(table, i, spin))
+        fixed = unrotate(load4(there.body, i, ROTATION), load3(table, i, spin))
         energy = dot(s, symmetric_apply(inverse, s))
         gained = dot(turned, symmetric_apply(inverse, turned))
         if gained > 0.0:
@@ -267,10 +267,10 @@ def turn_spins(tree, before, after, table, spin, own, motion, half, out, column)
             # second order as long as little leaks, safe where much would
             leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
             turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
-        store3(out, i, column, rotate(load4(after.body, i, ROTATION), turned))
+        store3(out, i, column, rotate(load4(there.body, i, ROTATION), turned))
 
 
-@kernel
+@part
 def share_load(tree, aim, work, pose, mixed):
     """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
@@ -293,7 +293,7 @@ def share_load(tree, aim, work, pose, mixed):
             felt[d] = 0.0 if aim.mode[i] == LOOSE else aim.rate[SHARE, d] * (g[d] + felt[d])
 
 
-@kernel
+@part
 def first_half(tree, state, aim, work, touch, h, gravity):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
@@ -303,7 +303,7 @@ def first_half(tree, state, aim, work, touch, h, gravity):
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
     compliant, mixed = prepare_factor(tree, state, aim, work, pose, h)
-    _step_load(tree, state, aim, work, pose, h, gravity)
+    step_load(tree, state, aim, work, pose, h, gravity)
     share_load(tree, aim, work, pose, mixed)
     if compliant:
         _add_blocks(tree, aim, work, SEEN_PUSH)
@@ -311,11 +311,11 @@ def first_half(tree, state, aim, work, touch, h, gravity):
         brace(tree, state, aim, work, touch, pose, h)
     feel_wind(tree, aim, work, touch, pose)
     lean(tree, work, touch, pose)
-    _stages(tree, state, aim, work, touch, pose, h, compliant)
+    stages(tree, state, aim, work, touch, pose, h, compliant)
     for d in range(nv):
         work.rate[ENDS, d] += work.rate[TRACKED, d]
         work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
-    _answer_secants(tree, aim, work, pose, mixed, compliant, h)
+    answer_secants(tree, aim, work, pose, mixed, compliant, h)
     _shift_places(work, touch, h)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -336,8 +336,8 @@ def _shift_places(work, touch, h):
         work.rate[MEAN, d] += work.rate[SHIFTED, d] / h
 
 
-@kernel
-def _step_load(tree, state, aim, work, pose, h, gravity):
+@part
+def step_load(tree, state, aim, work, pose, h, gravity):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
     and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
     _bring_momenta(tree, state, work, pose, h)
@@ -356,7 +356,7 @@ def _step_load(tree, state, aim, work, pose, h, gravity):
     add_spent(tree, aim, g)
 
 
-@kernel
+@stage
 def _bring_momenta(tree, state, work, middle, h):
     """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
     now = pose_of(work, NOW)
@@ -387,8 +387,8 @@ def _add_blocks(tree, aim, work, row):
                     work.rate[FELT, d] += aim.rate[SHARE, d] * work.block[d, e - first] * work.rate[row, e]
 
 
-@kernel
-def _stages(tree, state, aim, work, touch, pose, h, compliant):
+@part
+def stages(tree, state, aim, work, touch, pose, h, compliant):
     """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
     factor = factor_of(work, MAIN)
     rate = work.rate
@@ -452,8 +452,8 @@ def _note_pull(tree, aim, work, x, keep, weight):
                 work.rate[PULL, d] = keep * work.rate[PULL, d] + weight * spring
 
 
-@kernel
-def _answer_secants(tree, aim, work, pose, mixed, compliant, h):
+@part
+def answer_secants(tree, aim, work, pose, mixed, compliant, h):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
     largest = 0.0
@@ -485,7 +485,7 @@ def needs_own_factor(tree, aim, work, h):
     return False
 
 
-@kernel
+@part
 def second_half(tree, state, aim, work, h, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it."""
@@ -505,7 +505,7 @@ def second_half(tree, state, aim, work, h, mixed):
         work.rate[ENDS, d] += work.rate[X1, d] + work.rate[TRACKED, d]
 
 
-@kernel
+@part
 def carry_over(tree, state, aim, work, middle, final, start, ends, h):
     """CARRIED, the start's momenta at the middle, becomes the step's at its end.
 

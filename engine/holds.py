@@ -9,7 +9,7 @@ import math
 
 from .aim import take_blow
 from .articulated import factorise, generalized, solve
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import momenta, velocities
 from .model import BALL, FREE
 from .spatial import (
@@ -133,7 +133,7 @@ def unit(r):
     return 0.0, 0.0, 1.0
 
 
-@kernel
+@part
 def add_ties(holds, rows, where, frame, count):
     """Blocks of the ties that hold in this frame."""
     for t in range(len(holds.tie)):
@@ -192,7 +192,7 @@ def _take_hold(holds, where, t, i, j):
         holds.tie[t, TIE_LENGTH] = math.sqrt(dot(off, off))
 
 
-@kernel
+@part
 def add_limits(tree, state, bound, rows, h, count):
     """Blocks of joints at or near their limits, one a side."""
     for i in range(1, len(tree.parent)):
@@ -296,7 +296,7 @@ def feel_wind(tree, aim, work, touch, pose):
                     work.rate[FELT, d] += work.rate[LOADED_RATE, d]
 
 
-@kernel
+@part
 def strike(tree, state, aim, work, touch, frame):
     """Pushes of this frame: driven joints are passive, as in any impact."""
     if touch is None:

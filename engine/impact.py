@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from .articulated import factorise
-from .jit import kernel
+from .jit import kernel, part
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
 from .state import ANSWER, ASSIST, COMPLIANCE, COMPOSITE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
 from .sweeps import eliminate_ties, solve_island
@@ -40,7 +40,7 @@ SWING = 1.5
 STIFFENINGS = 4
 
 
-@kernel
+@part
 def collide_now(tree, state, aim, work, touch):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive unless all that
     meets is braced against; animated ones stay as they are. Returns whether anything changed."""

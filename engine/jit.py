@@ -4,6 +4,7 @@ Owns the decorators of the engine's kernels and the place of their cache. Must n
 know what the kernels compute.
 
 - `kernel` marks a function called from other kernels only.
+- `part` marks a large one: it is called, never merged into its callers.
 - `stage` marks one with a single caller, into which it is merged.
 - `entry` marks a function called from Python.
 
@@ -50,6 +51,10 @@ except ImportError as error:
     NO_NUMBA = f"Heft runs without its compiler (numba: {error}): simulations take hundreds of times longer."
 else:
     NO_NUMBA = ""
+    # Parts reach into numba; only the version they were written for is known to bear it.
+    PARTS = numba.__version__.startswith("0.68.")
+    if PARTS:
+        from .numba_parts import PartCompiler, keep_needs
 
 
 def is_compiled() -> bool:
@@ -74,6 +79,11 @@ def _sources() -> bytes:
     return digest.digest()
 
 
+@cache
+def _processor() -> str:
+    return get_host_cpu_name()
+
+
 def cache_dir() -> Path:
     """A writable folder of this user's for this very build of the engine."""
     base = os.environ.get("HEFT_CACHE")
@@ -89,7 +99,7 @@ def cache_dir() -> Path:
     digest = hashlib.sha256(_sources())
     flags = sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())
     digest.update(repr(flags).encode())
-    digest.update(f"{numba.__version__} {np.__version__} {sys.version} {get_host_cpu_name()}".encode())
+    digest.update(f"{numba.__version__} {np.__version__} {sys.version} {_processor()}".encode())
     return Path(base) / digest.hexdigest()[:16]
 
 
@@ -120,11 +130,19 @@ def kernel(function: Callable) -> Callable:
     return _cached(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
+def part(function: Callable) -> Callable:
+    """Compile for calls from other kernels, by itself.
+
+    numba puts the code of all that a function calls into it and optimises the whole anew,
+    so what stands on top would be the whole engine once more. A part's callers only name it.
+    """
+    return _cached(function, apart=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def stage(function: Callable) -> Callable:
     """Compile as part of its one caller.
 
-    numba optimises a function again in each of its callers' callers, so deep calls of large
-    functions cost minutes; a stage is merged into its caller and compiled once.
+    A stage is merged into its caller before anything is compiled, and so compiled once.
     """
     if numba is None:
         return function
@@ -136,7 +154,7 @@ def entry(function: Callable) -> Callable:
     return _cached(function, no_cfunc_wrapper=True)
 
 
-def _cached(function: Callable, **options: bool) -> Callable:
+def _cached(function: Callable, apart: bool = False, **options: bool) -> Callable:
     if numba is None:
         return function
     folder = cache_dir()
@@ -144,10 +162,41 @@ def _cached(function: Callable, **options: bool) -> Callable:
         message = f"Heft cannot write its compile cache in {folder}: it will compile at every start."
         warnings.warn(message, RuntimeWarning, stacklevel=3)
         return numba.njit(**options, **FLAGS)(function)
-    # numba reads CACHE_DIR when it decorates; other add-ons keep their own setting.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        return numba.njit(cache=True, **options, **FLAGS)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    compiler = {"pipeline_class": PartCompiler} if PARTS else {}
+    dispatcher = numba.njit(**compiler, **options, **FLAGS)(function)
+    if is_compiled():
+        _keep_on_disk(dispatcher, folder)
+        _take_numbers(dispatcher)
+        if PARTS:
+            keep_needs(dispatcher, apart)
+    return dispatcher
+
+
+def _keep_on_disk(dispatcher, folder: Path) -> None:
+    """Look the cache up when first compiling: doing so for every kernel at import takes a third of a second."""
+    compile_now = dispatcher.compile
+
+    def compile(types):
+        if dispatcher.compile is compile:
+            # numba reads CACHE_DIR here; other add-ons keep their own setting
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder)
+            try:
+                dispatcher.enable_caching()
+            finally:
+                numba.config.CACHE_DIR = before
+            dispatcher.compile = compile_now
+        return compile_now(types)
+
+    dispatcher.compile = compile
+
+
+def _take_numbers(dispatcher) -> None:
+    """Compile once for a constant as for any number: numba would once for every constant in a call."""
+    template = dispatcher.get_call_template
+
+    def get_call_template(args, kws):
+        plain = {key: numba.types.unliteral(each) for key, each in kws.items()}
+        return template([numba.types.unliteral(each) for each in args], plain)
+
+    dispatcher.get_call_template = get_call_template

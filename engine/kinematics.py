@@ -10,7 +10,7 @@ Tables are passed with the column where the group they are to read begins.
 
 from __future__ import annotations
 
-from .jit import kernel, stage
+from .jit import kernel, part, stage
 from .model import BALL, FREE, HINGE, UNIVERSAL
 from .spatial import (
     add,
@@ -49,7 +49,7 @@ def joint_rotation(kind, axis, axis2, c):
     return 1.0, 0.0, 0.0, 0.0
 
 
-@kernel
+@part
 def forward(tree, table, coords, anchors, pose):
     """Fill `pose` from the coordinates and anchors in `table`."""
     for i in range(1, len(tree.parent)):
@@ -106,7 +106,7 @@ def _world_inertia(tree, pose, i, turn, anchor):
     store6(pose.body, i, WORLD_INERTIA, diagonal, (own[3] - x * c[1], own[4] - x * c[2], own[5] - y * c[2]))
 
 
-@kernel
+@part
 def velocities(tree, pose, v, table, drift, out, motion):
     """Body velocities in column `motion` of `out`: of rates v (nv,) and of anchor rates in the parents' frames."""
     for i in range(1, len(tree.parent)):
@@ -135,7 +135,7 @@ def apply_inertia(tree, pose, i, w, u):
     return add(angular, cross(h, u)), sub(scale(tree.body[i, MASS], u), cross(h, w))
 
 
-@kernel
+@part
 def momenta(tree, pose, table, motion, out, spin):
     """Each body's angular momentum about its own centre (column `spin` of `out`) and, behind it, its linear one."""
     for i in range(1, len(tree.parent)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from .articulated import momentum_of
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import velocities
 from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
 from .spatial import add, cross, load3, store3, sub
@@ -86,7 +86,7 @@ def carry_rows(tree, work, touch):
                     store3(rows.block, b, column, add(load3(rows.block, b, column), cross(way, force)))
 
 
-@kernel
+@part
 def lean(tree, work, touch, pose):
     """See the rows through the factor of this step's solve."""
     if touch is None:
@@ -102,7 +102,7 @@ def lean(tree, work, touch, pose):
     find_islands(tree, factor, touch.rows)
 
 
-@kernel
+@part
 def brace(tree, state, aim, work, touch, pose, h):
     """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
     them while they hold, except for the share that heaviness makes them feel.
@@ -167,7 +167,7 @@ def _ask(tree, touch, work, first, last, total, gamma, h):
         rows.row[FREE_RATE, r] -= _wanted(rows, b, h)
 
 
-@kernel
+@part
 def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, last_stage):
     """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .collide import gap_of
 from .distance import place_shapes
-from .jit import entry, kernel
+from .jit import entry, kernel, part
 from .shape_tables import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
 
 # Columns of the scratch table of groups' boxes
@@ -52,7 +52,7 @@ def _overlaps(shapes, where, placed, slack, pairs):
     return found
 
 
-@kernel
+@part
 def find_pairs(shapes, placed, reach, moves, box, pairs):
     """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
 

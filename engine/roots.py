@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import apply_inertia, locked_inertia, momenta, tree_energy, tree_momentum, velocities
 from .model import FREE
 from .spatial import (
@@ -68,7 +68,7 @@ def any_free(tree, aim):
     return False
 
 
-@kernel
+@part
 def turn_roots(tree, state, aim, work, touch, h):
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints."""
     now, pose = pose_of(work, NOW), pose_of(work, MIDDLE)
@@ -100,7 +100,7 @@ def turn_roots(tree, state, aim, work, touch, h):
         store4(work.body, root, NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, REST)), q)))
 
 
-@kernel
+@part
 def place_roots(tree, state, aim, work, touch, h, gravity):
     """Put the centre of mass of each free tree where its momentum and gravity carry it."""
     for root in tree.roots:
@@ -117,7 +117,7 @@ def place_roots(tree, state, aim, work, touch, h, gravity):
             store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), shift))
 
 
-@kernel
+@part
 def balance_roots(tree, state, aim, work, touch, h, gravity):
     """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .articulated import generalized, solve
-from .jit import kernel
+from .jit import kernel, part
 from .spatial import axpy6, dot6, load6, put6
 from .state import LOAD, LOADED_RATE
 from .touch import (
@@ -37,7 +37,7 @@ from .touch import (
 from .tree import COLUMN, LOWER, PIVOT, TURNS
 
 
-@kernel
+@part
 def lay_paths(tree, pose, factor, rows):
     """Z of every block: from its two bodies to their roots."""
     rows.count[POOL] = 0
@@ -103,7 +103,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
     return end + last - first
 
 
-@kernel
+@part
 def fill_matrix(factor, rows, first, last):
     """G of the blocks order[first:last], an island."""
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
@@ -192,7 +192,7 @@ def load_bodies(tree, rows, work, column):
                     work.body[j, LOAD + k] += s * rows.block[b, ON_B + 6 * r + k]
 
 
-@kernel
+@part
 def find_islands(tree, factor, rows):
     """Order the blocks by island, ties first: trees that push one another are solved together.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from .aim import difference, store_rates
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
 from .rows import row_rate
@@ -42,7 +42,7 @@ from .tree import MASS
 STANDS = 0.4
 
 
-@kernel
+@part
 def allow_source(tree, state, aim, work, touch, h, gravity):
     """Braced contacts of a character whose root is held: what its source motion does there, it may.
 

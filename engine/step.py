@@ -11,7 +11,7 @@ from .articulated import generalized
 from .assist import feed_forward, hold_back
 from .contact import keep_warm, touching
 from .deflection import first_half, second_half
-from .jit import kernel, stage
+from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import carry_rows, forget_forces
 from .model import BALL, FREE
@@ -64,7 +64,7 @@ from .state import (
     V,
     pose_of,
 )
-from .strength import any_limit, give_in
+from .strength import ROUNDS, any_limit, give_in
 from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
@@ -83,14 +83,13 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
-        again = True
-        turn = 0
-        while again:
+        for turn in range(ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
             again = hold_back(tree, state, aim, plan, work, h)
             if weak:
                 again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
-            turn += 1
+            if not again:
+                break
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])
@@ -125,7 +124,7 @@ def anything_loaded(tree, aim):
     return False
 
 
-@kernel
+@part
 def middle_pose(tree, state, aim, work, h):
     """Kinematics half a step ahead, as far as it is known."""
     half = 0.5 * h
@@ -142,7 +141,7 @@ def middle_pose(tree, state, aim, work, h):
     forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))
 
 
-@kernel
+@part
 def move(tree, state, aim, work, h):
     """New coordinates and anchors; free roots turn later."""
     for i in range(1, len(tree.parent)):
@@ -183,7 +182,7 @@ def _move_compliant(tree, state, aim, work, i, h):
             work.rate[MEAN, d + 3 + k] = (place - state.body[i, ANCHOR + k]) / h
 
 
-@kernel
+@part
 def drive_torques(tree, state, work, touch, h, gravity):
     """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
     pose = pose_of(work, MIDDLE)
@@ -205,7 +204,7 @@ def drive_torques(tree, state, work, touch, h, gravity):
         torque[d] /= h
 
 
-@kernel
+@part
 def finish(tree, state, aim, work):
     """Take the end of the step over into the state."""
     copy(work.rate[ENDS], state.rate[V])

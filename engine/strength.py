@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from .articulated import generalized, momentum_of
-from .jit import kernel
+from .jit import kernel, part
 from .model import FREE
 from .state import (
     ABLE,
@@ -62,7 +62,7 @@ def any_limit(tree, state, plan, frame):
     return False
 
 
-@kernel
+@part
 def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
     _needed(tree, state, aim, work, touch)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel
+from .jit import kernel, part
 from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, RADIUS, STEP, TIE, WHAT
 
 SWEEPS = 60
@@ -61,7 +61,7 @@ def eliminate_ties(rows, first, last):
     return rows
 
 
-@kernel
+@part
 def solve_island(rows, first, last, ties, least, lasts):
     """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
 from engine import build
 
 
-def _ask(child, *names: str) -> None:
-    queue: SimpleQueue = SimpleQueue()
-    for name in names:
-        queue.put(name)
+class NoSuchKernel:
+    __name__ = "no_such_kernel"
+    py_func = staticmethod(lambda: None)
+
+
+def _ask(child, *functions) -> None:
     try:
-        build._feed(child, queue)
+        build._feed(child, "alone", build._Parts(functions))
     finally:
         child.stdin.close()
         child.stdout.close()
@@ -27,14 +28,14 @@ def _ask(child, *names: str) -> None:
 def test_a_child_fills_the_cache_under_an_extension_s_name(tmp_path, monkeypatch):
     """An installed extension is bl_ext.<repository>.heft, and what stands above the engine needs Blender."""
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
-    _ask(build._start_child("bl_ext.somewhere.heft.engine"), "alone end_step")
+    _ask(build._start_child("bl_ext.somewhere.heft.engine"), build.end_step)
     assert [path.name.split("-")[0] for path in tmp_path.rglob("*end_step*.nbc")] == ["aim.end_step"]
 
 
 def test_a_child_says_what_went_wrong(tmp_path, monkeypatch):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     with pytest.raises(OSError, match="alone no_such_kernel"):
-        _ask(build._start_child("engine"), "alone no_such_kernel")
+        _ask(build._start_child("engine"), NoSuchKernel())
 
 
 @pytest.mark.parametrize("python", ["", "blender", "/nowhere/python3"])
@@ -47,3 +48,27 @@ def test_without_a_python_to_start_the_caller_compiles(tmp_path, monkeypatch, py
         build.ensure_built(False)
     assert any("by itself" in str(w.message) for w in caught)
     assert not list(Path(tmp_path).rglob("alone"))
+
+
+def test_parts_are_compiled_after_what_they_call():
+    for functions in build.PARTS.values():
+        parts = build._Parts(functions)
+        done = []
+        while (function := parts.take()) is not None:
+            assert build._calls(function, set(functions)) <= set(done)
+            done.append(function)
+            parts.tell(function)
+        assert set(done) == set(functions)
+
+
+def test_every_part_in_the_way_of_a_shot_is_listed():
+    """One that is not would be compiled by every child that meets it."""
+    seen, todo = set(), [build.run_frames]
+    while todo:
+        plain = todo.pop().py_func
+        for callee in map(plain.__globals__.get, plain.__code__.co_names):
+            if hasattr(callee, "py_func") and callee not in seen:
+                seen.add(callee)
+                todo.append(callee)
+    listed = {each for functions in build.PARTS.values() for each in functions}
+    assert {each for each in seen if getattr(each, "apart", False)} <= listed

@@ -1,0 +1,110 @@
+"""Parts called by name: whatever of the cache is there, what is loaded finds what it calls."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+
+SOURCE = """
+from engine import jit
+
+@jit.part
+def inner(a, x):
+    for i in range(len(a)):
+        a[i] += x * i
+    return a[1]
+
+@jit.part
+def outer(a, x):
+    return 2.0 * inner(a, x)
+
+@jit.kernel
+def helper(a, x):
+    return outer(a, x) + 1.0
+
+@jit.entry
+def top(a, x):
+    return helper(a, x)
+"""
+ASK = """
+import numpy as np
+import parts_at_work as p
+a = np.zeros(5)
+print(p.top(a, 2.0), a.tolist())
+"""
+SEEDS = itertools.count(1)
+ANSWER = "5.0 [0.0, 2.0, 4.0, 6.0, 8.0]"
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    (tmp_path / "parts_at_work.py").write_text(SOURCE)
+    return tmp_path
+
+
+def _start(home: Path, before: str = "") -> subprocess.Popen:
+    # names must not depend on the order of sets, which differs from one process to the next
+    env = {
+        **os.environ,
+        "HEFT_CACHE": str(home / "cache"),
+        "PYTHONPATH": str(Path(engine.__file__).parents[1]),
+        "PYTHONHASHSEED": str(next(SEEDS)),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", before + ASK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
+        env=env,
+    )
+
+
+def _answer(process: subprocess.Popen) -> str:
+    out, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return out.strip()
+
+
+def _forget(home: Path, name: str) -> None:
+    files = [path for path in (home / "cache").rglob("*") if name in path.name]
+    assert files
+    for path in files:
+        path.unlink()
+
+
+def test_what_is_loaded_finds_its_parts(home):
+    for _ in range(2):
+        assert _answer(_start(home)) == ANSWER
+    assert len(list((home / "cache").rglob("*.nbc"))) == 4
+
+
+@pytest.mark.parametrize("name", ["inner", "outer", "helper", "top"])
+def test_a_gap_in_the_cache_is_filled(home, name):
+    """A caller loaded from the cache calls by name what is compiled anew."""
+    _answer(_start(home))
+    _forget(home, name)
+    for _ in range(2):
+        assert _answer(_start(home)) == ANSWER
+
+
+def test_two_processes_fill_the_same_cache(home):
+    """Two Blenders start at once: each may load what the other compiled."""
+    first, second = _start(home), _start(home, "import numba; numba.njit(lambda x: x)(1.0)\n")
+    assert _answer(first) == _answer(second) == ANSWER
+    _forget(home, "top")
+    for _ in range(2):
+        assert _answer(_start(home)) == ANSWER
+
+
+def test_another_numba_is_left_alone(home):
+    """Only the version known is reached into; another compiles as it always did."""
+    for _ in range(2):
+        assert _answer(_start(home, "import numba; numba.__version__ = '0.61.2'\n")) == ANSWER
