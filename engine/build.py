@@ -24,7 +24,7 @@ from pathlib import Path
 from .aim import aim_step, begin_frame, end_step
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
-from .collide import collide, time_of_impact
+from .collide import collide
 from .contact import meet
 from .deflection import (
     answer_secants,
@@ -39,6 +39,7 @@ from .deflection import (
     step_load,
     turn_spins,
 )
+from .first_impact import time_of_impact
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
 from .jit import cache_dir, compiling, is_compiled, is_writable

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 
 from .aim import advance, joint_rates, take_blow
-from .collide import BODY_A as ROW_A
-from .collide import BODY_B as ROW_B
-from .collide import CONTACT_BOUNCE as BOUNCE
-from .collide import CONTACT_FRICTION as FRICTION
-from .collide import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B, collide, time_of_impact
+from .collide import collide
+from .contact_table import BODY_A as ROW_A
+from .contact_table import BODY_B as ROW_B
+from .contact_table import CONTACT_BOUNCE as BOUNCE
+from .contact_table import CONTACT_FRICTION as FRICTION
+from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
+from .first_impact import time_of_impact
 from .holds import add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import collide_now
 from .jit import kernel, part

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .collide import CONTACT_COLUMNS, TOUCH_COLUMNS
+from .contact_table import CONTACT_COLUMNS, TOUCH_COLUMNS
 from .pairs import new_box
 from .shape_tables import Shapes, new_placed
 from .tree import MASS, Tree

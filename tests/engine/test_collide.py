@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
 from engine import collide, distance
-from engine.collide import CONTACT_COLUMNS, FEATURE, GAP, NORMAL, POINT, TOUCH_COLUMNS
+from engine.contact_table import (
+    CONTACT_BOUNCE,
+    CONTACT_COLUMNS,
+    CONTACT_FRICTION,
+    FEATURE,
+    GAP,
+    NORMAL,
+    POINT,
+    TOUCH_COLUMNS,
+)
+from engine.first_impact import time_of_impact
 from engine.jit import entry
 from engine.shape_tables import build_shapes, new_placed
 from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
@@ -47,7 +57,7 @@ def _distance(shapes, placed, s, x, y, z):
 def _impacts(shapes, before, after, scratch, slop, out):
     """before and after: (k, 3, 7)."""
     for k in range(len(before)):
-        out[k] = collide.time_of_impact(shapes, before[k], after[k], scratch, 0, 1, slop)
+        out[k] = time_of_impact(shapes, before[k], after[k], scratch, 0, 1, slop)
 
 
 class Pair:
@@ -352,8 +362,8 @@ def test_spheres_and_materials():
     pair = Pair(Sphere(0.1), Sphere(0.2), friction=(0.2, 0.8), bounce=(0.1, 0.6)).move((0.295, 0, 0))
     contact, touch = pair.hits()
     assert contact[0, : GAP + 1] == pytest.approx([0.1975, 0, 0, 1, 0, 0, -0.005])
-    assert contact[0, collide.CONTACT_FRICTION] == pytest.approx(0.4)
-    assert contact[0, collide.CONTACT_BOUNCE] == pytest.approx(0.6)
+    assert contact[0, CONTACT_FRICTION] == pytest.approx(0.4)
+    assert contact[0, CONTACT_BOUNCE] == pytest.approx(0.6)
     assert list(touch[0, :4]) == [0, 1, 1, 2]
     assert len(pair.move((0.32, 0, 0)).hits()[0]) == 0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -18,14 +16,6 @@ from shapes import random_quaternion
 def _find(shapes, where, placed, reach, moves, box, out):
     distance.place_shapes(shapes, where, placed)
     return pairs.find_pairs(shapes, placed, reach, moves, box, out)
-
-
-@entry
-def _find_often(shapes, placed, reach, moves, box, out, times):
-    found = 0
-    for _ in range(times):
-        found += pairs.find_pairs(shapes, placed, reach, moves, box, out)
-    return found
 
 
 @entry
@@ -164,18 +154,7 @@ def characters(count, spacing):
 
 
 @pytest.mark.skipif(not is_compiled(), reason="times compiled code")
-def test_a_crowd_costs_no_more_a_head(figure):
-    out = np.zeros((200_000, 2), dtype=np.int64)
-    cost = {}
-    for count, times in ((1, 2000), (100, 20)):
-        crowd = characters(count, 3.0)
-        found = crowd.find()
-        best = np.inf
-        for _ in range(5):
-            clock = time.perf_counter()
-            _find_often(crowd.shapes, crowd.placed, crowd.reach, crowd.moves, crowd.box, out, times)
-            best = min(best, time.perf_counter() - clock)
-        cost[count] = best / times / count
-        figure.note(f"find_pairs, {count} × 75 shapes: µs a head", 1e6 * cost[count])
-        figure.note(f"find_pairs, {count} × 75 shapes: pairs a head", len(found) / count)
-    figure("find_pairs: a head among 100 against one alone", cost[100] / cost[1], 2.0)
+def test_a_crowd_has_no_more_pairs_a_head(figure):
+    """What a head costs is in the benchmark; here, that nobody is looked at because others are there."""
+    heads = {count: len(characters(count, 3.0).find()) / count for count in (1, 100)}
+    figure("pairs a head among 100, less those of one alone", abs(heads[100] - heads[1]), 0.0)
