@@ -24,6 +24,7 @@ from pathlib import Path
 from .aim import aim_step, begin_frame, end_step
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
+from .carry import carry_rows
 from .collide import collide
 from .contact import meet
 from .deflection import (
@@ -54,6 +55,7 @@ from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
 from .strength import give_in
 from .sweeps import solve_island
+from .together import balance_together
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
@@ -66,7 +68,7 @@ ALONE = (
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
-    balance_roots, place_roots, drive_torques, run_frames,
+    balance_roots, place_roots, carry_rows, balance_together, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4

@@ -13,7 +13,6 @@ from .articulated import momentum_of
 from .jit import kernel, part
 from .kinematics import velocities
 from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
-from .spatial import add, cross, load3, store3, sub
 from .state import (
     ANSWER,
     CHANGE,
@@ -23,9 +22,7 @@ from .state import (
     LOAD,
     LOADED_RATE,
     MAIN,
-    MIDDLE,
     MOTION,
-    NOW,
     SHARE,
     SHIFTED,
     STAGE_RATE,
@@ -36,22 +33,17 @@ from .state import (
     U,
     V,
     factor_of,
-    pose_of,
 )
 from .sweeps import eliminate_ties, solve_island
 from .touch import (
     ALLOWED,
     BLOCKS,
-    BODY_A,
-    BODY_B,
     BRACED,
     ERROR_NOW,
     FORCE,
     FREE_RATE,
     IMPULSE,
     LEAST,
-    ON_A,
-    ON_B,
     ROWS,
     SHIFT,
     SLOP,
@@ -60,30 +52,12 @@ from .touch import (
     TOTAL,
     WHAT,
 )
-from .tree import PLACE
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
 NO_FRICTION = -1.0
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
-
-
-@kernel
-def carry_rows(tree, work, touch):
-    """The points that rows act at go with their bodies to the middle of the step."""
-    if touch is None:
-        return
-    now, middle, rows = pose_of(work, NOW), pose_of(work, MIDDLE), touch.rows
-    for b in range(rows.count[BLOCKS]):
-        for side in range(2):
-            i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
-            if i > 0:
-                way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
-                for r in range(3):
-                    column = (ON_A if side == 0 else ON_B) + 6 * r
-                    force = load3(rows.block, b, column + 3)
-                    store3(rows.block, b, column, add(load3(rows.block, b, column), cross(way, force)))
 
 
 @part

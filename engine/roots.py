@@ -12,6 +12,7 @@ import math
 from .jit import kernel, part
 from .kinematics import apply_inertia, locked_inertia, momenta, tree_energy, tree_momentum, velocities
 from .model import FREE
+from .rows import load_bodies
 from .spatial import (
     add,
     axpy,
@@ -37,6 +38,7 @@ from .state import (
     ENDS,
     FINAL,
     GOAL_DRIFT,
+    LOAD,
     LOOSE,
     MEAN,
     MIDDLE,
@@ -49,6 +51,7 @@ from .state import (
     SPIN,
     pose_of,
 )
+from .touch import SHIFT
 from .tree import COM, REST, ROTATION
 
 # Fixed-point rounds of the implicit midpoint rule on the root's turn.
@@ -102,7 +105,9 @@ def turn_roots(tree, state, aim, work, touch, h):
 
 @part
 def place_roots(tree, state, aim, work, touch, h, gravity):
-    """Put the centre of mass of each free tree where its momentum and gravity carry it."""
+    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""
+    if touch is not None:
+        load_bodies(tree, touch.rows, work, SHIFT)
     for root in tree.roots:
         if is_free(tree, aim, root):
             mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
@@ -110,11 +115,17 @@ def place_roots(tree, state, aim, work, touch, h, gravity):
             linear = axpy(0.5, pushed(tree, touch, root, before)[0], linear)
             shift = axpy(h / mass, linear, scale(0.5 * h * h, gravity))
             if touch is not None:
-                turn = rotate(
-                    load4(pose_of(work, FINAL).body, root, ROTATION), load3(work.rate, SHIFTED, tree.dof[root])
-                )
-                shift = add(shift, add(load3(work.rate, SHIFTED, tree.dof[root] + 3), cross(turn, after)))
+                shift = axpy(1.0 / mass, _shifted(tree, work, root), shift)
             store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), shift))
+
+
+@kernel
+def _shifted(tree, work, root):
+    """How far a tree is shifted, times its mass; LOAD holds the bodies' parts."""
+    total = (0.0, 0.0, 0.0)
+    for i in range(root, tree.last[root] + 1):
+        total = add(total, load3(work.body, i, LOAD + 3))
+    return total
 
 
 @part
@@ -162,7 +173,12 @@ def _give_momentum(tree, work, pose, root, linear, angular):
     dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(angular, l1))
     dv = scale(1.0 / mass, sub(linear, p1))
     # velocity of the point at the root anchor, where the spatial vectors live
-    du = add(dv, cross(center, dw))
+    add_rigid(tree, work, pose, root, dw, add(dv, cross(center, dw)))
+
+
+@kernel
+def add_rigid(tree, work, pose, root, dw, du):
+    """Let a tree turn and go as one besides: its rates, velocities and momenta; `du` is the root anchor's."""
     turn = unrotate(load4(pose.body, root, ROTATION), dw)
     d = tree.dof[root]
     for k in range(3):

@@ -9,11 +9,12 @@ from __future__ import annotations
 from .aim import advance, difference, end_step, joint_rates, store_rates
 from .articulated import generalized
 from .assist import feed_forward, hold_back
+from .carry import carry_rows
 from .contact import keep_warm, touching
 from .deflection import first_half, second_half
 from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
-from .lean import carry_rows, forget_forces
+from .lean import forget_forces
 from .model import BALL, FREE
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
@@ -65,6 +66,7 @@ from .state import (
     pose_of,
 )
 from .strength import ROUNDS, any_limit, give_in
+from .together import balance_together
 from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
@@ -79,7 +81,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     weak = any_limit(tree, state, plan, frame)
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     middle_pose(tree, state, aim, work, h)
-    carry_rows(tree, work, touch)
+    carry_rows(tree, state, aim, work, touch, h)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
@@ -104,6 +106,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
         balance_roots(tree, state, aim, work, touch, h, gravity)
+        balance_together(tree, state, aim, work, touch, h)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     drive_torques(tree, state, work, touch, h, gravity)

@@ -1,0 +1,85 @@
+"""Where rows act: their points, carried from the start of the step to its middle.
+
+Owns the one world point at which the two bodies of a contact push each other, without
+which a pair of forces would be a couple too. Must not know how rows are solved.
+"""
+
+from __future__ import annotations
+
+from .jit import kernel, part
+from .kinematics import tree_momentum
+from .model import FREE
+from .roots import is_free
+from .spatial import add, axpy, cross, load3, scale, store3, sub
+from .state import ANCHOR, GOAL_ANCHOR, MIDDLE, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
+from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, WHAT
+from .tree import MASS, PLACE
+
+
+@part
+def carry_rows(tree, state, aim, work, touch, h):
+    """The points that rows act at go with their bodies to the middle of the step; a contact's two meet there."""
+    if touch is None:
+        return
+    rows = touch.rows
+    if rows.count[BLOCKS] == 0:
+        return
+    for root in tree.roots:
+        store3(work.body, root, WAY, _way_of_root(tree, state, aim, work, root, h))
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
+        if rows.link[b, WHAT] == CONTACT and i > 0 and j > 0:
+            on_a = on_b = axpy(_share_of_b(tree, aim, i, j), sub(on_b, on_a), on_a)
+        _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
+        _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
+
+
+@kernel
+def _move_point(block, b, column, body, way):
+    """Three wrenches, their point moved by `way` against the root anchor."""
+    if body > 0:
+        for r in range(3):
+            c = column + 6 * r
+            store3(block, b, c, add(load3(block, b, c), cross(way, load3(block, b, c + 3))))
+
+
+@kernel
+def _way_of_root(tree, state, aim, work, root, h):
+    """How far a root's anchor goes in half a step. A free tree's follows from its centre of mass, which
+    without pushes goes straight: about that very point the step adds up its angular momentum."""
+    if is_free(tree, aim, root):
+        mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
+        _, middle, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, state.body, SPIN)
+        return axpy(0.5 * h / mass, linear, sub(before, middle))
+    if tree.kind[root] != FREE or aim.mode[root] == PRESCRIBED:
+        return scale(0.5, sub(load3(aim.body, root, GOAL_ANCHOR), load3(state.body, root, ANCHOR)))
+    return scale(0.5 * h, load3(state.rate, V, tree.dof[root] + 3))
+
+
+@kernel
+def _way_of_body(work, roots, i):
+    """How far a body's own frame goes in half a step."""
+    now, middle = pose_of(work, NOW), pose_of(work, MIDDLE)
+    way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
+    return add(way, load3(work.body, roots[i], WAY))
+
+
+@kernel
+def _share_of_b(tree, aim, i, j):
+    """Whose point it is when bodies slide past each other: the lighter one's, as with the ground."""
+    if _led(tree, aim, i):
+        return 1.0
+    if _led(tree, aim, j):
+        return 0.0
+    return tree.body[i, MASS] / (tree.body[i, MASS] + tree.body[j, MASS])
+
+
+@kernel
+def _led(tree, aim, i):
+    """Whether a body goes its way whatever pushes it."""
+    while i > 0:
+        if aim.mode[i] != PRESCRIBED:
+            return False
+        i = tree.parent[i]
+    return True
