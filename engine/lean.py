@@ -56,6 +56,8 @@ from .touch import (
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
 NO_FRICTION = -1.0
+# A gap that counts as none, as a share of what counts as touching.
+HAIR = 0.01
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
 
@@ -138,7 +140,7 @@ def _ask(tree, touch, work, first, last, total, gamma, h):
             rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
             rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
             rows.row[FREE_RATE, r + n] -= rows.block[b, ALLOWED + n]
-        rows.row[FREE_RATE, r] -= _wanted(rows, b, h)
+        rows.row[FREE_RATE, r] -= _wanted(touch, b, h)
 
 
 @part
@@ -169,7 +171,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
-            _shift(rows, touch.limit, first, last, ties, h)
+            _shift(touch, first, last, ties, h)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
     _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma)
@@ -208,17 +210,22 @@ def _hold_within(tree, aim, rows, x, column, most):
 
 
 @kernel
-def _wanted(rows, b, h):
-    """The rate a block's first row must not fall below: what closes the gap."""
-    if rows.link[b, WHAT] == TIE:
+def _wanted(touch, b, h):
+    """The rate a block's first row must not fall below: what closes the gap.
+
+    A gap of next to nothing is none: a box's corners, some of them a hair above the ground
+    and some a hair below, could not all stand.
+    """
+    gap = touch.rows.block[b, ERROR_NOW]
+    if touch.rows.link[b, WHAT] == TIE or gap <= HAIR * touch.limit[SLOP]:
         return 0.0
-    return -max(rows.block[b, ERROR_NOW], 0.0) / h
+    return -gap / h
 
 
 @kernel
-def _shift(rows, limit, first, last, ties, h):
+def _shift(touch, first, last, ties, h):
     """Places only: what the step would leave too deep, and what ties would be off."""
-    slop = limit[SLOP]
+    rows, slop = touch.rows, touch.limit[SLOP]
     keep = math.exp(-h / RECOVER)
     for k in range(first, last):
         b = rows.order[k]
@@ -226,14 +233,14 @@ def _shift(rows, limit, first, last, ties, h):
         for n in range(3):
             end = 0.0
             if rows.link[b, WHAT] != TIE:
-                end = rows.row[FREE_RATE, r + n] + (_wanted(rows, b, h) if n == 0 else 0.0)
+                end = rows.row[FREE_RATE, r + n] + (_wanted(touch, b, h) if n == 0 else 0.0)
             start = rows.block[b, SPEED_NOW + n] - rows.block[b, ALLOWED + n]
             ahead = rows.block[b, ERROR_NOW + n] + 0.5 * h * (start + end)
             if rows.link[b, WHAT] != TIE:
                 ahead = ahead - min(-slop, keep * rows.block[b, ERROR_NOW]) if n == 0 else 0.0
             rows.row[FREE_RATE, r + n] = ahead
             rows.row[FORCE, r + n] = 0.0
-    solve_island(rows, first, last, ties, limit[LEAST], NO_FRICTION)
+    solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
     take(rows, first, last, SHIFT, 1.0)
 
 

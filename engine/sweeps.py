@@ -20,6 +20,12 @@ from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, RADIUS, STEP, TIE, WH
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
 CLOSE = 1e-7
+# Redundant contacts share evenly when the sweep after their polish changes no more than this share.
+EVEN = 1e-4
+# So often at most in a solve; and so often rows are left out of a polish that would have to pull.
+POLISHES, PIVOTS = 8, 4
+# An impulse this small beside the largest is none.
+NOTHING = 1e-12
 # After so many sweeps the rows that press and stick are solved exactly, then every so often.
 POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
@@ -91,7 +97,8 @@ def solve_island(rows, first, last, ties, least, lasts):
 
 @kernel
 def _sweep(rows, first, last, ties, least, lasts):
-    """Sweeps. b becomes w, kept up to date with every change of p."""
+    """Sweeps. b becomes w, kept up to date with every change of p. Done when a sweep finds nothing to change
+    and the one right after a polish found next to nothing."""
     matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     size = 3 * (last - first)
     scale = 0.0
@@ -100,75 +107,150 @@ def _sweep(rows, first, last, ties, least, lasts):
     for r in range(ties, size):
         if p[r] != 0.0:
             _change(matrix, w, r, p[r], ties, size)
+    polished = even = still = False
+    polishes = 0
     for sweep in range(SWEEPS):
         loose = sweep < LOOSE
-        if loose or sweep % HOLD == 0:
-            _set_radii(rows, first, ties, size, lasts, 1.0 if loose else 0.5)
+        moved = 0.0
+        if loose or still or sweep % HOLD == 0:
+            moved = _set_radii(rows, first, ties, size, lasts, 1.0 if loose else 0.5)
         largest = _sweep_once(rows, first, ties, size, least, loose, lasts)
-        if largest <= CLOSE * scale:
+        even = (even or polished) and largest <= EVEN * scale
+        still = largest <= CLOSE * scale
+        if still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale):
             return sweep + 1
-        if sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
-            _polish(rows, ties, size, least)
+        polished = (still and not even) or (sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH)
+        polished = polished and polishes < POLISHES
+        if polished:
+            _polish(rows, ties, size, least, EVEN * scale)
+            polishes += 1
     return SWEEPS
 
 
 @kernel
 def _set_radii(rows, first, ties, size, lasts, share):
-    """How much friction each contact can give, from how hard it presses now."""
+    """How much friction each contact can give, from how hard it presses now. Returns by how much that can
+    change a row's rate."""
     radius, p = rows.row[RADIUS], rows.row[FORCE]
+    largest = 0.0
     for r in range(ties, size, 3):
         b = rows.order[first + r // 3]
         most = 0.0
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
             most = rows.block[b, GRIP] * (p[r] + lasts * rows.block[b, BEARS])
+        largest = max(largest, abs(most - radius[r]) * rows.matrix[r + 1, r + 1])
         radius[r] += share * (most - radius[r])
+    return largest
 
 
 @kernel
-def _polish(rows, ties, size, least):
-    """Solve exactly for the rows that press (and, inside the cone, stick), the others left as they are;
-    then back into the cones. Redundant rows share: softness as in ties."""
-    matrix, w, p, lower, pick = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], rows.lower, rows.pick
+def _polish(rows, ties, size, least, near):
+    """Solve exactly for the rows that press (and, inside the cone, stick), the others left as they are.
+
+    Of all impulses that do so the least: redundant contacts share. Rows that the solve takes
+    to the end of what they can give are left out next.
+    """
+    w, pick, step = rows.row[FREE_RATE], rows.pick, rows.row[STEP]
+    for _ in range(PIVOTS):
+        n = _pick_rows(rows, ties, size, least, near)
+        n = _least_step(rows, ties, n)
+        if n == 0:
+            return
+        share = _take_step(rows, ties, size, n)
+        if share == 1.0:
+            # what the softness left over
+            for i in range(n):
+                step[i] = -w[pick[i]]
+            _solve_picked(rows.upper, step, n)
+            _take_step(rows, ties, size, n)
+            return
+
+
+@kernel
+def _pick_rows(rows, ties, size, least, near):
+    """The rows to polish: what presses, and what is so near to it that it could. Returns how many."""
+    matrix, p, w, pick = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE], rows.pick
     n = 0
     for r in range(ties, size, 3):
-        if p[r] > 0.0 and matrix[r, r] > least:
+        if (p[r] > 0.0 or w[r] <= near) and matrix[r, r] > least:
             pick[n] = r
             n += 1
             most = rows.row[RADIUS, r]
             inside = p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2] < 0.999999 * most * most
-            if inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
+            if p[r] > 0.0 and inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
                 pick[n], pick[n + 1] = r + 1, r + 2
                 n += 2
-    if n == 0:
-        return
-    step = rows.row[STEP]
-    for i in range(n):
-        for j in range(i + 1):
-            lower[i, j] = matrix[pick[i], pick[j]]
-        lower[i, i] *= 1.0 + SOFT_POLISH
-        step[i] = -w[pick[i]]
-    for i in range(n):
-        for j in range(i):
-            f = lower[i, j]
-            for k in range(j):
-                f -= lower[i, k] * lower[j, k]
-            lower[i, j] = f / lower[j, j]
-        f = lower[i, i]
-        for k in range(i):
-            f -= lower[i, k] * lower[i, k]
-        lower[i, i] = math.sqrt(max(f, SOFT_POLISH * matrix[pick[i], pick[i]]))
-    for i in range(n):
-        for k in range(i):
-            step[i] -= lower[i, k] * step[k]
-        step[i] /= lower[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            step[i] -= lower[k, i] * step[k]
-        step[i] /= lower[i, i]
+    return n
+
+
+@kernel
+def _least_step(rows, ties, n):
+    """STEP to the least impulses that stop the picked rows, without those that would have to pull.
+    Returns how many rows are left.
+
+    A hint of softness draws impulses to zero wherever that changes no rate.
+    """
+    matrix, p, w, pick, step = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
+    for _ in range(PIVOTS):
+        soft = most = 0.0
+        for i in range(n):
+            soft += SOFT_POLISH * matrix[pick[i], pick[i]] / n
+            most = max(most, p[pick[i]])
+        for i in range(n):
+            step[i] = -w[pick[i]] - soft * p[pick[i]]
+        _factor_picked(matrix, rows.upper, pick, n, soft)
+        _solve_picked(rows.upper, step, n)
+        kept = 0
+        for i in range(n):
+            pulls = (pick[i] - ties) % 3 == 0 and p[pick[i]] <= NOTHING * most and step[i] < 0.0
+            if not pulls:
+                pick[kept] = pick[i]
+                kept += 1
+        if kept == n:
+            break
+        n = kept
+    return n
+
+
+@kernel
+def _take_step(rows, ties, size, n):
+    """Go along STEP as far as possible. Returns that share."""
+    p, w, pick, step = rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
     share = _share_inside(rows, ties, n)
     for i in range(n):
         p[pick[i]] += share * step[i]
-        _change(matrix, w, pick[i], share * step[i], ties, size)
+        _change(rows.matrix, w, pick[i], share * step[i], ties, size)
+    return share
+
+
+@kernel
+def _factor_picked(matrix, upper, pick, n, soft):
+    """Gauss elimination of the picked rows, `soft` added to the diagonal."""
+    for i in range(n):
+        for j in range(i, n):
+            upper[i, j] = matrix[pick[i], pick[j]]
+        upper[i, i] += soft
+    for k in range(n):
+        if upper[k, k] < 0.5 * soft:
+            upper[k, k] = 0.5 * soft
+        for i in range(k + 1, n):
+            f = upper[k, i] / upper[k, k]
+            if f != 0.0:
+                for j in range(i, n):
+                    upper[i, j] -= f * upper[k, j]
+
+
+@kernel
+def _solve_picked(upper, x, n):
+    for k in range(n):
+        f = x[k] / upper[k, k]
+        for i in range(k + 1, n):
+            x[i] -= f * upper[k, i]
+    for k in range(n - 1, -1, -1):
+        f = x[k]
+        for j in range(k + 1, n):
+            f -= upper[k, j] * x[j]
+        x[k] = f / upper[k, k]
 
 
 @kernel

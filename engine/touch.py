@@ -102,7 +102,7 @@ class Rows(NamedTuple):
     spread: np.ndarray  # (nv, 3) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
-    lower: np.ndarray  # (rows, rows) scratch of the polish
+    upper: np.ndarray  # (rows, rows) scratch of the polish
     pick: np.ndarray  # (rows,) rows that are polished
     row: np.ndarray  # (ROW_VECTORS, rows)
     order: np.ndarray  # (blocks,) blocks island by island
