@@ -22,10 +22,14 @@ SWEEPS = 60
 CLOSE = 1e-7
 # Redundant contacts share evenly when the sweep after their polish changes no more than this share.
 EVEN = 1e-4
-# So often at most in a solve; and so often rows are left out of a polish that would have to pull.
-POLISHES, PIVOTS = 8, 4
-# An impulse this small beside the largest is none.
-NOTHING = 1e-12
+# If the first sweep changes less than this share, nothing is new since the step before.
+SAME = 1e-12
+# So often what has come to rest is polished once more; and so often a polish leaves rows out or lets them in.
+POLISHES, PIVOTS = 3, 4
+# Beside the largest impulse: what is none, and what may go at once.
+NOISE, NOTHING = 1e-10, 1e-6
+# What would give way by this share of what the hardest pressed does, were all soft, is let in.
+LETS_IN = 1e-2
 # After so many sweeps the rows that press and stick are solved exactly, then every so often.
 POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
@@ -33,7 +37,7 @@ POLISH, POLISH_EVERY = 3, 8
 LOOSE, HOLD = 12, 8
 # Redundant ties share their impulses evenly: a hint of softness, as a share of the mean diagonal.
 SOFT = 1e-10
-SOFT_POLISH = 1e-9
+SOFT_POLISH = 1e-8
 
 
 @kernel
@@ -117,13 +121,15 @@ def _sweep(rows, first, last, ties, least, lasts):
         largest = _sweep_once(rows, first, ties, size, least, loose, lasts)
         even = (even or polished) and largest <= EVEN * scale
         still = largest <= CLOSE * scale
-        if still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale):
+        done = still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale)
+        if done or (sweep == 0 and largest <= SAME * scale):
             return sweep + 1
-        polished = (still and not even) or (sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH)
-        polished = polished and polishes < POLISHES
+        polished = still and not even and polishes < POLISHES
         if polished:
-            _polish(rows, ties, size, least, EVEN * scale)
+            _polish(rows, ties, size, least, EVEN * scale, PIVOTS)
             polishes += 1
+        elif sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
+            _polish(rows, ties, size, least, EVEN * scale, 1)
     return SWEEPS
 
 
@@ -144,83 +150,99 @@ def _set_radii(rows, first, ties, size, lasts, share):
 
 
 @kernel
-def _polish(rows, ties, size, least, near):
+def _polish(rows, ties, size, least, near, pivots):
     """Solve exactly for the rows that press (and, inside the cone, stick), the others left as they are.
 
-    Of all impulses that do so the least: redundant contacts share. Rows that the solve takes
-    to the end of what they can give are left out next.
+    Of all impulses that do so the least: a hint of softness draws them to zero wherever that
+    changes no rate, and lets in what should bear its share. Rows that the solve takes to the
+    end of what they can give are left out next.
     """
     w, pick, step = rows.row[FREE_RATE], rows.pick, rows.row[STEP]
-    for _ in range(PIVOTS):
-        n = _pick_rows(rows, ties, size, least, near)
-        n = _least_step(rows, ties, n)
+    for _ in range(pivots):
+        most = 0.0
+        for r in range(ties, size, 3):
+            most = max(most, rows.row[FORCE, r])
+        n = _pick_rows(rows, ties, size, least, NOISE * most)
         if n == 0:
             return
-        share = _take_step(rows, ties, size, n)
-        if share == 1.0:
+        soft = _least_step(rows, n)
+        if _take_step(rows, ties, size, n, most) and not _let_in(rows, ties, size, least, near, soft, most):
             # what the softness left over
             for i in range(n):
                 step[i] = -w[pick[i]]
             _solve_picked(rows.upper, step, n)
-            _take_step(rows, ties, size, n)
+            _take_step(rows, ties, size, n, most)
             return
 
 
 @kernel
-def _pick_rows(rows, ties, size, least, near):
-    """The rows to polish: what presses, and what is so near to it that it could. Returns how many."""
-    matrix, p, w, pick = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE], rows.pick
+def _pick_rows(rows, ties, size, least, none):
+    """The rows to polish: what presses with more than `none`. Returns how many."""
+    matrix, p, pick = rows.matrix, rows.row[FORCE], rows.pick
     n = 0
     for r in range(ties, size, 3):
-        if (p[r] > 0.0 or w[r] <= near) and matrix[r, r] > least:
+        if p[r] > none and matrix[r, r] > least:
             pick[n] = r
             n += 1
             most = rows.row[RADIUS, r]
             inside = p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2] < 0.999999 * most * most
-            if p[r] > 0.0 and inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
+            if inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
                 pick[n], pick[n + 1] = r + 1, r + 2
                 n += 2
     return n
 
 
 @kernel
-def _least_step(rows, ties, n):
-    """STEP to the least impulses that stop the picked rows, without those that would have to pull.
-    Returns how many rows are left.
-
-    A hint of softness draws impulses to zero wherever that changes no rate.
-    """
+def _least_step(rows, n):
+    """STEP to the least impulses that stop the picked rows. Returns how soft they were taken to be."""
     matrix, p, w, pick, step = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
-    for _ in range(PIVOTS):
-        soft = most = 0.0
-        for i in range(n):
-            soft += SOFT_POLISH * matrix[pick[i], pick[i]] / n
-            most = max(most, p[pick[i]])
-        for i in range(n):
-            step[i] = -w[pick[i]] - soft * p[pick[i]]
-        _factor_picked(matrix, rows.upper, pick, n, soft)
-        _solve_picked(rows.upper, step, n)
-        kept = 0
-        for i in range(n):
-            pulls = (pick[i] - ties) % 3 == 0 and p[pick[i]] <= NOTHING * most and step[i] < 0.0
-            if not pulls:
-                pick[kept] = pick[i]
-                kept += 1
-        if kept == n:
-            break
-        n = kept
-    return n
+    soft = 0.0
+    for i in range(n):
+        soft += SOFT_POLISH * matrix[pick[i], pick[i]] / n
+    for i in range(n):
+        step[i] = -w[pick[i]] - soft * p[pick[i]]
+    _factor_picked(matrix, rows.upper, pick, n, soft)
+    _solve_picked(rows.upper, step, n)
+    return soft
 
 
 @kernel
-def _take_step(rows, ties, size, n):
-    """Go along STEP as far as possible. Returns that share."""
+def _take_step(rows, ties, size, n, most):
+    """Go along STEP as far as possible. Returns whether to its end.
+
+    Rows that hardly press and would have to pull stop at once; without them the way is free for the rest.
+    """
     p, w, pick, step = rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
+    stops = False
+    for i in range(n):
+        r = pick[i]
+        if (r - ties) % 3 == 0 and p[r] <= NOTHING * most and p[r] + step[i] < 0.0:
+            stops = True
+            for k in range(3):
+                change = -p[r + k]
+                p[r + k] = 0.0
+                _change(rows.matrix, w, r + k, change, ties, size)
+    if stops:
+        return False
     share = _share_inside(rows, ties, n)
     for i in range(n):
         p[pick[i]] += share * step[i]
         _change(rows.matrix, w, pick[i], share * step[i], ties, size)
-    return share
+    return share == 1.0
+
+
+@kernel
+def _let_in(rows, ties, size, least, near, soft, most):
+    """What bears nothing, but touches and would give way if all were soft, presses a little from here on.
+    Returns whether anything does."""
+    matrix, p, w = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE]
+    found = False
+    for r in range(ties, size, 3):
+        if p[r] <= NOISE * most and matrix[r, r] > least and -near < w[r] < -LETS_IN * soft * most:
+            found = True
+            p[r] += NOTHING * most
+            _change(matrix, w, r, NOTHING * most, ties, size)
+    return found
 
 
 @kernel
