@@ -43,3 +43,15 @@ def empty():
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.preferences.edit.use_global_undo = True
     yield bpy.context.scene
+
+
+@pytest.fixture
+def rig(empty):
+    """A post of three bones with physics that stands still, light enough to be knocked about."""
+    import rigs
+
+    empty.frame_end = rigs.FRAMES[-1]
+    rig = rigs.post(3)
+    bpy.ops.heft.add()
+    rig.heft.total_mass = 3.0
+    return rig

@@ -11,6 +11,8 @@ import numpy as np
 
 # Real material beside the project, not part of it.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+# Those in which the post is looked at.
+FRAMES = range(1, 41)
 
 
 def chain(bones: int = 5, connected: bool = True, name: str = "Rig", length: float = 0.3) -> bpy.types.Object:
@@ -181,3 +183,31 @@ def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     b = b / np.linalg.norm(b, axis=-2, keepdims=True)
     chord = np.linalg.norm(a - b, axis=-2).max(axis=-1)
     return 2.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+
+
+def bend(rig: bpy.types.Object, frames=FRAMES) -> np.ndarray:
+    """(frames,) degrees by which the last bone leans from upright."""
+    axis = poses(rig, frames)[:, -1, :3, 1]
+    return np.degrees(np.arccos(np.clip(axis[:, 2], -1.0, 1.0)))
+
+
+def passing_ball(rig: bpy.types.Object, moves: str = "ANIMATED") -> bpy.types.Object:
+    """A ball that flies through the top of the post between frames 10 and 20."""
+    thrown = ball(radius=0.1)
+    throw(thrown, (-1.2, 0.0, 1.3), (1.2, 0.0, 1.3), 5, 25)
+    collide(rig, thrown)
+    thrown.heft_collider.moves = moves
+    return thrown
+
+
+def bowl(radius: float = 0.5, location=(3.0, 0.0, 0.5)) -> bpy.types.Object:
+    """Half a hollow ball, open to the top, with a wall that a Solidify modifier makes."""
+
+    def build(form):
+        bmesh.ops.create_icosphere(form, subdivisions=3, radius=radius)
+        bmesh.ops.delete(form, geom=[v for v in form.verts if v.co.z > 0.01], context="VERTS")
+
+    ob = mesh_object("Bowl", build, location)
+    solid = ob.modifiers.new("Wall", "SOLIDIFY")
+    solid.thickness, solid.offset = 0.08, 1.0
+    return ob

@@ -1,0 +1,162 @@
+"""A bone: what it does differently from its character.
+
+Owns names, ranges, units and tooltips.
+"""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from .common import NOT_KEYED, OVERRIDABLE, changed, mix_changed
+
+BEHAVIOURS = (
+    ("ANIMATED", "Animated", "Exactly the keys; pushes the bones that hang on it", 0),
+    ("SIMULATED", "Simulated", "Moved by physics towards the keys", 1),
+    ("LIMP", "Limp", "Moved by physics alone", 2),
+    ("IGNORED", "Ignored", "No body of its own: rides on its parent, with its own keys", 3),
+)
+BONE_SHAPES = (
+    ("AUTO", "Auto", "The capsule or box that lies closest to the skin that follows the bone", 0),
+    ("CAPSULE", "Capsule", "A rod with round ends", 1),
+    ("BOX", "Box", "A straight box", 2),
+    ("HULL", "Hull", "The skin's convex hull", 3),
+    ("NONE", "None", "Touches nothing", 4),
+)
+LIMITS_FROM = (
+    ("RIG", "Rig", "The bone's Limit Rotation constraint or IK limits where it has them, else the values here", 0),
+    ("OWN", "Own", "The values here", 1),
+)
+
+
+class HeftBone(bpy.types.PropertyGroup):
+    """`PoseBone.heft`: what one bone does differently."""
+
+    behaviour: EnumProperty(
+        name="Behaviour",
+        description="How this bone takes part",
+        items=BEHAVIOURS,
+        default="SIMULATED",
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    settle_scale: FloatProperty(
+        name="Settle Time",
+        description="Times the armature's settle time: 2 makes this bone half as stiff",
+        default=1.0,
+        min=0.001,
+        max=1000.0,
+        soft_min=0.1,
+        soft_max=10.0,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    heaviness_scale: FloatProperty(
+        name="Heaviness",
+        description="Times the armature's heaviness (the product is kept between 0 and 1)",
+        default=1.0,
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    strength_scale: FloatProperty(
+        name="Strength",
+        description="Times the armature's strength, where strength is limited",
+        default=1.0,
+        min=0.0,
+        max=1000.0,
+        soft_max=3.0,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    mass: FloatProperty(
+        name="Mass",
+        description="Mass of this bone in kilograms; 0 takes its share of the total mass",
+        default=0.0,
+        min=0.0,
+        max=1e6,
+        soft_max=50.0,
+        unit="MASS",
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    mix: FloatProperty(
+        name="Mix",
+        description="Times the armature's mix: 0 shows this bone as it is keyed; can be keyed",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+        update=mix_changed,
+    )
+    shape: EnumProperty(
+        name="Shape",
+        description="What others touch of this bone",
+        items=BONE_SHAPES,
+        default="AUTO",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    overlap_group: IntProperty(
+        name="Overlap Group",
+        description="Bones with the same number never touch one another; 0 is no group",
+        default=0,
+        min=0,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    use_limits: BoolProperty(
+        name="Joint Limits",
+        description="The joint does not turn farther than its limits; keys beyond them are not reached",
+        default=False,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    limits_from: EnumProperty(
+        name="Limits From",
+        description="Where the limits stand",
+        items=LIMITS_FROM,
+        default="RIG",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    limit_swing: FloatProperty(
+        name="Swing",
+        description="How far the bone may lean from its rest direction, to any side",
+        default=1.5707963,
+        min=0.0,
+        max=3.1415926,
+        subtype="ANGLE",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    limit_low: FloatProperty(
+        name="From",
+        description="How far the bone may twist about its length, or a hinge (a bone with two locked axes) may turn: "
+        "the lower end",
+        default=-0.7853982,
+        min=-3.1415926,
+        max=0.0,
+        subtype="ANGLE",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    limit_high: FloatProperty(
+        name="To",
+        description="How far the bone may twist about its length, or a hinge (a bone with two locked axes) may turn: "
+        "the upper end",
+        default=0.7853982,
+        min=0.0,
+        max=3.1415926,
+        subtype="ANGLE",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )

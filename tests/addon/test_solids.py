@@ -1,0 +1,147 @@
+"""The shapes of objects, and of bones around their skins."""
+
+from __future__ import annotations
+
+import math
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+
+import rigs
+from heft.addon import rotations, session, skin, solids, wires
+from heft.engine import moments
+from heft.engine import shapes as engine_shapes
+
+SKINS = [rigs.DATA / "rigs" / name for name in ("CesiumMan.glb", "RiggedFigure.glb", "gdquest_bee_bot.glb")]
+
+
+def test_a_concave_mesh_holds_a_ball(rig):
+    """The ball comes to rest inside the bowl, where a convex hull would keep it out."""
+    bpy.context.scene.frame_end = 80
+    ball = rigs.ball(radius=0.12, location=(3.1, 0.0, 1.0))
+    rigs.collide(rig, rigs.bowl(), ball)
+    ball.heft_collider.moves = "FREE"
+    bpy.ops.heft.simulate()
+    end = rigs.places(ball, (80,))[0, :3, 3]
+    assert math.hypot(end[0] - 3.0, end[1]) < 0.4
+    assert 0.0 < end[2] < 0.35, "inside the bowl, whose bottom is at 0 and rim at 0.5"
+
+
+@pytest.mark.parametrize("kind", ["SPHERE", "CAPSULE", "BOX", "HULL", "MESH"])
+def test_every_kind_of_shape_holds_a_ball_up(rig, kind):
+    stand = rigs.block("Stand", 1.0, (3.0, 0.0, -0.5))
+    ball = rigs.ball(radius=0.1, location=(3.0, 0.0, 0.35 if kind in {"BOX", "HULL", "MESH"} else 0.75))
+    stand.heft_collider.shape = kind
+    ball.heft_collider.moves = "FREE"
+    rigs.collide(rig, stand, ball)
+    bpy.ops.heft.simulate()
+    top = {"SPHERE": math.sqrt(3.0) / 2 - 0.5, "CAPSULE": None}.get(kind, 0.0)
+    height = rigs.places(ball, rigs.FRAMES)[:, 2, 3]
+    assert height.min() > 0.05, "never below the stand"
+    if top is not None:
+        assert height[-1] == pytest.approx(top + 0.1, abs=0.02)
+
+
+def test_auto_finds_the_simplest_shape(empty):
+    def kind_of(ob):
+        return type(solids.object_shape(ob, empty, 1, np.eye(3))).__name__
+
+    assert kind_of(rigs.ball("a")) == "Sphere"
+    assert kind_of(rigs.block("b")) == "Box"
+    cone = rigs.mesh_object(
+        "c", lambda form: bmesh.ops.create_cone(form, cap_ends=True, segments=12, radius1=1.0, depth=1.0)
+    )
+    assert kind_of(cone) == "Hull"
+    assert kind_of(rigs.bowl()) == "Grid"
+
+
+def skinned(rig, mirror: bool = False) -> bpy.types.Object:
+    """A tube of 0.2 across around the post, every ring with the bone beside it."""
+
+    def build(form):
+        bmesh.ops.create_cone(form, segments=16, radius1=0.1, radius2=0.1, depth=1.5)
+        bmesh.ops.subdivide_edges(form, edges=form.edges, cuts=5, use_grid_fill=True)
+        for vertex in form.verts:
+            vertex.co.z += 0.75
+
+    ob = rigs.mesh_object("Skin", build)
+    if mirror:
+        form = bmesh.new()
+        form.from_mesh(ob.data)
+        bmesh.ops.delete(form, geom=[v for v in form.verts if v.co.x > 1e-4], context="VERTS")
+        form.to_mesh(ob.data)
+        form.free()
+        ob.modifiers.new("Mirror", "MIRROR")
+    ob.parent = rig
+    ob.modifiers.new("Armature", "ARMATURE").object = rig
+    for i, bone in enumerate(rig.pose.bones):
+        group = ob.vertex_groups.new(name=bone.name)
+        near = [v.index for v in ob.data.vertices if i * 0.5 - 1e-4 <= v.co.z <= (i + 1) * 0.5 + 1e-4]
+        group.add(near, 1.0 if i == 1 else 0.9, "REPLACE")
+    return ob
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_shapes_are_fitted_to_the_skin(rig, mirror):
+    skinned(rig, mirror)
+    rig.heft.ground, rig.heft.ground_height = True, -1.0
+    bpy.ops.heft.simulate()
+    shape = session.last_shown(rig).reading.model.shapes[1][0]
+    volume = moments.volume(shape)
+    assert isinstance(shape, engine_shapes.Capsule)
+    assert math.pi * 0.1**2 * 0.5 * 0.7 < volume < math.pi * 0.1**2 * 0.5 * 1.5
+    np.testing.assert_allclose(moments.center_of_mass(shape), (0.0, 0.25, 0.0), atol=0.02)
+
+
+@pytest.mark.skipif(not SKINS[0].exists(), reason=f"no rigs in {rigs.DATA / 'rigs'}")
+@pytest.mark.parametrize("path", SKINS, ids=lambda path: path.stem)
+def test_real_skins_get_shapes_close_to_them(empty, path):
+    """The shapes at rest fill the skin's box and little more, and a fitted ground disturbs nothing."""
+    bpy.ops.import_scene.gltf(filepath=str(path))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    empty.frame_start, empty.frame_end = 1, 40
+    source = rigs.poses(rig, rigs.FRAMES)
+    bpy.ops.heft.add()
+    bpy.ops.heft.fit_ground()
+    bpy.ops.heft.simulate()
+    offset, angle = rigs.deviation(source, rigs.poses(rig, rigs.FRAMES), rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+    reading = session.last_shown(rig).reading
+    places, turns = reading.at_rest()
+    corners = []
+    for body, shapes in enumerate(reading.model.shapes):
+        for shape in shapes:
+            corners.append(wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
+    there = np.concatenate(corners).reshape(-1, 3) / reading.placement.sizes[0]
+    wanted = np.concatenate(list(skin.points(rig, empty).values()))
+    size = np.ptp(wanted, axis=0).max()
+    assert np.abs(there.min(axis=0) - wanted.min(axis=0)).max() < 0.08 * size
+    assert np.abs(there.max(axis=0) - wanted.max(axis=0)).max() < 0.08 * size
+
+
+def test_a_bone_without_skin_touches_only_if_asked(rig):
+    ob = skinned(rig)
+    ob.vertex_groups.remove(ob.vertex_groups["bone.000"])
+    rig.heft.ground = True
+    bpy.ops.heft.simulate()
+    assert not session.last_shown(rig).reading.model.shapes[0]
+    rig.pose.bones[0].heft.shape = "CAPSULE"
+    rig.pose.bones[1].heft.shape = "NONE"
+    bpy.ops.heft.simulate()
+    shapes = session.last_shown(rig).reading.model.shapes
+    assert isinstance(shapes[0][0], engine_shapes.Capsule) and not shapes[1]
+
+
+def test_weights_are_read_once_while_dragging(rig, monkeypatch):
+    skinned(rig)
+    rig.heft.ground, rig.heft.ground_height = True, -1.0
+    reads = []
+    original = skin._read
+    monkeypatch.setattr(skin, "_read", lambda *args: reads.append(1) or original(*args))
+    rig.heft.live = True
+    rig.heft.settle_time = 0.3
+    rig.pose.bones[1].heft.shape = "BOX"
+    assert len(reads) == 1
