@@ -16,13 +16,12 @@ from .errors import SettingError
 from .grids import (
     GRID_POINTS,
     checked_mesh,
-    inside_nodes,
-    is_closed,
     spread_points,
     surface_samples,
     thicken_sheets,
     unsigned_distances,
 )
+from .winding import inside_nodes
 
 GRID_PADDING = 3  # cells around the mesh
 GRID_LIMIT = 8e6  # values
@@ -130,8 +129,8 @@ class Grid:
         nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
         corners = vertices[triangles]
         samples, owner = surface_samples(corners, 0.5 * cell)
-        values = unsigned_distances(nodes, corners, samples, owner).reshape(size)
-        inside = inside_nodes(nodes.reshape(*size, 3), values, corners, is_closed(triangles), cell)
+        values = unsigned_distances(nodes, corners, samples, owner, cell).reshape(size)
+        inside = inside_nodes(axes, vertices, triangles, values, cell)
         values[inside] *= -1.0
         thicken_sheets(values, inside, samples, axes, cell)
         spread = spread_points(vertices[np.unique(triangles)], samples, GRID_POINTS)
