@@ -252,15 +252,7 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
         return _Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
-    sizes = [volume(shape) for shape in collider.shapes]
-    share = np.array(sizes) / sum(sizes)
-    centers = np.array([center_of_mass(shape) for shape in collider.shapes])
-    center = share @ centers
-    total = np.zeros((3, 3))
-    for part, shape, c in zip(share, collider.shapes, centers, strict=True):
-        off = c - center
-        total += inertia(shape, part * collider.mass)
-        total += part * collider.mass * (off @ off * np.eye(3) - np.outer(off, off))
+    center, total = _weight(collider)
     model = Model.from_tree(
         [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
         inertias=[total], shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
@@ -271,6 +263,22 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
         behaviour[start:, 1] = LIMP
     setting = np.ones((frames, 2, 1)) * SETTING
     return _Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
+
+
+def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass (3,) and inertia (3, 3) about it of a collider's shapes, all of one material."""
+    if not collider.shapes:  # a place: it goes where its motion does, whatever pulls at it
+        return np.zeros(3), collider.mass * np.eye(3)
+    sizes = np.array([volume(shape) for shape in collider.shapes])
+    share = sizes / sizes.sum()
+    centers = np.array([center_of_mass(shape) for shape in collider.shapes])
+    center = share @ centers
+    total = np.zeros((3, 3))
+    for part, shape, c in zip(share, collider.shapes, centers, strict=True):
+        off = c - center
+        total += inertia(shape, part * collider.mass)
+        total += part * collider.mass * (off @ off * np.eye(3) - np.outer(off, off))
+    return center, total
 
 
 def _sampled(collider: Collider, values, frames: int, width: int) -> np.ndarray:

@@ -46,7 +46,7 @@ class Collider:
     """A body that is not a bone.
 
     name        unique in the scene
-    shapes      in the body's frame
+    shapes      in the body's frame; none: a place that touches nothing, for ties to hold on to
     positions   (3,) where it stands, or (frames, 3) [m]
     rotations   (4,) or (frames, 4), wxyz
     moves       'ANIMATED': exactly its motion, pushing with its true velocity;
@@ -57,7 +57,7 @@ class Collider:
     """
 
     name: str
-    shapes: Sequence[Shape]
+    shapes: Sequence[Shape] = ()
     positions: np.ndarray | Sequence[float] = (0.0, 0.0, 0.0)
     rotations: np.ndarray | Sequence[float] = (1.0, 0.0, 0.0, 0.0)
     moves: str = "ANIMATED"
@@ -72,8 +72,8 @@ class Collider:
     def __post_init__(self) -> None:
         if self.moves not in MOVES:
             raise SettingError(f"Collider '{self.name}' moves '{self.moves}': use one of {', '.join(MOVES)}.")
-        if not self.shapes:
-            raise SettingError(f"Collider '{self.name}' has no shape: give it at least one.")
+        if self.moves == "FREE" and not self.shapes:
+            raise SettingError(f"Collider '{self.name}' is free and has no shape: give it one, or let it be animated.")
         if not (np.isfinite(self.mass) and self.mass > 0.0):
             raise SettingError(f"Collider '{self.name}' has mass {self.mass} kg: give it a mass above zero.")
         check_surface(f"Collider '{self.name}'", self.friction, self.bounce, self.response)
