@@ -78,7 +78,7 @@ def _prepare(rig: bpy.types.Object, options: argparse.Namespace) -> None:
 
 def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
     scene = bpy.context.scene
-    baked = baker.bake(rig, scene, options.target, reduce=options.reduce)
+    baked = session.bake(rig, scene, options.target, reduce=options.reduce)
     for note in baked.notes:
         print(f"heft: {rig.name}: {note}")
     print(

@@ -28,9 +28,10 @@ _current: dict[int, tuple[str, bool]] = {}
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """`session.is_current`, worked out again only after something changed."""
+    mark = f"{rig.heft.fingerprint} {rig.heft.baked}"
     known = _current.get(rig.session_uid)
-    if known is None or known[0] != rig.heft.fingerprint:
-        known = (rig.heft.fingerprint, session.is_current(rig, scene))
+    if known is None or known[0] != mark:
+        known = (mark, session.is_current(rig, scene))
         _current[rig.session_uid] = known
     return known[1]
 

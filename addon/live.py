@@ -54,27 +54,26 @@ def _refresh_those_with(ob: bpy.types.Object) -> None:
     """Simulate the live shots that the object is in; characters simulated together are one shot."""
     from . import session, shot
 
-    leaders = []
-    for rig in session.rigs():
-        leader = session.leader_of(rig)
-        if (rig.heft.live or leader.heft.live) and leader not in leaders:
-            group = shot.members(leader)
-            carried = [load.ob for each in group.rigs for load in shot.loads(each)]
-            if ob in (*group.rigs, *group.objects, *carried):
-                leaders.append(leader)
-    for leader in leaders:
+    found = []
+    for leader in shot.leaders(session.rigs()):
+        group = shot.members(leader)
+        carried = [load.ob for each in group.rigs for load in shot.loads(each)]
+        if any(each.heft.live for each in group.rigs) and ob in (*group.rigs, *group.objects, *carried):
+            found.append(leader)
+    for leader in found:
         refresh(leader)
 
 
 def refresh(rig: bpy.types.Object) -> None:
     """Simulate now; what goes wrong is shown in the panel, since a callback cannot report."""
-    from . import session
+    from . import session, shot
 
     with paused():
         try:
             session.simulate(rig, bpy.context.scene, fresh=False)
         except HeftError as error:
-            rig.heft.message = str(error)
+            for each in shot.members(rig).rigs:
+                each.heft.message = str(error)
             print(f"Heft: {error}")
 
 
@@ -84,19 +83,17 @@ _followed: dict[int, str] = {}
 
 def follow_source() -> None:
     """Simulate the live rigs whose source has changed (a timer's callback: runs once)."""
-    from . import session, showing, store
+    from . import session, shot, showing, store
 
     if _paused:
         return
-    for rig in session.rigs():
-        if not rig.heft.live or rig.heft_result is None or showing.standing_back(rig):
-            continue
-        rig = session.leader_of(rig)
+    live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
+    for rig in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
         try:
             now = store.fingerprint(rig, bpy.context.scene)
         except HeftError as error:
             now = str(error)
-        if now != rig.heft.fingerprint and now != _followed.get(rig.session_uid):
+        if now not in (rig.heft.fingerprint, rig.heft.baked, _followed.get(rig.session_uid)):
             _followed[rig.session_uid] = now
             refresh(rig)
 

@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, live, session, showing, store, warmup
+from . import baker, live, session, shot, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -86,8 +86,8 @@ class HEFT_OT_remove(_PhysicsOperator, bpy.types.Operator):
 
 
 class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are. A character that
-    another one has among its colliders is simulated together with that one"""
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
+    one another among their colliders are simulated together, from whichever of them it is pressed"""
 
     bl_idname = "heft.simulate"
     bl_label = "Simulate"
@@ -95,7 +95,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
-            result = session.simulate(session.leader_of(rig), context.scene)
+            result = session.simulate(rig, context.scene)
         self._tell(context, result)
         return {"FINISHED"}
 
@@ -110,7 +110,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
             return self.execute(context)
         try:
             rig = session.check(active_rig(context))
-            self._steps = session.simulate_steps(session.leader_of(rig), context.scene)
+            self._steps = session.simulate_steps(rig, context.scene)
         except HeftError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -235,15 +235,12 @@ class HEFT_OT_bake(_PhysicsOperator, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context, rig) -> set[str]:
-        current = session.is_current(rig, context.scene)
         with live.paused():
-            baked = baker.bake(rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints)
-            # Live would go on with the baked keys, and give them their weight twice.
-            rig.heft.live = False
+            baked = session.bake(
+                rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints
+            )
         for note in baked.notes:
             self.report({"WARNING"}, note)
-        if not current:
-            self.report({"WARNING"}, "The result was out of date: it was baked as it was shown")
         self.report(
             {"INFO"},
             f"Baked '{baked.action.name}': at most {100.0 * baked.offset:.4f} % of the rig's height and "
@@ -321,7 +318,7 @@ class HEFT_OT_remove_collider(_PhysicsOperator, bpy.types.Operator):
     name: StringProperty(name="Object", description="The object's name")
 
     def run(self, context, rig) -> set[str]:
-        ob = next((ob for ob in session.collider_objects(rig) if ob.name == self.name), None)
+        ob = next((ob for ob in shot.colliders(rig) if ob.name == self.name), None)
         if ob is None:
             self.report({"ERROR"}, f"'{self.name}' is not among the colliders of '{rig.name}'.")
             return {"CANCELLED"}

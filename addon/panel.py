@@ -78,8 +78,12 @@ class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
         draw_warnings(layout, rig, context)
         row = layout.row(align=True)
         row.scale_y = 1.4
-        row.operator("heft.simulate", icon="PLAY")
+        together = shot.members(rig).rigs
+        text = "Simulate" if len(together) == 1 else f"Simulate {len(together)} Together"
+        row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
+        if len(together) > 1:
+            _note(layout, context, f"One shot with {_named(each for each in together if each != rig)}", "COMMUNITY")
         if rig.heft_result is not None:
             draw_status(layout, rig, context)
             row = layout.row(align=True)
@@ -168,12 +172,16 @@ class HEFT_PT_contact(_PhysicsPanel, bpy.types.Panel):
         layout.use_property_decorate = False
         rig = active_rig(context)
         heft = rig.heft
+        group = shot.members(rig)
         layout.prop(heft, "ground")
+        if group.grounded not in (None, rig):
+            _note(layout, context, f"The shot stands on the ground of '{group.grounded.name}'", "INFO")
         if heft.ground:
             column = layout.column(align=True)
             row = column.row(align=True)
             row.prop(heft, "ground_height")
             row.operator("heft.fit_ground", text="", icon="TRIA_DOWN_BAR")
+            column.active = group.grounded == rig
             column.prop(heft, "ground_friction")
             column.prop(heft, "ground_bounce")
         layout.prop(heft, "colliders")
@@ -284,7 +292,11 @@ class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        heft = active_rig(context).heft
+        rig = active_rig(context)
+        heft, leader = rig.heft, shot.leader(rig)
+        if leader != rig:
+            text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
+            _note(layout, context, text, "INFO")
         for name in ("total_mass", "meters_per_unit", "gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
@@ -298,18 +310,19 @@ def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool
     if ob is None or ob.type != "MESH":
         return []
     found = []
-    for rig in session.rigs():
-        if any(load.ob == ob for load in shot.loads(rig)):
-            found.append((rig, True))
-        elif ob in shot.members(rig).objects:
-            found.append((rig, False))
+    for group in map(shot.members, shot.leaders(session.rigs())):
+        for rig in group.rigs:
+            if any(load.ob == ob for load in shot.loads(rig)):
+                found.append((rig, True))
+            elif ob in group.objects:
+                found.append((rig, False))
     return found
 
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
-    """The first of the colliders, each with what it does and a button that takes it out."""
-    group = shot.members(rig)
-    listed = [*group.rigs[1:], *group.objects]
+    """The first of the rig's own colliders, each with what it does and a button that takes it out."""
+    group, own = shot.members(rig), shot.colliders(rig)
+    listed = [ob for ob in (*group.rigs, *group.objects) if ob in own and ob != rig]
     if not listed:
         return
     column = layout.box().column(align=True)
@@ -322,6 +335,12 @@ def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         row.operator("heft.remove_collider", text="", icon="X", emboss=False).name = ob.name
     if len(listed) > MOST_LISTED:
         column.label(text=f"and {len(listed) - MOST_LISTED} more")
+
+
+def _named(rigs) -> str:
+    """The names, for a sentence; many are counted."""
+    names = [f"'{rig.name}'" for rig in rigs]
+    return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
 def _draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, index: str, kind: str):
@@ -356,19 +375,17 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """What became of the result; below the buttons, which shall not jump while a slider is dragged."""
-    if showing.standing_back(rig):
-        text = "The rig has another action than the simulated one: Simulate takes the new one."
-        _note(layout, context, text, "INFO")
-        return
     try:
         current = handlers.is_current(rig, context.scene)
     except HeftError as error:
         _note(layout, context, str(error))
         return
-    leader = session.leader_of(rig)
-    if leader != rig:
-        layout.label(text=f"Simulated together with '{leader.name}'", icon="COMMUNITY")
-    if not current:
+    if showing.standing_back(rig):
+        text = "The rig has another action than the simulated one: Simulate takes the new one."
+        if current and rig.heft.baked:
+            text = "Baked: the rig plays its new keys. Simulate would give them weight once more."
+        _note(layout, context, text, "INFO")
+    elif not current:
         _note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
     elif rig.heft.undisturbed:
         _note(layout, context, NOTHING_TO_SEE, "INFO")

@@ -15,13 +15,11 @@ import numpy as np
 from .. import engine
 from ..engine import pairs as engine_pairs
 from ..engine.shape_tables import build_shapes
-from . import properties, rotations, settings, solids
+from ..engine.shapes import Shape
+from . import properties, rotations, settings, shot, solids
 from .errors import RigError
 from .reader import Reading
 from .units import MIRROR_X
-
-# What an object without a shape of its own is for the engine: a grain that touches nothing [m].
-GRAIN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +70,22 @@ class Track:
 
 def build(
     scene: bpy.types.Scene,
-    rigs: Sequence[bpy.types.Object],
+    group: shot.Members,
     readings: Sequence[Reading],
     objects: Sequence[Track],
     anchors: Sequence[Track],
     meters: float,
 ) -> engine.Scene:
-    """The world around the characters; the first of them says what gravity and ground are like."""
-    first, frames = rigs[0], readings[0].frames
+    """The world around the characters; the one that leads says what gravity and wind are like."""
+    rigs, first, frames = group.rigs, group.leader, readings[0].frames
     mirrored = readings[0].placement.mirrored
     for rig, reading in zip(rigs, readings, strict=True):
         if reading.placement.mirrored != mirrored:
             raise RigError(f"'{rig.name}' and '{first.name}' are mirrored differently: apply the scale of one.")
-    colliders = [_collider(track, scene, frames) for track in objects] + [_anchor(track, frames) for track in anchors]
+    colliders = [_collider(track, scene, frames) for track in objects] + [_anchor(track) for track in anchors]
     ground = None
-    if first.heft.ground:
-        heft = first.heft
+    if group.grounded is not None:
+        heft = group.grounded.heft
         ground = engine.Ground(heft.ground_height * meters, heft.ground_friction, heft.ground_bounce)
     cast = list(zip(rigs, readings, strict=True))
     names = {track.ob: track.ob.name_full for track in (*objects, *anchors)}
@@ -98,7 +96,7 @@ def build(
         ties=[tie for k in range(len(cast)) for tie in _ties(k, cast, names)],
         winds=_winds(first, readings[0]),
         pushes=[push for k, (rig, reading) in enumerate(cast) for push in _pushes(k, rig, reading)],
-        apart=[*_apart(cast), *_anchors_apart(cast, objects, anchors), *_let_go(cast, objects)],
+        apart=[*_apart(cast), *_let_go(cast, objects)],
         touch_self=any(rig.heft.touch_self for rig in rigs),
     )
 
@@ -109,7 +107,7 @@ def build(
 def _collider(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> engine.Collider:
     ob = track.ob
     look = properties.collider_of(ob)
-    shape = solids.object_shape(ob, scene, int(frames[0]), track.stretch)
+    shape = shape_of(track, scene, int(frames[0]))
     positions, turns = track.positions, track.turns
     start = 0
     if look.moves == "FREE":
@@ -129,6 +127,11 @@ def _collider(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> engin
     )
 
 
+def shape_of(track: Track, scene: bpy.types.Scene, frame: int) -> Shape:
+    """What others touch of an object; a grid is built here on first use, which may take seconds."""
+    return solids.object_shape(track.ob, scene, frame, track.stretch)
+
+
 def thrown(positions: np.ndarray, turns: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
     """A sampled way that from index `start` goes on straight, with the speed it had on arriving there.
 
@@ -146,8 +149,9 @@ def thrown(positions: np.ndarray, turns: np.ndarray, start: int) -> tuple[np.nda
     return positions, rotations.continuous(turns)
 
 
-def _anchor(track: Track, frames: np.ndarray) -> engine.Collider:
-    return engine.Collider(track.ob.name_full, [engine.Sphere(GRAIN)], track.positions, track.turns)
+def _anchor(track: Track) -> engine.Collider:
+    """What ties hold on to and nobody touches."""
+    return engine.Collider(track.ob.name_full, (), track.positions, track.turns)
 
 
 # --- ties and pushes ---------------------------------------------------------------
@@ -263,15 +267,6 @@ def overlapping(reading: Reading) -> set[tuple[int, int]]:
             kept |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
         object.__setattr__(reading, "_overlapping", kept)
     return kept
-
-
-def _anchors_apart(cast, objects: Sequence[Track], anchors: Sequence[Track]) -> list[tuple]:
-    """What ties hold on to touches nothing."""
-    grains = [track.ob.name_full for track in anchors]
-    others = [(k, name) for k, (_rig, reading) in enumerate(cast) for name in reading.names]
-    others += [track.ob.name_full for track in objects]
-    out = [(grain, other) for grain in grains for other in (None, *others)]
-    return out + [(a, b) for i, a in enumerate(grains) for b in grains[i + 1 :]]
 
 
 def _let_go(cast, objects: Sequence[Track]) -> list[tuple]:

@@ -8,6 +8,7 @@ panels.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ import numpy as np
 from .. import engine
 from . import (
     actions,
+    baker,
+    live,
     objects,
     properties,
     reader,
@@ -121,11 +124,6 @@ def remove(rig: bpy.types.Object) -> None:
     showing.remove(rig)
 
 
-def collider_objects(rig: bpy.types.Object) -> list[bpy.types.Object]:
-    """Everything in the rig's colliders collection."""
-    return list(rig.heft.colliders.all_objects) if rig.heft.colliders is not None else []
-
-
 def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tuple[list, list]:
     """Put objects into the rig's colliders collection, made where there is none; those added, and skins left out."""
     check(rig)
@@ -185,7 +183,7 @@ def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) 
 def simulate_steps(
     rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True
 ) -> Generator[Step, None, engine.Result]:
-    """Read, simulate, write and show; yields progress, returns the engine's result."""
+    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result."""
     check(rig)
     if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
@@ -193,11 +191,12 @@ def simulate_steps(
     for other in group.rigs:
         check(other)
     _check_free(group)
-    frames = settings.frame_range(rig, scene)
+    leader = group.leader
+    frames = settings.frame_range(leader, scene)
     if fresh:
         _forget_group(group)
     cached, way = yield from _sample_group(group, scene, frames)
-    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     readings = [_read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
@@ -205,7 +204,10 @@ def simulate_steps(
         scenery.Track.build(ob, matrices, meters, mirrored) for ob, matrices in zip(things, way.matrices, strict=True)
     ]
     count = len(group.objects)
-    surroundings = scenery.build(scene, group.rigs, readings, tracks[:count], tracks[count:], meters)
+    for track in tracks[:count]:
+        yield Step(READ_SHARE, f"Shaping '{track.ob.name}'")
+        scenery.shape_of(track, scene, int(frames[0]))
+    surroundings = scenery.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [
         engine.Actor(
             reading.model, reading.motion, settings.controller_of(each, reading.model, reading.names, reading.frames)
@@ -213,11 +215,11 @@ def simulate_steps(
         for each, reading in zip(group.rigs, readings, strict=True)
     ]
     results: tuple[engine.Result, ...] = ()
-    for progress in engine.simulate_together_iter(actors, surroundings, rig.heft.steps_per_second):
+    for progress in engine.simulate_together_iter(actors, surroundings, leader.heft.steps_per_second):
         results = progress.results or results
         yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "Simulating")
     _finish(group, scene, cached, readings, results, tuple(tracks[:count]))
-    return results[0]
+    return results[group.rigs.index(rig)]
 
 
 def _check_free(group: shot.Members) -> None:
@@ -244,14 +246,14 @@ def _forget_group(group: shot.Members) -> None:
             solids.forget(load.ob)
     for ob in group.objects:
         solids.forget(ob)
-    _ways.pop(group.rigs[0].session_uid, None)
+    _ways.pop(group.leader.session_uid, None)
 
 
 def _sample_group(
     group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray
 ) -> Generator[Step, None, tuple[dict[bpy.types.Object, _Cached], _Way]]:
     """What is kept of rigs and objects, sampled anew where their sources have changed."""
-    leader, things = group.rigs[0], (*group.objects, *shot.anchors(group))
+    leader, things = group.leader, (*group.objects, *shot.anchors(group))
     sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
     stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
     trail = store.objects_fingerprint(things, scene, frames)
@@ -307,9 +309,8 @@ def _read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: _Cached, meters
 
 def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...]) -> None:
     """The one moment the scene is touched."""
-    leader = group.rigs[0]
-    _write_objects(leader, readings[0].frames, tracks, results[0])
-    mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
+    _write_objects(group, readings[0].frames, tracks, results[0])
+    mark = store.fingerprint(group.leader, scene, {each: kept.source for each, kept in cached.items()})
     for each, reading, result in zip(group.rigs, readings, results, strict=True):
         _keep_take(each)
         kept = cached[each]
@@ -318,9 +319,7 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         kept.written = reading
         showing.record_source(each)
         each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
-        if each.heft.leader != (None if each == leader else leader):
-            each.heft.leader = None if each == leader else leader
-        each.heft.fingerprint = mark
+        each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
         each.heft.message = "\n".join((*result.warnings, *shot.left_out(each)))
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
@@ -328,14 +327,15 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         showing.show(each, "RESULT")
 
 
-def _write_objects(leader: bpy.types.Object, frames: np.ndarray, tracks, result: engine.Result) -> None:
+def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engine.Result) -> None:
     """The free objects' results; those that are free no more lose theirs."""
     free = {track.ob: track for track in tracks if track.ob.name_full in result.objects}
-    for ob in objects.results_of(leader):
-        if ob not in free:
-            objects.remove(ob)
+    for each in group.rigs:
+        for ob in objects.results_of(each):
+            if ob not in free:
+                objects.remove(ob)
     for ob, track in free.items():
-        objects.write(leader, ob, frames, track.shown(*result.objects[ob.name_full]))
+        objects.write(group.leader, ob, frames, track.shown(*result.objects[ob.name_full]))
 
 
 def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
@@ -359,17 +359,29 @@ def _keep_take(rig: bpy.types.Object) -> None:
             curve.lock = False
 
 
-def leader_of(rig: bpy.types.Object) -> bpy.types.Object:
-    """The armature whose simulation this one was part of: itself, unless another has it among its colliders."""
-    leader = rig.heft.leader
-    if leader is None or not properties.has_physics(leader) or rig not in shot.members(leader).rigs:
-        return rig
-    return leader
-
-
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Does the result still belong to the settings and the source?"""
-    return bool(rig.heft.fingerprint) and rig.heft.fingerprint == store.fingerprint(leader_of(rig), scene)
+    """Does the result still belong to the settings and the source, or to what was baked from it?"""
+    return bool(rig.heft.fingerprint) and store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+
+
+def bake(rig: bpy.types.Object, scene: bpy.types.Scene, *arguments, **options) -> baker.Baked:
+    """Bake the rig's shown result. The others of its shot met the rig as it is baked: their results stay current."""
+    group = shot.members(rig)
+    current = [each for each in group.rigs if is_current(each, scene)]
+    baked = baker.bake(rig, scene, *arguments, **options)
+    with live.paused():
+        for each in group.rigs:
+            # Live would go on with the baked keys, and give them their weight twice.
+            each.heft.live = False
+    if current:
+        now = store.fingerprint(rig, scene)
+        for each in current:
+            each.heft.baked = now
+    if rig not in current:
+        baked = dataclasses.replace(
+            baked, notes=(*baked.notes, "The result was out of date: it was baked as it was shown")
+        )
+    return baked
 
 
 def rigs() -> list[bpy.types.Object]:

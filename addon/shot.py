@@ -1,12 +1,16 @@
 """Who and what is in an armature's shot: characters, collider objects, things that bones carry.
 
-Owns the search through the colliders collection and the rig's children. Must not know
+Owns the search through the colliders collections and the rigs' children. Must not know
 shapes, motion or the engine.
+
+Characters are in one shot if one has the other among its colliders, or both meet a third:
+they are simulated together, from whichever of them that is asked for. The first of them
+leads: its gravity, wind, range and steps hold for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import bpy
@@ -21,10 +25,20 @@ TRANSFORMS = ("location", "rotation_", "scale", "delta_")
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """rigs: the armature itself, then the others simulated together with it; objects: its colliders."""
+    """rigs: the armatures simulated together, the one that leads first; objects: what they meet."""
 
     rigs: tuple[bpy.types.Object, ...]
     objects: tuple[bpy.types.Object, ...]
+
+    @property
+    def leader(self) -> bpy.types.Object:
+        """Whose gravity, wind, range and steps hold for all."""
+        return self.rigs[0]
+
+    @property
+    def grounded(self) -> bpy.types.Object | None:
+        """Whose ground they all stand on: the leader's, or else that of the first who has one."""
+        return next((rig for rig in self.rigs if rig.heft.ground), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,34 +51,54 @@ class Load:
 
 
 def members(rig: bpy.types.Object) -> Members:
-    """Everybody and everything of the rig's colliders collection, its child collections included.
+    """Everybody and everything in the rig's shot.
 
     Left out are skins (they move with their armature) and what a bone of the shot carries.
     """
-    held = list(rig.heft.colliders.all_objects) if rig.heft.colliders is not None else []
-    rigs = (rig, *(ob for ob in held if ob != rig and properties.has_physics(ob)))
-    carried = {load.ob for each in rigs for load in loads(each)}
+    together = next((group for group in casts() if rig in group), (rig,))
+    carried = {load.ob for each in together for load in loads(each)}
+    held = (ob for each in together for ob in colliders(each))
     meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skinned_by(ob))
-    return Members(rigs, tuple(dict.fromkeys(meshes)))
+    return Members(together, tuple(dict.fromkeys(meshes)))
 
 
-def leaders(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
-    """The armatures whose shots hold all of these, each in one: those that no other has among its colliders first."""
-    others = {rig: [each for each in members(rig).rigs[1:] if each in rigs] for rig in rigs}
-    led: set[bpy.types.Object] = set()
-    found = []
-    met = {each for group in others.values() for each in group}
-    for rig in sorted(rigs, key=lambda rig: rig in met):
-        if rig not in led:
-            found.append(rig)
-            led.update((rig, *others[rig]))
-    return found
+def casts() -> list[tuple[bpy.types.Object, ...]]:
+    """All armatures with physics, those of one shot together; each time the one that leads comes first.
+
+    That is one that no other has among its colliders, and of several the first by name.
+    """
+    rigs = sorted((ob for ob in bpy.data.objects if properties.has_physics(ob)), key=lambda ob: ob.name_full)
+    met = {rig: [ob for ob in colliders(rig) if ob != rig and properties.has_physics(ob)] for rig in rigs}
+    led = {ob for others in met.values() for ob in others}
+    groups: list[list[bpy.types.Object]] = []
+    for rig in rigs:
+        touching = {rig, *met[rig]}
+        joined = [group for group in groups if touching.intersection(group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append(list(dict.fromkeys((*(ob for group in joined for ob in group), rig, *met[rig]))))
+    return [tuple(sorted(group, key=lambda ob: (ob in led, ob.name_full))) for group in groups]
+
+
+def leader(rig: bpy.types.Object) -> bpy.types.Object:
+    """The armature that leads the rig's shot: itself where it is alone."""
+    return next((group[0] for group in casts() if rig in group), rig)
+
+
+def leaders(rigs: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The armatures that lead the shots that hold all of these."""
+    wanted = set(rigs)
+    return [group[0] for group in casts() if wanted.intersection(group)]
+
+
+def colliders(rig: bpy.types.Object) -> list[bpy.types.Object]:
+    """Everything in the rig's own colliders collection, its child collections included."""
+    return list(rig.heft.colliders.all_objects) if rig.heft.colliders is not None else []
 
 
 def left_out(rig: bpy.types.Object) -> list[str]:
     """Sentences on what the colliders collection holds and cannot take part."""
     notes = []
-    for ob in rig.heft.colliders.all_objects if rig.heft.colliders is not None else ():
+    for ob in colliders(rig):
         if ob.type == "ARMATURE" and ob != rig and not properties.has_physics(ob):
             notes.append(f"'{ob.name}' is left out of the colliders: it has no physics, add some.")
         elif ob.type in {"CURVE", "CURVES", "SURFACE", "META", "FONT"}:

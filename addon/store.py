@@ -25,7 +25,7 @@ ARMATURE_SETTINGS = (
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
-    "leader", "own_colliders",
+    "baked", "own_colliders",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -37,7 +37,7 @@ TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response"
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
 LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 # Pointers are stored by name.
-POINTERS = {"colliders": "collections", "target": "objects", "leader": "objects"}
+POINTERS = {"colliders": "collections", "target": "objects"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 OBJECT_CHANNELS = (
@@ -49,12 +49,13 @@ NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes")
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
-    """A digest of everything the result depends on; `sources`: digests of the rigs' sources known already."""
+    """A digest of everything the results of the rig's shot depend on; `sources`: digests of the rigs' sources known
+    already."""
     sources = sources or {}
     digest = hashlib.blake2b(digest_size=16)
     digest.update(engine.ENGINE_VERSION.encode())
-    frames = settings.frame_range(rig, scene)
     group = shot.members(rig)
+    frames = settings.frame_range(group.leader, scene)
     for each in group.rigs:
         digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
         _digest_settings(digest, each)
@@ -69,9 +70,8 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
 
 def is_solid(group: shot.Members) -> bool:
     """Is there anything in the shot that bones could touch?"""
-    rig = group.rigs[0]
     touch_self = any(each.heft.touch_self for each in group.rigs)
-    return bool(rig.heft.ground or touch_self or group.objects or len(group.rigs) > 1)
+    return bool(group.grounded or touch_self or group.objects or len(group.rigs) > 1)
 
 
 def _digest_settings(digest, rig: bpy.types.Object) -> None:

@@ -325,7 +325,7 @@ class HeftArmature(bpy.types.PropertyGroup):
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
-    leader: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OVERRIDABLE)
+    baked: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_colliders: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     push_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     tie_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import rotations, session
+from heft.addon import rotations, session, shot
 
 
 def folded(rig) -> None:
@@ -105,7 +105,7 @@ def test_two_characters_bump_into_one_another(empty):
     assert rig.heft.shown == other.heft.shown == "RESULT"
     now = rigs.poses(other, rigs.FRAMES)
     assert rigs.deviation(source, now, rigs.height(other))[1] > 2.0
-    assert other.heft.leader == rig and rig.heft.leader is None
+    assert shot.leader(other) == shot.leader(rig) == rig
     assert session.is_current(rig, empty) and session.is_current(other, empty)
     other.heft.settle_time = 0.4
     assert not session.is_current(rig, empty) and not session.is_current(other, empty)
@@ -118,14 +118,83 @@ def test_two_characters_bump_into_one_another(empty):
 
 def test_together_and_apart_again(empty):
     rig, other = two(empty)
-    bpy.ops.heft.simulate()
     bpy.context.view_layer.objects.active = other
     bpy.ops.heft.simulate()
-    assert other.heft.leader == rig, "from either side it is one shot"
+    assert rig.heft_result is not None and not other.heft.undisturbed, "from either side it is one shot"
+    assert session.is_current(rig, empty) and session.is_current(other, empty)
     rig.heft.colliders.objects.unlink(other)
+    assert not session.is_current(rig, empty) and not session.is_current(other, empty)
     bpy.ops.heft.simulate()
-    assert other.heft.leader is None and session.is_current(other, empty)
+    assert shot.leader(other) == other and session.is_current(other, empty)
     assert other.heft.undisturbed, "alone, nobody pushes it"
+
+
+def test_whoever_meets_is_in_one_shot(empty):
+    """Ann has Bob among her colliders, Cat too; Dan is met by Bob; Eve by nobody."""
+    people = {}
+    for i, name in enumerate(("Ann", "Bob", "Cat", "Dan", "Eve")):
+        people[name] = rigs.post(2, name, at=(2.0 * i, 0.0, 0.0))
+        bpy.ops.heft.add()
+    crate, ball = rigs.block("Crate"), rigs.ball()
+    for one, *others in (("Ann", people["Bob"], crate), ("Cat", people["Bob"]), ("Bob", people["Dan"], ball)):
+        group = bpy.data.collections.new(one)
+        people[one].heft.colliders = group
+        for ob in others:
+            group.objects.link(ob)
+    names = [[ob.name for ob in cast] for cast in shot.casts()]
+    assert sorted(names) == [["Ann", "Cat", "Bob", "Dan"], ["Eve"]]
+    for name in ("Ann", "Bob", "Cat", "Dan"):
+        group = shot.members(people[name])
+        assert group.leader.name == "Ann" and set(group.objects) == {crate, ball}
+    people["Bob"].heft.colliders.objects.link(people["Ann"])
+    assert {shot.leader(ob).name for ob in people.values()} == {"Cat", "Eve"}, "who is met by nobody leads"
+
+
+def test_the_shot_stands_on_whosever_ground(empty):
+    rig, other = two(empty)
+    ball = rigs.ball(radius=0.1, location=(3.0, 0.0, 0.5))
+    rigs.collide(rig, ball)
+    ball.heft_collider.moves = "FREE"
+    other.heft.ground, other.heft.ground_height = True, 0.2
+    bpy.ops.heft.simulate()
+    assert rigs.places(ball, (40,))[0, 2, 3] == pytest.approx(0.3, abs=2e-3)
+    rig.heft.ground = True
+    bpy.ops.heft.simulate()
+    assert rigs.places(ball, (40,))[0, 2, 3] == pytest.approx(0.1, abs=2e-3), "the one that leads comes first"
+
+
+@pytest.mark.parametrize("target", ["ACTION", "NLA"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_baking_one_leaves_the_others_result_current(empty, target, first):
+    pair = two(empty)
+    one, other = pair[first], pair[1 - first]
+    ball = rigs.ball(radius=0.1, location=(3.0, 0.0, 0.5))
+    rigs.collide(pair[0], ball)
+    ball.heft_collider.moves = "FREE"
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(other, rigs.FRAMES)
+    one.heft.live = other.heft.live = True
+    bpy.context.view_layer.objects.active = one
+    bpy.ops.heft.bake(target=target)
+    assert session.is_current(other, empty) and not other.heft.live
+    np.testing.assert_array_equal(rigs.poses(other, rigs.FRAMES), shown)
+    other.heft.settle_time = 0.35
+    assert not session.is_current(other, empty), "what matters still counts"
+    other.heft.settle_time = 0.2
+    bpy.context.view_layer.objects.active = other
+    bpy.ops.heft.bake(target=target)
+    offset, angle = rigs.deviation(shown, rigs.poses(other, rigs.FRAMES), rigs.height(other))
+    assert offset < 1e-4 and angle < 0.02
+    bpy.ops.heft.simulate()
+    assert session.is_current(one, empty) and session.is_current(other, empty) and not other.heft.baked
+
+
+def test_baking_what_is_out_of_date_makes_nothing_current(empty):
+    rig, other = two(empty)
+    bpy.ops.heft.simulate()
+    rig.heft.settle_time = 0.35
+    bpy.ops.heft.bake()
+    assert not session.is_current(other, empty)
 
 
 def test_what_cannot_take_part_is_named(rig):
