@@ -21,6 +21,9 @@ from .errors import RigError
 from .reader import Reading
 from .units import MIRROR_X
 
+# By how much a size may change, in parts of it, before an object counts as resized.
+SAME_SIZE = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Track:
@@ -29,12 +32,14 @@ class Track:
     matrices    (frames, 4, 4) in Blender's world, mirrored where the engine's is
     turns       (frames, 4) rotations, wxyz
     stretch     (3, 3) what its scale makes of its points on the first frame [m a unit]
+    resized     the first frame, as an index, on which it has another size; None: it keeps it
     """
 
     ob: bpy.types.Object
     matrices: np.ndarray
     turns: np.ndarray
     stretch: np.ndarray
+    resized: int | None
     meters: float
     mirrored: bool
 
@@ -50,7 +55,16 @@ class Track:
         if np.abs(np.linalg.det(linear)).min() < 1e-12:
             raise RigError(f"'{ob.name}' is scaled to nothing on some frame: a collider needs a size.")
         turn, rest = rotations.stretch(linear)
-        return cls(ob, matrices, rotations.continuous(rotations.from_matrix(turn)), rest[0] * meters, meters, mirrored)
+        other = np.flatnonzero(np.abs(rest - rest[0]).max(axis=(1, 2)) > SAME_SIZE * np.abs(rest[0]).max())
+        return cls(
+            ob,
+            matrices,
+            rotations.continuous(rotations.from_matrix(turn)),
+            rest[0] * meters,
+            int(other[0]) if len(other) else None,
+            meters,
+            mirrored,
+        )
 
     @property
     def positions(self) -> np.ndarray:
@@ -107,7 +121,7 @@ def build(
 def _collider(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> engine.Collider:
     ob = track.ob
     look = properties.collider_of(ob)
-    shape = shape_of(track, scene, int(frames[0]))
+    shape = shape_of(track, scene, frames)
     positions, turns = track.positions, track.turns
     start = 0
     if look.moves == "FREE":
@@ -127,9 +141,14 @@ def _collider(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> engin
     )
 
 
-def shape_of(track: Track, scene: bpy.types.Scene, frame: int) -> Shape:
+def shape_of(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> Shape:
     """What others touch of an object; a grid is built here on first use, which may take seconds."""
-    return solids.object_shape(track.ob, scene, frame, track.stretch)
+    if track.resized is not None:
+        raise RigError(
+            f"Collider '{track.ob.name}' changes its size on frame {frames[track.resized]}: a solid keeps one. Remove "
+            "the scale keys of it or its parent, or collide a copy without them."
+        )
+    return solids.object_shape(track.ob, scene, int(frames[0]), track.stretch)
 
 
 def thrown(positions: np.ndarray, turns: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:

@@ -206,7 +206,7 @@ def simulate_steps(
     count = len(group.objects)
     for track in tracks[:count]:
         yield Step(READ_SHARE, f"Shaping '{track.ob.name}'")
-        scenery.shape_of(track, scene, int(frames[0]))
+        scenery.shape_of(track, scene, frames)
     surroundings = scenery.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [
         engine.Actor(

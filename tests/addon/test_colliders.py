@@ -114,6 +114,37 @@ def test_scale_mirror_and_units_reach_the_shape(empty):
     assert world[:, 0, 1].max() > 0.1 > -world[:, 0, 1].min(), "it leans the way the ball flies"
 
 
+@pytest.mark.parametrize("kind", ["AUTO", "HULL", "MESH"])
+def test_a_box_scaled_unevenly_holds_a_ball_where_it_seems_to(rig, kind):
+    """Long, flat and turned: the ball rests on its end, and falls past where it would be without its scale."""
+    stand = rigs.block("Stand", 1.0, (3.0, 0.0, 0.0))
+    stand.scale, stand.rotation_euler = (2.0, 0.6, 0.4), (0.0, 0.0, 0.7)
+    stand.heft_collider.shape = kind
+    along = np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    across = np.array([-np.sin(0.7), np.cos(0.7), 0.0])
+    above = np.array([3.0, 0.0, 0.35])
+    on, off = rigs.ball("On", 0.1, above + 0.85 * along), rigs.ball("Off", 0.1, above + 0.45 * across)
+    rigs.collide(rig, stand, on, off)
+    on.heft_collider.moves = off.heft_collider.moves = "FREE"
+    bpy.ops.heft.simulate()
+    assert rigs.places(on, (40,))[0, 2, 3] == pytest.approx(0.3, abs=0.01)
+    assert rigs.places(off, (40,))[0, 2, 3] < -1.0
+    np.testing.assert_allclose(rigs.places(stand, (40,))[0, :3, :3], np.array(stand.matrix_world)[:3, :3], atol=1e-6)
+
+
+def test_a_collider_that_changes_its_size_is_refused_by_name(rig):
+    ball = rigs.passing_ball(rig)
+    for frame, size in ((1, 1.0), (12, 1.0), (20, 1.5)):
+        ball.scale = (size, size, 1.0 / size)
+        ball.keyframe_insert("scale", frame=frame)
+    with pytest.raises(RuntimeError, match="'Ball' changes its size on frame 13: a solid keeps one"):
+        bpy.ops.heft.simulate()
+    tie = rig.heft.ties.add()
+    tie.bone, tie.target = "bone.002", ball
+    rig.heft.colliders.objects.unlink(ball)
+    assert bpy.ops.heft.simulate() == {"FINISHED"}, "as a place to hold on to it may"
+
+
 def test_settings_of_objects_are_live(rig):
     ball = rigs.passing_ball(rig)
     rig.heft.live = True
