@@ -1,4 +1,4 @@
-"""Masses and inertias from the bones' rest geometry: each bone a capsule.
+"""Masses and inertias from the bones' rest geometry, each bone a capsule, or from the skin around them.
 
 Owns the guess of how thick and heavy a bone is. Must not know Blender, motion or
 controllers: plain arrays in, plain arrays out, SI units.
@@ -6,7 +6,7 @@ controllers: plain arrays in, plain arrays out, SI units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,16 @@ class Bodies:
     lengths: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """What a skin fills: volume [m³]; center (3,) in the bone's frame [m]; inertia (3, 3) of one kilogram about it,
+    bone axes [m²]."""
+
+    volume: float
+    center: np.ndarray
+    inertia: np.ndarray
+
+
 def rig_size(heads: np.ndarray, tails: np.ndarray) -> float:
     """The longest side of the rest pose's bounding box; heads and tails (n, 3)."""
     points = np.concatenate([heads, tails])
@@ -69,11 +79,39 @@ def measure(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray, tota
     # The capsule's round ends lie inside the bone, so that neighbours do not count twice.
     radii = np.minimum(radii, np.maximum(0.5 * reach, RADIUS_LEAST * size))
     straight = np.maximum(long - 2.0 * radii, 0.0)
-    volumes = np.pi * radii**2 * straight + 4.0 / 3.0 * np.pi * radii**3
-    masses = total_mass * np.maximum(volumes / volumes.sum(), MASS_LEAST)
-    overrides = np.asarray(overrides, dtype=np.float64)
-    masses = np.where(overrides > 0.0, overrides, masses)
+    masses = _shares(_volumes(radii, straight), total_mass, overrides)
     return Bodies(masses, 0.5 * vectors, capsule_inertias(masses, radii, straight, axes), radii, long)
+
+
+def by_skin(
+    guess: Bodies, kept: Sequence[int], fitted: Mapping[int, Filled], total_mass: float, overrides: Sequence[float]
+) -> Bodies:
+    """The bodies of a rig with a skin: `total_mass` shared by what the skin around each fills.
+
+    guess: capsules of all bones; kept: the bones that are bodies; fitted: by bone, those that have a skin, with that
+    of the bones that ride on them. A body without skin counts by its capsule, a bone that rides along not at all,
+    unless it is given a mass.
+    """
+    volumes = np.zeros(len(guess.masses))
+    volumes[kept] = _volumes(guess.radii, np.maximum(guess.lengths - 2.0 * guess.radii, 0.0))[kept]
+    for bone, filled in fitted.items():
+        volumes[bone] = filled.volume
+    masses = _shares(volumes, total_mass, overrides)
+    centers, inertias = guess.centers.copy(), guess.inertias * (masses / guess.masses)[:, None, None]
+    for bone, filled in fitted.items():
+        centers[bone], inertias[bone] = filled.center, masses[bone] * filled.inertia
+    return Bodies(masses, centers, inertias, guess.radii, guess.lengths)
+
+
+def _volumes(radii: np.ndarray, straight: np.ndarray) -> np.ndarray:
+    return np.pi * radii**2 * straight + 4.0 / 3.0 * np.pi * radii**3
+
+
+def _shares(volumes: np.ndarray, total_mass: float, overrides: Sequence[float]) -> np.ndarray:
+    """(n,) masses by volume; what has none has no mass, and an override changes its own bone only."""
+    masses = total_mass * np.maximum(volumes / volumes.sum(), np.where(volumes > 0.0, MASS_LEAST, 0.0))
+    overrides = np.asarray(overrides, dtype=np.float64)
+    return np.where(overrides > 0.0, overrides, masses)
 
 
 def touching_radii(names: Sequence[str], radii: np.ndarray, size: float) -> np.ndarray:

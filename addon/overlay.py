@@ -79,7 +79,7 @@ def build(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Build what is stale of a rig's shapes and of its colliders'; outside of drawing only."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(np.array(rig.matrix_world)[None], meters)
-    mark = f"{store.structure(rig, True)} {placement.sizes[0]:.6g} {rig.data.name_full} {len(rig.data.bones)}"
+    mark = f"{store.structure(rig)} {placement.sizes[0]:.6g} {rig.data.name_full} {len(rig.data.bones)}"
     kept = _rigs.get(rig.session_uid)
     if kept is None or kept[0] != mark:
         _rigs[rig.session_uid] = (mark, _build(rig, scene, placement))

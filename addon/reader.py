@@ -175,9 +175,10 @@ def build_model(
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
-    merged = bodies.merge(guess, rests, skeleton.carriers, kept)
+    skins = _skins(rig, skeleton, scene, size)
+    merged = bodies.merge(_weighed(rig, guess, kept, skins, overrides), rests, skeleton.carriers, kept)
     place = {bone: k for k, bone in enumerate(kept)}
-    shapes = bone_shapes(rig, skeleton, scene, guess, size) if solid else [[] for _ in kept]
+    shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
     for load in shot.loads(rig):
         bone = skeleton.names.index(load.bone)
         carrier = skeleton.carriers[bone]
@@ -209,30 +210,43 @@ def build_model(
     )
 
 
-def bone_shapes(rig, skeleton: Skeleton, scene, guess: bodies.Bodies, size: float) -> list[list]:
-    """What each body touches with, in its frame [m]: around the skin that it and what it carries take along.
+def _skins(rig, skeleton: Skeleton, scene, size: float) -> dict[int, np.ndarray]:
+    """By body, the points (k, 3) of the skin that it and what it carries take along, in its frame [m]."""
+    found: dict[int, list[np.ndarray]] = {}
+    for name, points in skin.points(rig, scene).items():
+        carrier = skeleton.carriers[skeleton.names.index(name)]
+        if carrier >= 0:
+            rest = skeleton.rests[carrier]
+            found.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
+    return {bone: np.concatenate(parts) for bone, parts in found.items()}
+
+
+def _weighed(rig, guess: bodies.Bodies, kept: list[int], skins: dict, overrides: list[float]) -> bodies.Bodies:
+    """The bones weighed by what their skins fill, whatever shape others touch of them and whether anything does."""
+    filled = {}
+    for bone, points in skins.items():
+        if len(points) >= solids.LEAST_POINTS:
+            shape = solids.bone_shape("AUTO", points, 0.0, 2.0 * guess.centers[bone])
+            filled[bone] = bodies.Filled(
+                moments.volume(shape), moments.center_of_mass(shape), moments.inertia(shape, 1.0)
+            )
+    return bodies.by_skin(guess, kept, filled, rig.heft.total_mass, overrides) if filled else guess
+
+
+def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: bodies.Bodies, size: float) -> list[list]:
+    """What each body touches with, in its frame [m]: around its skin, or around the bone itself.
 
     Where there is a skin, a bone without any touches only if the user gave it a shape.
     """
-    skins = skin.points(rig, scene)
-    carried: dict[int, list[np.ndarray]] = {}
-    for name, points in skins.items():
-        carrier = skeleton.carriers[skeleton.names.index(name)]
-        if carrier >= 0:
-            carried.setdefault(carrier, []).append(points)
     heads = skeleton.rests[:, :3, 3]
     tall = bodies.rig_size(heads, heads + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]) * size
     radii = bodies.touching_radii(skeleton.names, guess.radii, tall)
     found = []
     for bone in skeleton.body_bones:
         kind = rig.pose.bones[bone].heft.shape
-        rest = skeleton.rests[bone]
-        points = np.concatenate(carried[bone]) if bone in carried else None
-        if points is not None:
-            points = (points - rest[:3, 3]) @ rest[:3, :3] * size
-        elif skins and kind == "AUTO":
+        if skins and bone not in skins and kind == "AUTO":
             kind = "NONE"
-        shape = solids.bone_shape(kind, points, float(radii[bone]), 2.0 * guess.centers[bone])
+        shape = solids.bone_shape(kind, skins.get(bone), float(radii[bone]), 2.0 * guess.centers[bone])
         found.append([shape] if shape is not None else [])
     return found
 

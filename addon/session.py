@@ -300,7 +300,7 @@ def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator
 
 def _read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: _Cached, meters: float, solid: bool) -> reader.Reading:
     """The reading of cached samples, made anew when masses, sizes, shapes, limits or ignored bones change."""
-    structure = (meters, solid, store.structure(rig, solid))
+    structure = (meters, solid, store.structure(rig))
     if cached.reading is None or cached.structure != structure:
         cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
         cached.structure = structure

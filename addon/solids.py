@@ -26,10 +26,14 @@ MOST_POINTS, LEAST_POINTS = 600, 8
 # What is thinner than this part of its longest side [and metres] is given that thickness.
 THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
-KEPT = 256  # shapes, and meshes
+KEPT = 256  # meshes, and shapes of objects
+KEPT_BONES = 4096
 
 _meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
+# By the content of the mesh: a grid, which may take seconds to build, is built once a session.
 _shapes: OrderedDict[tuple, Shape] = OrderedDict()
+# Apart from those, so that many bones do not push a grid out.
+_bones: OrderedDict[tuple, Shape] = OrderedDict()
 
 
 def forget(ob: bpy.types.Object | None = None) -> None:
@@ -49,8 +53,8 @@ def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.n
     if points is None or len(points) < LEAST_POINTS:
         return _rod(kind, radius, vector)
     points = points[:: -(-len(points) // MOST_POINTS)]
-    key = ("bone", kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
-    return _remember(_shapes, key, lambda: _around(kind, points, vector))
+    key = (kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
+    return _remember(_bones, key, lambda: _around(kind, points, vector), KEPT_BONES)
 
 
 def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
@@ -131,7 +135,7 @@ def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stret
         kind = "PART"
     turn = np.eye(3) if turn is None else turn
     shift = np.zeros(3) if shift is None else shift
-    key = ("object", kind, content, stretch.tobytes(), turn.tobytes(), shift.tobytes())
+    key = (kind, content, stretch.tobytes(), turn.tobytes(), shift.tobytes())
     return _remember(_shapes, key, lambda: _placed_shape(kind, vertices @ stretch.T, triangles, ob.name, turn, shift))
 
 
@@ -239,10 +243,10 @@ def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.
     return _remember(_meshes, (ob.session_uid, frame, fingerprint(ob)), read)
 
 
-def _remember(kept: OrderedDict, key: tuple, make):
+def _remember(kept: OrderedDict, key: tuple, make, most: int = KEPT):
     if key not in kept:
         kept[key] = make()
-        while len(kept) > KEPT:
+        while len(kept) > most:
             kept.popitem(last=False)
     kept.move_to_end(key)
     return kept[key]

@@ -60,8 +60,7 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
         digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
         _digest_settings(digest, each)
         _digest_loads(digest, each)
-        if is_solid(group):
-            digest.update(repr(skin.fingerprint(each)).encode())
+        digest.update(repr(skin.fingerprint(each)).encode())
     digest.update(objects_fingerprint((*group.objects, *shot.anchors(group)), scene, frames).encode())
     for ob in group.objects:
         digest.update(repr((solids.fingerprint(ob), _collider_values(ob))).encode())
@@ -93,7 +92,7 @@ def _digest_loads(digest, rig: bpy.types.Object) -> None:
         digest.update(repr((load.bone, solids.fingerprint(load.ob), _collider_values(load.ob))).encode())
 
 
-def structure(rig: bpy.types.Object, solid: bool) -> str:
+def structure(rig: bpy.types.Object) -> str:
     """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
     digest = hashlib.blake2b(digest_size=16)
     heft = rig.heft
@@ -105,8 +104,7 @@ def structure(rig: bpy.types.Object, solid: bool) -> str:
             own = (look.limits_from, look.limit_swing, look.limit_low, look.limit_high)
             digest.update(repr((own, limits.of_rig(bone))).encode())
     _digest_loads(digest, rig)
-    if solid:
-        digest.update(repr(skin.fingerprint(rig)).encode())
+    digest.update(repr(skin.fingerprint(rig)).encode())
     return digest.hexdigest()
 
 

@@ -197,7 +197,8 @@ class HeftArmature(bpy.types.PropertyGroup):
     )
     total_mass: FloatProperty(
         name="Total Mass",
-        description="Mass of the whole character in kilograms, shared out by the size of the bones",
+        description="Mass of the whole character in kilograms, shared out by what the skin around each bone fills, or "
+        "without a skin by the size of the bones",
         default=70.0,
         min=1e-4,
         max=1e6,

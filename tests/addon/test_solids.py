@@ -57,14 +57,16 @@ def test_auto_finds_the_simplest_shape(empty):
     assert kind_of(rigs.bowl()) == "Grid"
 
 
-def skinned(rig, mirror: bool = False) -> bpy.types.Object:
-    """A tube of 0.2 across around the post, every ring with the bone beside it."""
+def skinned(rig, mirror: bool = False, waist: float = 1.0) -> bpy.types.Object:
+    """A tube of 0.2 across around the post, times the waist at its middle bone, every ring with the bone beside it."""
 
     def build(form):
         bmesh.ops.create_cone(form, segments=16, radius1=0.1, radius2=0.1, depth=1.5)
         bmesh.ops.subdivide_edges(form, edges=form.edges, cuts=5, use_grid_fill=True)
         for vertex in form.verts:
             vertex.co.z += 0.75
+            if 0.49 < vertex.co.z < 1.01:
+                vertex.co.xy *= waist
 
     ob = rigs.mesh_object("Skin", build)
     if mirror:
@@ -110,6 +112,9 @@ def test_real_skins_get_shapes_close_to_them(empty, path):
     offset, angle = rigs.deviation(source, rigs.poses(rig, rigs.FRAMES), rigs.height(rig))
     assert offset < 1e-4 and angle < 0.02
     reading = session.last_shown(rig).reading
+    assert reading.model.total_mass == pytest.approx(rig.heft.total_mass, rel=1e-4)
+    moved = np.linalg.eigvalsh(reading.model.inertias)
+    assert (moved > 0.0).all() and (moved[:, 2] <= moved[:, :2].sum(axis=1) * (1.0 + 1e-9)).all(), "solid bodies"
     places, turns = reading.at_rest()
     corners = []
     for body, shapes in enumerate(reading.model.shapes):
@@ -120,6 +125,42 @@ def test_real_skins_get_shapes_close_to_them(empty, path):
     size = np.ptp(wanted, axis=0).max()
     assert np.abs(there.min(axis=0) - wanted.min(axis=0)).max() < 0.08 * size
     assert np.abs(there.max(axis=0) - wanted.max(axis=0)).max() < 0.08 * size
+
+
+def model_of(rig):
+    bpy.ops.heft.simulate()
+    return session.last_shown(rig).reading.model
+
+
+def test_bones_weigh_what_their_skin_fills(rig):
+    bare = model_of(rig)
+    skinned(rig, waist=3.0)
+    model = model_of(rig)
+    assert model.masses.sum() == pytest.approx(3.0) == pytest.approx(bare.masses.sum())
+    assert model.masses[1] > 4.0 * model.masses[0] > 0.0, "three times as wide: nine times the volume"
+    rig.heft.ground, rig.heft.ground_height = True, -1.0
+    solid = model_of(rig)
+    shapes = [shapes[0] for shapes in solid.shapes]
+    volumes = np.array([moments.volume(shape) for shape in shapes])
+    np.testing.assert_allclose(solid.masses, 3.0 * volumes / volumes.sum())
+    for body, shape in enumerate(shapes):
+        np.testing.assert_allclose(solid.centers[body], moments.center_of_mass(shape), atol=1e-12)
+        np.testing.assert_allclose(solid.inertias[body], moments.inertia(shape, solid.masses[body]), atol=1e-12)
+    np.testing.assert_array_equal(solid.masses, model.masses, "whether anything touches does not matter")
+    rig.pose.bones[1].heft.shape = "NONE"
+    np.testing.assert_array_equal(model_of(rig).masses, model.masses, "nor what others touch of it")
+
+
+def test_a_given_mass_and_a_bone_that_rides_along(rig):
+    """The top bone Ignored: its skin is the middle bone's. A mass given to a bone is its own alone."""
+    skinned(rig)
+    third = model_of(rig).masses
+    rig.pose.bones[2].heft.behaviour = "IGNORED"
+    model = model_of(rig)
+    assert model.masses.sum() == pytest.approx(3.0) and model.masses[1] > 1.5 * third[1]
+    assert model.centers[1, 1] == pytest.approx(0.5, abs=0.05), "in the middle of both"
+    rig.pose.bones[0].heft.mass = 9.0
+    np.testing.assert_allclose(model_of(rig).masses, [9.0, model.masses[1]])
 
 
 def test_a_bone_without_skin_touches_only_if_asked(rig):
