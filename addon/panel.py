@@ -79,7 +79,7 @@ class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.scale_y = 1.4
         together = shot.members(rig).rigs
-        text = "Simulate" if len(together) == 1 else f"Simulate {len(together)} Together"
+        text = {1: "Simulate", 2: "Simulate Both"}.get(len(together), f"Simulate All {len(together)}")
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
         if len(together) > 1:
@@ -276,6 +276,8 @@ class HEFT_PT_collider(_HeftPanel, bpy.types.Panel):
                 layout.prop(look, "free_from")
         if look.moves == "FREE" or any(carried):
             layout.prop(look, "mass")
+            if look.mass == 0.0:
+                layout.label(text="Weighs as much as water", icon="INFO")
         if not any(carried):
             layout.prop(look, "response")
             column = layout.column(align=True)
