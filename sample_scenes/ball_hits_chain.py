@@ -41,7 +41,7 @@ def build() -> bpy.types.Object:
 
     stage.key_pose(rig, 1, turns={bone.name: (0, 0, 0) for bone in rig.pose.bones})
     stage.name_action(rig, "Hang")
-    stage.add_physics(rig, settle_time=0.6, damping_ratio=0.6, heaviness=0.0, total_mass=8.0, ground=True, bounce=0.3)
+    stage.add_physics(rig, settle_time=0.6, damping_ratio=0.6, heaviness=0.0, total_mass=12.9, ground=True, bounce=0.3)
     ball = stage.ball("Ball", BALL, (0, 0, 0))
     stage.key_places(ball, {1: (-1.7, 0, 0.95), FREE_FROM: (-0.45, 0, 1.12)}, "Throw")
     stage.collider(ball, moves="FREE", free_from=FREE_FROM, mass=6.0, bounce=0.3)
