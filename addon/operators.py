@@ -115,6 +115,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         live.hold()
+        self._label = ""
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0.0, 100.0)
@@ -156,8 +157,11 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
                 step = next(self._steps)
             except StopIteration as stop:
                 return stop.value
+            if step.label != self._label:  # what comes may take seconds: say so first
+                self._label = step.label
+                break
         context.window_manager.progress_update(100.0 * step.done)
-        context.workspace.status_text_set(f"Heft: {step.label.lower()} {100.0 * step.done:.0f} %, Esc cancels")
+        context.workspace.status_text_set(f"Heft: {step.label} {100.0 * step.done:.0f} %, Esc cancels")
         return None
 
     def cancel(self, context) -> None:

@@ -205,7 +205,7 @@ def simulate_steps(
     ]
     count = len(group.objects)
     for track in tracks[:count]:
-        yield Step(READ_SHARE, f"Shaping '{track.ob.name}'")
+        yield Step(READ_SHARE, f"shaping '{track.ob.name}'")
         scenery.shape_of(track, scene, frames)
     surroundings = scenery.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [
@@ -217,7 +217,7 @@ def simulate_steps(
     results: tuple[engine.Result, ...] = ()
     for progress in engine.simulate_together_iter(actors, surroundings, leader.heft.steps_per_second):
         results = progress.results or results
-        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "Simulating")
+        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "simulating")
     _finish(group, scene, cached, readings, results, tuple(tracks[:count]))
     return results[group.rigs.index(rig)]
 
@@ -291,7 +291,7 @@ def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator
     try:
         while True:
             done = next(steps)
-            yield Step(READ_SHARE * (k + done / count) / jobs, "Reading")
+            yield Step(READ_SHARE * (k + done / count) / jobs, "reading")
     except StopIteration as stop:
         return stop.value
     finally:

@@ -3,9 +3,9 @@
 Owns the search through the colliders collections and the rigs' children. Must not know
 shapes, motion or the engine.
 
-Characters are in one shot if one has the other among its colliders, or both meet a third:
-they are simulated together, from whichever of them that is asked for. The first of them
-leads: its gravity, wind, range and steps hold for all.
+Characters are in one shot if one has the other among its colliders, or both have a third or
+a free object: they are simulated together, from whichever of them that is asked for. The
+first of them leads: its gravity, wind, range and steps hold for all.
 """
 
 from __future__ import annotations
@@ -68,15 +68,23 @@ def casts() -> list[tuple[bpy.types.Object, ...]]:
     That is one that no other has among its colliders, and of several the first by name.
     """
     rigs = sorted((ob for ob in bpy.data.objects if properties.has_physics(ob)), key=lambda ob: ob.name_full)
-    met = {rig: [ob for ob in colliders(rig) if ob != rig and properties.has_physics(ob)] for rig in rigs}
-    led = {ob for others in met.values() for ob in others}
-    groups: list[list[bpy.types.Object]] = []
+    met = {rig: {ob for ob in colliders(rig) if ob != rig and _joins(ob)} for rig in rigs}
+    led = set().union(*met.values())
+    groups: list[set[bpy.types.Object]] = []
     for rig in rigs:
-        touching = {rig, *met[rig]}
-        joined = [group for group in groups if touching.intersection(group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append(list(dict.fromkeys((*(ob for group in joined for ob in group), rig, *met[rig]))))
-    return [tuple(sorted(group, key=lambda ob: (ob in led, ob.name_full))) for group in groups]
+        group = {rig, *met[rig]}
+        apart = [other for other in groups if not group & other]
+        group = group.union(*(other for other in groups if group & other))
+        groups = [*apart, group]
+    casts = [sorted(group.intersection(rigs), key=lambda ob: (ob in led, ob.name_full)) for group in groups]
+    return sorted((tuple(cast) for cast in casts), key=lambda cast: cast[0].name_full)
+
+
+def _joins(ob: bpy.types.Object) -> bool:
+    """Are all who meet this object in one shot? It can go one way only."""
+    if ob.type == "MESH":
+        return ob.is_property_set("heft_collider") and ob.heft_collider.moves == "FREE"
+    return properties.has_physics(ob)
 
 
 def leader(rig: bpy.types.Object) -> bpy.types.Object:

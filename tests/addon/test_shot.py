@@ -142,10 +142,16 @@ def test_whoever_meets_is_in_one_shot(empty):
         for ob in others:
             group.objects.link(ob)
     names = [[ob.name for ob in cast] for cast in shot.casts()]
-    assert sorted(names) == [["Ann", "Cat", "Bob", "Dan"], ["Eve"]]
+    assert names == [["Ann", "Cat", "Bob", "Dan"], ["Eve"]]
     for name in ("Ann", "Bob", "Cat", "Dan"):
         group = shot.members(people[name])
         assert group.leader.name == "Ann" and set(group.objects) == {crate, ball}
+    people["Eve"].heft.colliders = bpy.data.collections.new("Eve")
+    people["Eve"].heft.colliders.objects.link(ball)
+    assert shot.leader(people["Eve"]) == people["Eve"], "what nobody moves, each may meet alone"
+    ball.heft_collider.moves = "FREE"
+    assert len(shot.casts()) == 1, "a free ball goes one way, so all who meet it are together"
+    people["Eve"].heft.colliders = None
     people["Bob"].heft.colliders.objects.link(people["Ann"])
     assert {shot.leader(ob).name for ob in people.values()} == {"Cat", "Eve"}, "who is met by nobody leads"
 

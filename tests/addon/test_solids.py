@@ -29,6 +29,29 @@ def test_a_concave_mesh_holds_a_ball(rig):
     assert 0.0 < end[2] < 0.35, "inside the bowl, whose bottom is at 0 and rim at 0.5"
 
 
+def test_a_grid_is_built_once_a_session_and_named_before(rig, monkeypatch):
+    """Known by the mesh's content: not again after an undo or a fresh start, nor for a twin; edited it is."""
+    bowl = rigs.bowl(radius=0.47)
+    twin = bpy.data.objects.new("Twin", bowl.data)
+    bpy.context.scene.collection.objects.link(twin)
+    twin.location.z = 5.0
+    wall = twin.modifiers.new("Wall", "SOLIDIFY")
+    wall.thickness, wall.offset = 0.08, 1.0
+    rigs.collide(rig, bowl, twin)
+    made = []
+    original = engine_shapes.Grid.from_mesh
+    monkeypatch.setattr(engine_shapes.Grid, "from_mesh", lambda *args: made.append(1) or original(*args))
+    steps = session.simulate_steps(rig, bpy.context.scene)
+    labels = [(step.label, len(made)) for step in steps]
+    assert ("shaping 'Bowl'", 0) in labels and ("shaping 'Twin'", 1) in labels
+    session.forget()
+    bpy.ops.heft.simulate()
+    assert len(made) == 1
+    bowl.modifiers["Wall"].thickness = 0.1
+    bpy.ops.heft.simulate()
+    assert len(made) == 2
+
+
 @pytest.mark.parametrize("kind", ["SPHERE", "CAPSULE", "BOX", "HULL", "MESH"])
 def test_every_kind_of_shape_holds_a_ball_up(rig, kind):
     stand = rigs.block("Stand", 1.0, (3.0, 0.0, -0.5))
