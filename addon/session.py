@@ -364,16 +364,19 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     return bool(rig.heft.fingerprint) and store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
 
 
-def bake(rig: bpy.types.Object, scene: bpy.types.Scene, *arguments, **options) -> baker.Baked:
-    """Bake the rig's shown result. The others of its shot met the rig as it is baked: their results stay current."""
+def bake(
+    rig, scene, target: str = "ACTION", selected_only: bool = False, reduce: float = 0.0, mute: bool = False
+) -> baker.Baked:
+    """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
+    stay current."""
     group = shot.members(rig)
     current = [each for each in group.rigs if is_current(each, scene)]
-    baked = baker.bake(rig, scene, *arguments, **options)
+    baked = baker.bake(rig, scene, target, selected_only, reduce, mute)
     with live.paused():
         for each in group.rigs:
             # Live would go on with the baked keys, and give them their weight twice.
             each.heft.live = False
-    if current:
+    if current and not selected_only:
         now = store.fingerprint(rig, scene)
         for each in current:
             each.heft.baked = now
