@@ -64,7 +64,7 @@ from .state import (
     V,
     pose_of,
 )
-from .strength import ROUNDS, any_limit, give_in
+from .strength import ROUNDS, any_limit, give_in, stay_turned
 from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
@@ -90,6 +90,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
                 again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
             if not again:
                 break
+        stay_turned(tree, aim)
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])

@@ -66,7 +66,9 @@ def _mass_times(tree, work, v, drift, g):
 def _solve(tree, work, g, x):
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     articulated.composite_inertia(tree, pose, work.body, COMPOSITE)
-    articulated.factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    for i in range(1, len(tree.parent)):
+        articulated.mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+    articulated.factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     articulated.solve(tree, pose, factor, g, x)
 
 
