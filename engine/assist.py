@@ -4,9 +4,14 @@ Owns the feed-forward of the undisturbed motion and the limit on the guiding for
 Must not know how joints are solved.
 
 The root's undisturbed motion takes some wrench from nowhere (that is what mocap
-without ground contact is). It is given without limit, computed on r with the same
-discrete formulas as the real step, so an undisturbed root follows to rounding. Only
-the pull back after a disturbance is limited.
+without ground contact is). It is given without limit, computed with the same discrete
+formulas as the real step, so an undisturbed root follows to rounding. Only the pull
+back after a disturbance is limited.
+
+Undisturbed means: the root on its r, the joints on their keys. A joint on its way back
+to them (its own r) pushes the root off like anything else: a spent one asks for the
+wildest ways back and takes none of them, and a root that was given what they take would
+be thrown about by a force from nowhere.
 """
 
 from __future__ import annotations
@@ -44,6 +49,7 @@ from .state import (
     PULL,
     RATE,
     REFERENCE,
+    SIMULATED,
     STAGE_PLACE,
     STAGE_RATE,
     START,
@@ -100,7 +106,7 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
-        if behaviour == LIMP:
+        if behaviour == LIMP or behaviour == SIMULATED:
             first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
             store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
             store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))
