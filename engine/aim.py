@@ -67,6 +67,7 @@ from .state import (
     SECANT,
     SHARE,
     SIMULATED,
+    SLIPPED,
     START,
     SURGE,
     TARGET_ANCHOR,
@@ -153,6 +154,7 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
         elif now == SIMULATED or now == ASSIST:
             if before != now:
                 _take_reference(tree, state, i)
+                state.body[i, SLIPPED] = 0.0
             if before != now or jumped:
                 _measure(tree, state, aim, FROM, i)
 
@@ -324,6 +326,7 @@ def _aim_by_error(tree, state, aim, i, h):
         e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
         if dot(e1, e1) < TINY_ANGLE * TINY_ANGLE and dot(de1, de1) < TINY_RATE * TINY_RATE:
             e1 = de1 = (0.0, 0.0, 0.0)
+            state.body[i, SLIPPED] = 0.0
         store3(state.body, i, ERROR, e1)
         store3(state.body, i, ERROR + 3, de1)
         surge = _lead(e, e1, de, de1, h)

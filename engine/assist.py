@@ -8,10 +8,10 @@ without ground contact is). It is given without limit, computed with the same di
 formulas as the real step, so an undisturbed root follows to rounding. Only the pull
 back after a disturbance is limited.
 
-Undisturbed means: the root on its r, the joints on their keys. A joint on its way back
-to them (its own r) pushes the root off like anything else: a spent one asks for the
-wildest ways back and takes none of them, and a root that was given what they take would
-be thrown about by a force from nowhere.
+Undisturbed means: root and joints on their r, but a joint that slipped on its keys. Its
+r asks for a way back which its strength may not suffice for, each time from farther off;
+a root that is given what such a way takes is thrown off by a force from nowhere. What
+the joint does on its way back pushes the root like anything else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from .state import (
     PULL,
     RATE,
     REFERENCE,
-    SIMULATED,
+    SLIPPED,
     STAGE_PLACE,
     STAGE_RATE,
     START,
@@ -75,7 +75,6 @@ def feed_forward(tree, state, aim, work, h, gravity):
     """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
     guided = False
     for root in tree.roots:
-        aim.body[root, LIMITED] = 0.0
         guided = guided or _guided(tree, state, aim, root)
     if not guided:
         return
@@ -106,7 +105,7 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
-        if behaviour == LIMP or behaviour == SIMULATED:
+        if behaviour == LIMP or state.body[i, SLIPPED] != 0.0:
             first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
             store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
             store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))

@@ -85,10 +85,9 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         feed_forward(tree, state, aim, work, h, gravity)
         for turn in range(ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            again = hold_back(tree, state, aim, plan, work, h)
-            if weak:
-                again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
-            if not again:
+            if weak and give_in(tree, state, aim, plan, work, touch, frame, h, turn):
+                feed_forward(tree, state, aim, work, h, gravity)
+            elif not hold_back(tree, state, aim, plan, work, h):
                 break
         stay_turned(tree, aim)
     else:

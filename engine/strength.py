@@ -36,6 +36,7 @@ from .state import (
     PRESCRIBED,
     SHARE,
     SIMULATED,
+    SLIPPED,
     STOPS,
     STRENGTH,
     TOTAL_RATE,
@@ -103,6 +104,8 @@ def any_limit(tree, state, plan, frame):
 @part
 def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
+    if turn + 1 >= ROUNDS:
+        return False  # what was solved last must stand: it goes with the modes it was solved for
     _needed(tree, state, aim, work, touch)
     if turn == 0:
         composite_inertia(tree, pose_of(work, MIDDLE), work.body, COMPOSITE)
@@ -117,7 +120,7 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
             size = _needs(tree, work, i)
             if size > most * (1.0 + SETTLED):
                 if turn < BLOCKS:
-                    _spend(tree, aim, work, i, most, size)
+                    _spend(tree, state, aim, work, i, most, size)
                     again = True
                 elif size - most > worst:
                     worst, who = size - most, i
@@ -133,10 +136,10 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         elif slip > LEAST_SLIP:
             again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again
     if who > 0:
-        _spend(tree, aim, work, who, h * plan.setting[row, who, STRENGTH], _needs(tree, work, who))
+        _spend(tree, state, aim, work, who, h * plan.setting[row, who, STRENGTH], _needs(tree, work, who))
     elif who < 0:
         _recover(tree, aim, -who, plan.setting[row, -who, HEAVINESS])
-    return (again or who != 0) and turn < ROUNDS
+    return again or who != 0
 
 
 @kernel
@@ -179,11 +182,11 @@ def _slip_on(tree, aim, rate, i, most, slip):
 
 
 @kernel
-def _spend(tree, aim, work, i, most, size):
+def _spend(tree, state, aim, work, i, most, size):
     """The joint slips under all its drive has, of the `size` it would need."""
     first, end = tree.dof[i], tree.dof[i + 1]
     aim.mode[i] = LOOSE
-    aim.body[i, LIMITED] = 1.0
+    aim.body[i, LIMITED] = state.body[i, SLIPPED] = 1.0
     aim.body[i, ACROSS] = 0.0
     for d in range(first, end):
         aim.rate[HELD, d] = most / size * work.rate[LOADED_RATE, d]
