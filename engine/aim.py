@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part, stage
-from .model import BALL, FREE, HINGE, UNIVERSAL
+from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
 from .spatial import (
     add,
@@ -250,7 +250,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
             share = 1.0
             if behaviour == SIMULATED:
                 share = plan.setting[row, i, HEAVINESS]
-                if share > 0.0 or aim.body[i, LEANED] != 0.0:
+                if tree.kind[i] != FIXED and (share > 0.0 or aim.body[i, LEANED] != 0.0):
                     aim.mode[i] = COMPLIANT
                 elif _deflected(tree, state, i):
                     # nothing leans on it any more: what is left dies away like any other error

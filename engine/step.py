@@ -85,6 +85,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         feed_forward(tree, state, aim, work, h, gravity)
         for turn in range(ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
+            if turn + 1 == ROUNDS:
+                break  # what was solved last stands, with the modes it was solved for
             if weak and give_in(tree, state, aim, plan, work, touch, frame, h, turn):
                 feed_forward(tree, state, aim, work, h, gravity)
             elif not hold_back(tree, state, aim, plan, work, h):

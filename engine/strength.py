@@ -104,8 +104,6 @@ def any_limit(tree, state, plan, frame):
 @part
 def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
-    if turn + 1 >= ROUNDS:
-        return False  # what was solved last must stand: it goes with the modes it was solved for
     _needed(tree, state, aim, work, touch)
     if turn == 0:
         composite_inertia(tree, pose_of(work, MIDDLE), work.body, COMPOSITE)
@@ -131,7 +129,8 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
             if turn < BLOCKS:
                 _recover(tree, aim, i, plan.setting[row, i, HEAVINESS])
                 again = True
-            elif past > worst:
+            elif past > worst and aim.body[i, ABLE] == PRESCRIBED:
+                # (a compliant one is past it lawfully while it swings back: it would come and go for ever)
                 worst, who = past, -i
         elif slip > LEAST_SLIP:
             again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again

@@ -37,7 +37,7 @@ from engine.state import (
     pose_of,
 )
 from engine.step import middle_pose
-from engine.strength import give_in
+from engine.strength import ROUNDS, give_in
 from engine.tree import PLACE, ROTATION, Tree, build_tree
 
 
@@ -121,7 +121,7 @@ def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, mid
             middle[i - 1, k] = work.body[i, NEW + k]
     turn = 0
     again = True
-    while again:
+    while again and turn < ROUNDS:
         first_half(tree, state, aim, work, touch, dt, gravity)
         again = give_in(tree, state, aim, plan, work, touch, 0, dt, turn)
         turn += 1
