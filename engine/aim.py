@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part, stage
-from .model import BALL, FREE, HINGE, UNIVERSAL
+from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
 from .spatial import (
     add,
@@ -67,6 +67,7 @@ from .state import (
     SECANT,
     SHARE,
     SIMULATED,
+    SLIPPED,
     START,
     SURGE,
     TARGET_ANCHOR,
@@ -153,6 +154,7 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
         elif now == SIMULATED or now == ASSIST:
             if before != now:
                 _take_reference(tree, state, i)
+                state.body[i, SLIPPED] = 0.0
             if before != now or jumped:
                 _measure(tree, state, aim, FROM, i)
 
@@ -248,7 +250,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
             share = 1.0
             if behaviour == SIMULATED:
                 share = plan.setting[row, i, HEAVINESS]
-                if share > 0.0 or aim.body[i, LEANED] != 0.0:
+                if tree.kind[i] != FIXED and (share > 0.0 or aim.body[i, LEANED] != 0.0):
                     aim.mode[i] = COMPLIANT
                 elif _deflected(tree, state, i):
                     # nothing leans on it any more: what is left dies away like any other error
@@ -324,6 +326,7 @@ def _aim_by_error(tree, state, aim, i, h):
         e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
         if dot(e1, e1) < TINY_ANGLE * TINY_ANGLE and dot(de1, de1) < TINY_RATE * TINY_RATE:
             e1 = de1 = (0.0, 0.0, 0.0)
+            state.body[i, SLIPPED] = 0.0
         store3(state.body, i, ERROR, e1)
         store3(state.body, i, ERROR + 3, de1)
         surge = _lead(e, e1, de, de1, h)

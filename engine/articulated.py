@@ -4,9 +4,8 @@ Owns (M + C)⁻¹ on the active degrees of freedom, in O(bodies), without formin
 Must not know why a joint is active or where a right-hand side comes from.
 
 A joint is prescribed (not active: it moves as told), free (active, C = 0) or
-compliant (active, C = c·D with D the joint's block of M): METHODS §1b, §1c.
-D of a joint is Sᵀ I_composite S, so the joint's pivot block is
-Sᵀ (I_articulated + c·I_composite) S.
+compliant (active, C = c·B with a block B of the joint's own): METHODS §1b, §1c.
+For a spring B is D, the joint's block of M: Sᵀ I_composite S.
 """
 
 from __future__ import annotations
@@ -49,17 +48,26 @@ def composite_form(table, column, i, axes, d, e):
     return dot(load3(axes, d, TURNS), angular) + dot(load3(axes, d, SHIFTS), linear)
 
 
+@kernel
+def mass_block(tree, pose, table, composite, i, block):
+    """The joint's rows of `block`: D, from the composite inertias in column `composite` of `table`."""
+    first, end = tree.dof[i], tree.dof[i + 1]
+    for d in range(first, end):
+        for e in range(first, end):
+            block[d, e - first] = composite_form(table, composite, i, pose.axes, d, e)
+
+
 @part
-def factorise(tree, pose, table, composite, compliance, factor):
-    """Factor M + C: c of each body in column `compliance` of `table`, its composite inertia (read where
-    c > 0) in column `composite`."""
+def factorise(tree, pose, table, compliance, block, factor):
+    """Factor M + C: c of each body in column `compliance` of `table`, B of its joint (read where c > 0) in
+    the joint's rows of `block`."""
     n1 = len(tree.parent)
     for i in range(1, n1):
         _rigid(tree, pose, i, factor.inertia)
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
         if factor.active[i]:
-            _eliminate(tree, pose, table, composite, table[i, compliance], i, factor)
+            _eliminate(tree, pose, table[i, compliance], block, i, factor)
         if p > 0:
             for a in range(36):
                 factor.inertia[p, a] += factor.inertia[i, a]
@@ -99,7 +107,7 @@ def _times_inertia(inertia, i, s):
 
 
 @stage
-def _eliminate(tree, pose, table, composite, c, i, factor):
+def _eliminate(tree, pose, c, block, i, factor):
     """Take the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
     joint, axes, inertia = factor.joint, pose.axes, factor.inertia
     first, end = tree.dof[i], tree.dof[i + 1]
@@ -108,13 +116,13 @@ def _eliminate(tree, pose, table, composite, c, i, factor):
         u = _times_inertia(inertia, i, s)
         pivot = dot6(s, u)
         if c > 0.0:
-            pivot += c * composite_form(table, composite, i, axes, d, d)
+            pivot += c * block[d, d - first]
         floor = PIVOT_FLOOR * pivot
         column = u
         for e in range(first, d):
             entry = dot6(load6(axes, e, TURNS), u)
             if c > 0.0:
-                entry += c * composite_form(table, composite, i, axes, d, e)
+                entry += c * block[d, e - first]
             for k in range(e - first):
                 entry -= joint[d, LOWER + k] * joint[e, LOWER + k] * joint[first + k, LOWER + k]
             entry *= joint[e, PIVOT]

@@ -4,9 +4,14 @@ Owns the feed-forward of the undisturbed motion and the limit on the guiding for
 Must not know how joints are solved.
 
 The root's undisturbed motion takes some wrench from nowhere (that is what mocap
-without ground contact is). It is given without limit, computed on r with the same
-discrete formulas as the real step, so an undisturbed root follows to rounding. Only
-the pull back after a disturbance is limited.
+without ground contact is). It is given without limit, computed with the same discrete
+formulas as the real step, so an undisturbed root follows to rounding. Only the pull
+back after a disturbance is limited.
+
+Undisturbed means: root and joints on their r, but a joint that slipped on its keys. Its
+r asks for a way back which its strength may not suffice for, each time from farther off;
+a root that is given what such a way takes is thrown off by a force from nowhere. What
+the joint does on its way back pushes the root like anything else.
 """
 
 from __future__ import annotations
@@ -44,6 +49,7 @@ from .state import (
     PULL,
     RATE,
     REFERENCE,
+    SLIPPED,
     STAGE_PLACE,
     STAGE_RATE,
     START,
@@ -69,7 +75,6 @@ def feed_forward(tree, state, aim, work, h, gravity):
     """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
     guided = False
     for root in tree.roots:
-        aim.body[root, LIMITED] = 0.0
         guided = guided or _guided(tree, state, aim, root)
     if not guided:
         return
@@ -100,7 +105,7 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
-        if behaviour == LIMP:
+        if behaviour == LIMP or state.body[i, SLIPPED] != 0.0:
             first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
             store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
             store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))

@@ -237,6 +237,7 @@ def _types(shot) -> dict:
         **dict.fromkeys(numbers, float64),
         **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
+        "block": typeof(work.block),
         **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),
         **dict.fromkeys(("g", "x", "v", "rates", "start", "ends"), typeof(work.rate[0])),
         **{name: typeof(getattr(shot, name)) for name in tables},

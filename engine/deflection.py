@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from .aim import difference, joint_rates, store_rates
-from .articulated import composite_form, composite_inertia, factorise, generalized, solve
+from .articulated import composite_inertia, factorise, generalized, mass_block, solve
 from .holds import feel_wind
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
@@ -44,6 +44,7 @@ from .spatial import (
     unrotate,
 )
 from .state import (
+    ACROSS,
     ANCHOR,
     ASSIST,
     CARRIED,
@@ -103,7 +104,7 @@ from .state import (
     factor_of,
     pose_of,
 )
-from .strength import add_spent
+from .strength import across_slip, add_spent, slips_aside
 from .tree import COM, INVERSE, MASS, ROTATION
 
 GAMMA = 1.0 - math.sqrt(0.5)
@@ -199,20 +200,21 @@ def prepare_factor(tree, state, aim, work, pose, h):
             compliant = True
             mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
             work.body[i, COMPLIANCE] = _compliance(aim, i, h)
+        elif slips_aside(aim, i):
+            work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
+            across_slip(tree, aim, i, work.block)
     if compliant:
         composite_inertia(tree, pose, work.body, COMPOSITE)
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
-                first, end = tree.dof[i], tree.dof[i + 1]
-                for d in range(first, end):
-                    for e in range(first, end):
-                        work.block[d, e - first] = composite_form(work.body, COMPOSITE, i, pose.axes, d, e)
-    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, MAIN))
+                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, MAIN))
     mixed = mixed and loose
     if mixed:
         for root in tree.roots:
-            work.body[root, COMPLIANCE] = 0.0
-        factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor_of(work, TRACKING))
+            if aim.mode[root] == COMPLIANT:
+                work.body[root, COMPLIANCE] = 0.0
+        factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, TRACKING))
         for root in tree.roots:
             if aim.mode[root] == COMPLIANT:
                 work.body[root, COMPLIANCE] = _compliance(aim, root, h)
@@ -353,7 +355,7 @@ def step_load(tree, state, aim, work, pose, h, gravity):
     less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
     less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
     copy(g, work.rate[WHOLE])
-    add_spent(tree, aim, g)
+    add_spent(tree, state, aim, work, g)
 
 
 @stage

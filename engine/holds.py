@@ -33,7 +33,6 @@ from .state import (
     ANIMATED,
     ANSWER,
     COMPLIANCE,
-    COMPOSITE,
     COORDS,
     DRIFT,
     FELT,
@@ -312,7 +311,7 @@ def strike(tree, state, aim, work, touch, frame):
         work.body[i, COMPLIANCE] = 0.0
         for k in range(6):
             work.body[i, LOAD + k] = 0.0
-    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     for p in range(len(touch.holds.push)):
         if touch.holds.push[p, PUSH_FRAME] == frame:
             i = int(touch.holds.push[p, PUSH_ROW])

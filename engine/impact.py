@@ -11,7 +11,7 @@ import math
 from .articulated import factorise
 from .jit import kernel, part
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
-from .state import ANSWER, ASSIST, COMPLIANCE, COMPOSITE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
+from .state import ANSWER, ASSIST, COMPLIANCE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
 from .sweeps import eliminate_ties, solve_island
 from .touch import (
     ALLOWED,
@@ -100,7 +100,7 @@ def _share_blow(tree, work, touch, pose, factor):
     for b in range(rows.count[BLOCKS]):
         for r in range(3):
             rows.block[b, IMPULSE + r] = 0.0
-    factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     lay_paths(tree, pose, factor, rows)
     find_islands(tree, factor, rows)
     first = 0

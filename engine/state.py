@@ -31,7 +31,8 @@ REFERENCE = np.int64(16)  # 4: r's coordinates
 REFERENCE_ANCHOR = np.int64(20)  # 3: r's position (free roots)
 ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate (free roots)
 DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
-STATE_COLUMNS = np.int64(41)
+SLIPPED = np.int64(41)  # 1: not 0 where the drive was spent and r has not come back to its target since
+STATE_COLUMNS = np.int64(42)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -52,7 +53,8 @@ GAINS = np.int64(17)  # 2: k_p, k_v
 LIMITED = np.int64(19)  # 1: not 0 where the drive gives a fixed impulse instead of a spring's
 LEANED = np.int64(20)  # 1: not 0 where something leans on the joint that it does not brace against
 ABLE = np.int64(21)  # 1: the mode the joint has while its strength suffices
-FROM = np.int64(22)  # a target sample: at the step's start …
+ACROSS = np.int64(22)  # 1: what a spent drive of several axes gives across its slip, per rate
+FROM = np.int64(23)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step
@@ -67,7 +69,7 @@ AIM_ROWS = np.int64(7)
 NEW = np.int64(0)  # 4: coordinates
 NEW_ANCHOR = np.int64(4)  # 3
 COMPOSITE = np.int64(7)  # 10: composite inertia
-COMPLIANCE = np.int64(17)  # 1: c of C = c·D
+COMPLIANCE = np.int64(17)  # 1: c of C = c·B
 MOTION = np.int64(18)  # 6: velocities
 LOAD = np.int64(24)  # 6
 MOMENTUM = np.int64(30)  # 6: spin and linear momentum
@@ -131,7 +133,7 @@ class Work(NamedTuple):
 
     body: np.ndarray  # (n+1, WORK_COLUMNS)
     rate: np.ndarray  # (WORK_ROWS, nv)
-    block: np.ndarray  # (nv, 6) rows of the compliant joints' blocks D of M
+    block: np.ndarray  # (nv, 6) rows of the joints' blocks B: of M where compliant, across the slip where spent
     poses: np.ndarray  # (5, n+1, POSE_COLUMNS)
     axes: np.ndarray  # (5, nv, 6)
     slot: np.ndarray  # (5,) where each of the poses stands: NOW and FINAL change places every step

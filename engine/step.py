@@ -65,7 +65,7 @@ from .state import (
     V,
     pose_of,
 )
-from .strength import ROUNDS, any_limit, give_in
+from .strength import ROUNDS, any_limit, give_in, stay_turned
 from .together import balance_together
 from .tree import COM, MASS
 
@@ -87,11 +87,13 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         feed_forward(tree, state, aim, work, h, gravity)
         for turn in range(ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            again = hold_back(tree, state, aim, plan, work, h)
-            if weak:
-                again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
-            if not again:
+            if turn + 1 == ROUNDS:
+                break  # what was solved last stands, with the modes it was solved for
+            if weak and give_in(tree, state, aim, plan, work, touch, frame, h, turn):
+                feed_forward(tree, state, aim, work, h, gravity)
+            elif not hold_back(tree, state, aim, plan, work, h):
                 break
+        stay_turned(tree, aim)
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])

@@ -6,18 +6,24 @@ The step looks for the minimum of ½‖v − v*‖² + h Σ τ_max |v − v̂|: 
 what is asked, by an impulse within h τ_max, or slips, its drive giving all it has
 against the slip. Which joints slip is found by trying: block by block, one at a time
 when a choice comes back.
+
+The drive of a joint with several axes turns with its slip s: −m ŝ, m = h τ_max, which
+a small change of s changes by −(m/|s|)(I − ŝŝᵀ). That block goes into the factor, so
+every round is a step of Newton's method on the minimum.
 """
 
 from __future__ import annotations
 
 import math
 
-from .articulated import generalized, momentum_of
+from .articulated import composite_form, composite_inertia, generalized, momentum_of
 from .jit import kernel, part
 from .model import FREE
 from .state import (
     ABLE,
+    ACROSS,
     CHANGE,
+    COMPOSITE,
     END,
     ENDS,
     HEAVINESS,
@@ -30,6 +36,7 @@ from .state import (
     PRESCRIBED,
     SHARE,
     SIMULATED,
+    SLIPPED,
     STOPS,
     STRENGTH,
     TOTAL_RATE,
@@ -39,17 +46,49 @@ from .state import (
 )
 
 BLOCKS = 8  # rounds in which every joint may change its mind
-ROUNDS = 40  # rounds in all, the later ones joint by joint
+ROUNDS = 60  # rounds in all, the later ones joint by joint
+LEAST_SLIP = 1e-12  # a joint that slips more slowly has no way it slips [rad/s]
 SETTLED = 1e-9  # a spent drive's impulse changes by less than this share of its strength
 
 
 @kernel
-def add_spent(tree, aim, g):
-    """A spent drive is a load like any other."""
+def slips_aside(aim, i):
+    """Whether the joint's drive is spent and turns with its slip."""
+    return aim.mode[i] == LOOSE and aim.body[i, LIMITED] != 0.0 and aim.body[i, ACROSS] > 0.0
+
+
+@kernel
+def across_slip(tree, aim, i, block):
+    """The joint's rows of `block`: what is across its slip, I − ŝŝᵀ."""
+    first, end = tree.dof[i], tree.dof[i + 1]
+    square = 0.0
+    for d in range(first, end):
+        square += aim.rate[HELD, d] * aim.rate[HELD, d]
+    for d in range(first, end):
+        for e in range(first, end):
+            block[d, e - first] = (1.0 if d == e else 0.0) - aim.rate[HELD, d] * aim.rate[HELD, e] / square
+
+
+@kernel
+def add_spent(tree, state, aim, work, g):
+    """A spent drive is a load like any other. Where it turns with the slip the factor answers the change of
+    the rates, so their start counts here."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == LOOSE and aim.body[i, LIMITED] != 0.0:
-            for d in range(tree.dof[i], tree.dof[i + 1]):
+            first, end = tree.dof[i], tree.dof[i + 1]
+            for d in range(first, end):
                 g[d] += aim.rate[HELD, d]
+                if slips_aside(aim, i):
+                    for e in range(first, end):
+                        off = state.rate[V, e] - aim.rate[END, e]
+                        g[d] -= aim.body[i, ACROSS] * work.block[d, e - first] * off
+
+
+@kernel
+def stay_turned(tree, aim):
+    """The way a spent drive has found is its way for the rest of the step."""
+    for i in range(1, len(tree.parent)):
+        aim.body[i, ACROSS] = 0.0
 
 
 @kernel
@@ -66,7 +105,8 @@ def any_limit(tree, state, plan, frame):
 def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
     _needed(tree, state, aim, work, touch)
-    need, rate = work.rate[LOADED_RATE], work.rate
+    if turn == 0:
+        composite_inertia(tree, pose_of(work, MIDDLE), work.body, COMPOSITE)
     row = min(frame, len(plan.behaviour) - 1)
     again = False
     worst, who = 0.0, 0
@@ -74,72 +114,88 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         most = h * plan.setting[row, i, STRENGTH]
         if state.behaviour[i] != SIMULATED or math.isinf(most) or tree.kind[i] == FREE:
             continue
-        first, end = tree.dof[i], tree.dof[i + 1]
         if aim.body[i, LIMITED] == 0.0:
-            size = 0.0
-            for d in range(first, end):
-                size += need[d] * need[d]
-            size = math.sqrt(size)
+            size = _needs(tree, work, i)
             if size > most * (1.0 + SETTLED):
                 if turn < BLOCKS:
-                    _spend(tree, aim, need, i, most / size)
+                    _spend(tree, state, aim, work, i, most, size)
                     again = True
                 elif size - most > worst:
                     worst, who = size - most, i
-        else:
-            slip = against = 0.0
-            for d in range(first, end):
-                off = rate[ENDS, d] - aim.rate[END, d]
-                slip += off * off
-                against += off * aim.rate[HELD, d]
-            slip = math.sqrt(slip)
-            if against > 0.0:
-                # pushed past what was asked: strong enough after all
-                if turn < BLOCKS:
-                    _recover(tree, aim, i, plan.setting[row, i, HEAVINESS])
-                    again = True
-                elif against / max(most, 1e-300) > worst:
-                    worst, who = against / max(most, 1e-300), -i
-            elif slip > 0.0:
-                again = _turn_against(aim, rate, first, end, most, slip) > SETTLED * most or again
+            continue
+        slip, past = _slips(tree, aim, work, i, most)
+        if past > 0.0:
+            # pushed past what was asked: strong enough after all
+            if turn < BLOCKS:
+                _recover(tree, aim, i, plan.setting[row, i, HEAVINESS])
+                again = True
+            elif past > worst and aim.body[i, ABLE] == PRESCRIBED:
+                # (a compliant one is past it lawfully while it swings back: it would come and go for ever)
+                worst, who = past, -i
+        elif slip > LEAST_SLIP:
+            again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again
     if who > 0:
-        size = 0.0
-        for d in range(tree.dof[who], tree.dof[who + 1]):
-            size += need[d] * need[d]
-        _spend(tree, aim, need, who, h * plan.setting[row, who, STRENGTH] / math.sqrt(size))
-        again = True
+        _spend(tree, state, aim, work, who, h * plan.setting[row, who, STRENGTH], _needs(tree, work, who))
     elif who < 0:
         _recover(tree, aim, -who, plan.setting[row, -who, HEAVINESS])
-        again = True
-    return again and turn < ROUNDS
+    return again or who != 0
 
 
 @kernel
-def _turn_against(aim, rate, first, end, most, slip):
-    """Turn a spent drive half way to where it opposes the slip: the whole way goes round in circles where
-    one axis of a ball is much lighter than another. Returns the largest change."""
-    length = 0.0
-    for d in range(first, end):
-        aimed = aim.rate[HELD, d] - most * (rate[ENDS, d] - aim.rate[END, d]) / slip
-        length += aimed * aimed
-    change = 0.0
-    if length > 0.0:
-        for d in range(first, end):
-            aimed = aim.rate[HELD, d] - most * (rate[ENDS, d] - aim.rate[END, d]) / slip
-            new = most * aimed / math.sqrt(length)
-            change = max(change, abs(new - aim.rate[HELD, d]))
-            aim.rate[HELD, d] = new
-    return change
-
-
-@kernel
-def _spend(tree, aim, need, i, share):
-    """The joint slips under all its drive has."""
-    aim.mode[i] = LOOSE
-    aim.body[i, LIMITED] = 1.0
+def _needs(tree, work, i):
+    """The size of the impulse that the joint would need."""
+    size = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        aim.rate[HELD, d] = share * need[d]
+        size += work.rate[LOADED_RATE, d] * work.rate[LOADED_RATE, d]
+    return math.sqrt(size)
+
+
+@kernel
+def _slips(tree, aim, work, i, most):
+    """How fast a joint under its spent drive slips, and how far the drive pushes it past what was asked."""
+    slip = past = 0.0
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        off = work.rate[ENDS, d] - aim.rate[END, d]
+        slip += off * off
+        past += off * aim.rate[HELD, d]
+    return math.sqrt(slip), past / max(most, 1e-300)
+
+
+@kernel
+def _slip_on(tree, aim, rate, i, most, slip):
+    """The joint slips at `slip`: from here its drive opposes that. Returns by how much it did not yet."""
+    first, end = tree.dof[i], tree.dof[i + 1]
+    if end - first < 2 or most == 0.0:
+        return 0.0
+    along = 0.0
+    for d in range(first, end):
+        along += (rate[ENDS, d] - aim.rate[END, d]) * aim.rate[HELD, d] / (most * most)
+    off = 0.0
+    for d in range(first, end):
+        way = (rate[ENDS, d] - aim.rate[END, d]) / slip
+        gave = aim.rate[HELD, d] * (1.0 + aim.body[i, ACROSS] * along) - aim.body[i, ACROSS] * slip * way
+        off = max(off, abs(gave + most * way))
+        aim.rate[HELD, d] = -most * way
+    aim.body[i, ACROSS] = most / slip
+    return off
+
+
+@kernel
+def _spend(tree, state, aim, work, i, most, size):
+    """The joint slips under all its drive has, of the `size` it would need."""
+    first, end = tree.dof[i], tree.dof[i + 1]
+    aim.mode[i] = LOOSE
+    aim.body[i, LIMITED] = state.body[i, SLIPPED] = 1.0
+    aim.body[i, ACROSS] = 0.0
+    for d in range(first, end):
+        aim.rate[HELD, d] = most / size * work.rate[LOADED_RATE, d]
         aim.rate[SHARE, d] = 1.0
+    if end - first > 1:
+        # how fast it will slip is not known: as if it moved all it carries by what it lacks
+        inertia = 0.0
+        for d in range(first, end):
+            inertia += composite_form(work.body, COMPOSITE, i, pose_of(work, MIDDLE).axes, d, d) / (end - first)
+        aim.body[i, ACROSS] = most * inertia / (size - most)
 
 
 @kernel

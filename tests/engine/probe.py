@@ -37,7 +37,7 @@ from engine.state import (
     pose_of,
 )
 from engine.step import middle_pose
-from engine.strength import give_in
+from engine.strength import ROUNDS, give_in
 from engine.tree import PLACE, ROTATION, Tree, build_tree
 
 
@@ -66,7 +66,9 @@ def _mass_times(tree, work, v, drift, g):
 def _solve(tree, work, g, x):
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     articulated.composite_inertia(tree, pose, work.body, COMPOSITE)
-    articulated.factorise(tree, pose, work.body, COMPOSITE, COMPLIANCE, factor)
+    for i in range(1, len(tree.parent)):
+        articulated.mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+    articulated.factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     articulated.solve(tree, pose, factor, g, x)
 
 
@@ -119,7 +121,7 @@ def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, mid
             middle[i - 1, k] = work.body[i, NEW + k]
     turn = 0
     again = True
-    while again:
+    while again and turn < ROUNDS:
         first_half(tree, state, aim, work, touch, dt, gravity)
         again = give_in(tree, state, aim, plan, work, touch, 0, dt, turn)
         turn += 1

@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.motion import Motion
 from engine.simulate import Shot, coords_to_rotations
-from naive import angle_between, gravity_torques, mass_matrix
+from naive import angle_between, gravity_torques, mass_matrix, mechanics
 from probe import strength_step
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion
 
@@ -91,12 +91,18 @@ def random_chain(rng, kinds):
     )
     words = [str(rng.choice(kinds)) for _ in range(links)]
     axes = rng.normal(size=(links, 3))
+    if "UNIVERSAL" in kinds:
+        axes = np.stack([axes, rng.normal(size=(links, 3))], axis=1)
     return engine.Model.from_tree(
         model.names, model.parents, model.offsets, None, words, model.masses, model.centers, model.inertias, axes
     )
 
 
-@pytest.mark.parametrize("kinds", [("HINGE",), ("HINGE", "BALL")], ids=["hinges", "hinges and balls"])
+@pytest.mark.parametrize(
+    "kinds",
+    [("HINGE",), ("HINGE", "BALL"), ("HINGE", "UNIVERSAL", "BALL")],
+    ids=["hinges", "hinges and balls", "all kinds"],
+)
 def test_strength_finds_the_exact_minimum(kinds, figure, rng):
     """Random chains, poses, motions and gravity; strengths from far too little to ample."""
     errors, turns, slips, worst_gap = [], [], [], 0.0
@@ -239,6 +245,7 @@ def test_a_weak_character_stays_finite_whatever_holds_its_root(root, kind, figur
     model = chain(3, kind, base="FREE")
     source = smooth_motion(model, rng, 25, FPS, reach=0.5)
     bad = runs = 0
+    fastest, off = 0.0, 0.0
     for strength in (1e-3, 0.1, 3.0):
         for settle in (0.05, 0.5):
             for heaviness in (0.0, 0.5, 1.0):
@@ -246,7 +253,41 @@ def test_a_weak_character_stays_finite_whatever_holds_its_root(root, kind, figur
                     control = engine.Follow(root=root, strength=strength, settle_time=settle, heaviness=heaviness)
                     runs += 1
                     try:
-                        engine.simulate(model, source, control, steps_per_second=steps)
+                        result = engine.simulate(model, source, control, steps_per_second=steps)
                     except engine.SimulationError:
                         bad += 1
-    figure(f"a weak character, root {root.lower()}, {kind}, {runs} runs: flew apart", bad, 0)
+                        continue
+                    fastest = max(fastest, np.abs(result.velocities).max())
+                    off = max(off, np.abs(result.motion.positions[:, 0] - source.positions[:, 0]).max())
+    name = f"a weak character, root {root.lower()}, {kind}, {runs} runs"
+    figure(f"{name}: flew apart", bad, 0)
+    figure(f"{name}: fastest joint [rad/s]", fastest, 100.0)
+    if root != "FREE":
+        figure(f"{name}: root off its keys [m]", off, 0.2)
+
+
+def test_limbs_that_slip_make_no_momentum(figure, rng):
+    """Next to no guiding force, limbs too weak for their motion: the tree gets the momentum that its keys have,
+    whatever the limbs ask for and do not do."""
+    model = chain(3, "BALL", base="FREE")
+    source = smooth_motion(model, rng, 25, FPS, reach=0.5)
+    scene = engine.Scene(gravity=(0.0, 0.0, 0.0))
+    strong = engine.simulate(model, source, engine.Follow(root="ANIMATED"), scene)
+    weak = engine.simulate(
+        model, source, engine.Follow(root="ASSISTED", strength=0.02, heaviness=0.5, assist=1e-6), scene
+    )
+    keys, found = (mechanics(model, r.motion, r.velocities, scene.gravity).linear for r in (strong, weak))
+    assert angle_between(weak.motion.rotations, source.rotations).max() > 0.2, "it slips"
+    figure("limbs that slip: momentum off the keys' own", np.abs(found - keys).max() / np.abs(keys).max(), 0.01)
+
+
+def test_an_assisted_root_with_a_fixed_child_keeps_its_motion(figure, rng):
+    """A joint without degrees of freedom has no load to feel."""
+    model = chain(2, "FIXED", base="FREE")
+    source = smooth_motion(model, rng, 25, FPS, reach=0.5)
+    result = engine.simulate(model, source, engine.Follow(root="ASSISTED", heaviness=0.8))
+    off = max(
+        np.abs(result.motion.positions - source.positions).max(),
+        angle_between(result.motion.rotations, source.rotations).max(),
+    )
+    figure("assisted root, fixed child, heavy: off the keys [m, rad]", off, 1e-12)
