@@ -65,8 +65,8 @@ PUSH_POINT = np.int64(5)  # 3
 PUSH_COLUMNS = np.int64(8)
 
 # Rows of Rows.row, vectors over the rows of an island
-FREE_RATE, FORCE, STEP, RADIUS = (np.int64(k) for k in range(4))
-ROW_VECTORS = np.int64(4)
+FREE_RATE, FORCE, STEP, RADIUS, MORE = (np.int64(k) for k in range(5))
+ROW_VECTORS = np.int64(5)
 
 # Columns of Record.touch
 MARK_A, MARK_B = np.int64(0), np.int64(1)  # rows of the bodies; a is −1 where there is no contact
