@@ -31,7 +31,8 @@ REFERENCE = np.int64(16)  # 4: r's coordinates
 REFERENCE_ANCHOR = np.int64(20)  # 3: r's position (free roots)
 ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate (free roots)
 DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
-STATE_COLUMNS = np.int64(41)
+QUICKENS = np.int64(41)  # 1: how fast the rates of a loose joint changed in the step before [rad/s²]
+STATE_COLUMNS = np.int64(42)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 

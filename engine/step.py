@@ -16,6 +16,7 @@ from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces
 from .model import BALL, FREE
+from .pace import note_quickening
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -111,7 +112,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
-    finish(tree, state, aim, work)
+    finish(tree, state, aim, work, h)
     end_step(tree, state, aim)
 
 
@@ -208,8 +209,9 @@ def drive_torques(tree, state, work, touch, h, gravity):
 
 
 @part
-def finish(tree, state, aim, work):
+def finish(tree, state, aim, work, h):
     """Take the end of the step over into the state."""
+    note_quickening(tree, state, aim, work, h)
     copy(work.rate[ENDS], state.rate[V])
     for i in range(1, len(tree.parent)):
         store4(state.body, i, COORDS, load4(work.body, i, NEW))
