@@ -40,6 +40,7 @@ from .deflection import (
     step_load,
     turn_spins,
 )
+from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
@@ -63,12 +64,12 @@ ALONE = (
     velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, prepare_factor,
     aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
     feed_forward, give_in, turn_roots, balance_roots, begin_frame, carry_over, second_half, hold_back,
-    middle_pose, move, finish, place_roots, end_step, drive_torques, run_frames,
+    middle_pose, move, finish, place_roots, note_work, keep_energy, end_step, drive_torques, run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
-    balance_roots, place_roots, carry_rows, balance_together, drive_torques, run_frames,
+    balance_roots, place_roots, carry_rows, balance_together, note_work, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4

@@ -77,7 +77,8 @@ CARRIED = np.int64(42)  # 6: momenta brought over from another pose
 OTHER_DRIFT = np.int64(48)  # 3: anchor rates to put with rates that are sums or changes
 STILL = np.int64(51)  # 3: zeros
 WAY = np.int64(54)  # 3: how far a root's anchor goes in the first half of the step
-WORK_COLUMNS = np.int64(57)
+GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it in the step [J], at its root
+WORK_COLUMNS = np.int64(58)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

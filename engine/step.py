@@ -12,6 +12,7 @@ from .assist import feed_forward, hold_back
 from .carry import carry_rows
 from .contact import keep_warm, touching
 from .deflection import first_half, second_half
+from .energy import keep_energy, note_work
 from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces
@@ -93,6 +94,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
                 again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
             if not again:
                 break
+        note_work(tree, state, aim, work, touch)
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])
@@ -110,6 +112,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         balance_together(tree, state, aim, work, touch, h)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
+    if loaded:
+        keep_energy(tree, state, aim, work, gravity)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work, h)
