@@ -13,7 +13,6 @@ import math
 
 from .jit import kernel, part, stage
 from .model import BALL, FREE, HINGE, UNIVERSAL
-from .pace import begin_carefully
 from .pd import response
 from .spatial import (
     add,
@@ -148,8 +147,6 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now
-        if before != now:
-            begin_carefully(tree, state, i)
         jumped = frame > 0 and target.hold[frame - 1, i]
         if before < 0:
             _start_on_target(tree, state, aim, i)

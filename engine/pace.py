@@ -5,7 +5,8 @@ what a step does.
 
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
 short links, at one step a frame, turn by several: by the rates they have, and by those
-they gain under way, which the step before tells.
+they gain under way, which the step before tells. A step that turns them much farther than
+it told is taken again, in parts.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ import math
 
 from .jit import kernel
 from .model import FREE
-from .state import ENDS, LIMP, LOOSE, PRESCRIBED, QUICKENS, V
+from .state import ENDS, LIMP, LOOSE, PRESCRIBED, QUICKENS, STATE_COLUMNS, V
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 MAX_PARTS = 16.0  # of a step, however fast joints whirl
-# Not known yet how fast a joint's rates change [rad/s²]: begin carefully.
-UNKNOWN = 1e12
+TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
 
 
 @kernel
@@ -43,9 +43,38 @@ def even_part(tree, state, aim, rest, least):
 
 
 @kernel
-def begin_carefully(tree, state, i):
-    """A joint that has just become limp."""
-    state.body[i, QUICKENS] = UNKNOWN if tree.kind[i] != FREE else 0.0
+def too_far(tree, state, work, h):
+    """Whether a limp joint would turn too far between the rates it has and those it ends with."""
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] == LIMP and tree.kind[i] != FREE:
+            turn = 0.0
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
+            if h * math.sqrt(turn) > 2.0 * TOO_FAR:
+                return True
+    return False
+
+
+@kernel
+def remember(state, work):
+    """Keep the state as it is before a step that may have to be taken again."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            work.kept[i, k] = state.body[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            work.kept_rate[k, d] = state.rate[k, d]
+
+
+@kernel
+def return_to(state, work):
+    """The state as it was remembered."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            state.body[i, k] = work.kept[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            state.rate[k, d] = work.kept_rate[k, d]
 
 
 @kernel

@@ -15,7 +15,7 @@ from .contact import mark_contacts, meet
 from .holds import strike
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
-from .pace import MAX_PARTS, even_part
+from .pace import MAX_PARTS, even_part, note_quickening, remember, return_to
 from .roots import any_free
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
@@ -72,9 +72,14 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     _write(state, record, frame + 1)
                     return frame + 1
                 cuts += 1
-                done = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
-                aim_step(tree, target, plan, state, aim, frame, (k + width * done) / substeps, dt, h)
-                step(tree, state, aim, plan, work, touch, frame, h, gravity)
+                end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
+                remember(state, work)
+                aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
+                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
+                    return_to(state, work)
+                    note_quickening(tree, state, aim, work, h)
+                    continue
+                done = end
                 weight = h / share
                 if k == 0:
                     _write_torque(work, record, frame, weight if frame == 0 else 0.5 * weight)

@@ -141,6 +141,8 @@ class Work(NamedTuple):
     inertia: np.ndarray  # (2, n+1, 36)
     joint: np.ndarray  # (2, nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12)
+    kept: np.ndarray  # (n+1, STATE_COLUMNS) the state before a step that may be taken again …
+    kept_rate: np.ndarray  # (2, nv) … and its rates
 
 
 @kernel
@@ -179,4 +181,6 @@ def new_work(tree: Tree) -> Work:
         np.zeros((2, n1, 36)),
         np.zeros((2, nv, FACTOR_COLUMNS)),
         np.zeros((n1, 12)),
+        np.zeros((n1, STATE_COLUMNS)),
+        np.zeros((2, nv)),
     )

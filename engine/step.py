@@ -17,7 +17,7 @@ from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces
 from .model import BALL, FREE
-from .pace import note_quickening
+from .pace import note_quickening, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -76,8 +76,11 @@ DEFLECTION_OVER = 1e-13
 
 
 @stage
-def step(tree, state, aim, plan, work, touch, frame, h, gravity):
-    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did."""
+def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
+    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did.
+
+    Returns whether the step is taken: not where limp joints whirl and it is longer than `least`.
+    """
     final = pose_of(work, FINAL)
     free = any_free(tree, aim)
     weak = any_limit(tree, state, plan, frame)
@@ -94,6 +97,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
                 again = give_in(tree, state, aim, plan, work, touch, frame, h, turn) or again
             if not again:
                 break
+        if h > 1.001 * least and too_far(tree, state, work, h):
+            return False
         note_work(tree, state, aim, work, touch)
     else:
         copy(aim.rate[END], work.rate[ENDS])
@@ -118,6 +123,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     keep_warm(touch, h)
     finish(tree, state, aim, work, h)
     end_step(tree, state, aim)
+    return True
 
 
 @kernel
