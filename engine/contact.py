@@ -105,7 +105,7 @@ def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
-    if collide_now(tree, state, aim, work, touch):
+    if collide_now(tree, state, aim, work, touch, least):
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)

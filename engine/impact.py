@@ -10,6 +10,7 @@ import math
 
 from .articulated import factorise
 from .jit import kernel, part
+from .pace import brake_whirls
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
 from .state import ANSWER, ASSIST, COMPLIANCE, COMPOSITE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
 from .sweeps import eliminate_ties, solve_island
@@ -44,9 +45,10 @@ EXCESS = 1e-9
 
 
 @part
-def collide_now(tree, state, aim, work, touch):
+def collide_now(tree, state, aim, work, touch, least):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive unless all that
-    meets is braced against; animated ones stay as they are. Returns whether anything changed."""
+    meets is braced against; animated ones stay as they are. No step is shorter than `least`. Returns whether
+    anything changed."""
     slop, fast = touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
     any_fast = gives_way = False
     for b in range(touch.rows.count[BLOCKS]):
@@ -71,6 +73,7 @@ def collide_now(tree, state, aim, work, touch):
         _share_blow(tree, work, touch, pose, factor)
         if not _stiffen(tree, state, aim, work, factor):
             break
+    brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
     for b in range(touch.rows.count[BLOCKS]):

@@ -6,16 +6,18 @@ what a step does.
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
 short links, at one step a frame, turn by several: by the rates they have, and by those
 they gain under way, which the step before tells. A step that turns them much farther than
-it told is taken again, in parts.
+it told is taken again, in parts. What whirls too fast even for the shortest of them (a
+crumb between heavy things) is braked.
 """
 
 from __future__ import annotations
 
 import math
 
-from .jit import kernel
+from .articulated import solve
+from .jit import kernel, part
 from .model import FREE
-from .state import ENDS, LIMP, LOOSE, PRESCRIBED, QUICKENS, STATE_COLUMNS, V
+from .state import ENDS, LIMP, LOOSE, MAIN, PRESCRIBED, QUICKENS, STATE_COLUMNS, X1, G, V, factor_of
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 MAX_PARTS = 16.0  # of a step, however fast joints whirl
@@ -86,3 +88,34 @@ def note_quickening(tree, state, aim, work, h):
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
         state.body[i, QUICKENS] = math.sqrt(change) / h
+
+
+@part
+def brake_whirls(tree, state, work, pose, base, change, least):
+    """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
+    speed by friction of their own: within the tree, so that its momentum stays. The main factor is that of
+    `pose`; `change`, base (nv,).
+    """
+    factor = factor_of(work, MAIN)
+    push, answer = work.rate[G], work.rate[X1]
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] != LIMP or tree.kind[i] == FREE or not factor.active[i]:
+            continue
+        first, end = tree.dof[i], tree.dof[i + 1]
+        rate = 0.0
+        for d in range(first, end):
+            rate += (base[d] + change[d]) ** 2
+        rate = math.sqrt(rate)
+        if not rate * least > TURN_LIMIT:
+            continue
+        for d in range(len(push)):
+            push[d] = 0.0
+        for d in range(first, end):
+            push[d] = (base[d] + change[d]) / rate
+        solve(tree, pose, factor, push, answer)
+        moved = 0.0
+        for d in range(first, end):
+            moved += push[d] * answer[d]
+        if moved > 0.0:
+            for d in range(len(push)):
+                change[d] += (TURN_LIMIT / least - rate) / moved * answer[d]

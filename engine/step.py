@@ -109,7 +109,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if loaded:
-        second_half(tree, state, aim, work, h, mixed)
+        second_half(tree, state, aim, work, h, least, mixed)
     velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
