@@ -36,7 +36,9 @@ REBOUND = np.int64(58)  # 1: bounce
 TOTAL = np.int64(59)  # 3: impulse of the whole step, all stages
 ALLOWED = np.int64(62)  # 3: the rows' rates in the reference motion, as far as it is allowed to press on
 BEARS = np.int64(65)  # 1: weight the contact bears in the reference motion, besides what is solved [N]
-BLOCK_COLUMNS = np.int64(66)
+TURNED = np.int64(66)  # 3: what the turn to the middle pose makes of the rates the step starts with
+PARTING = np.int64(69)  # 1: how fast limp bodies part as the step starts
+BLOCK_COLUMNS = np.int64(70)
 
 # Columns of Rows.link
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS = (np.int64(k) for k in range(8))
