@@ -40,12 +40,14 @@ from .deflection import (
     step_load,
     turn_spins,
 )
+from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
 from .jit import cache_dir, compiling, is_compiled, is_writable
 from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
+from .pace import brake_whirls
 from .pairs import find_pairs
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
@@ -62,13 +64,14 @@ from .together import balance_together
 ALONE = (
     velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, prepare_factor,
     aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
+    brake_whirls,
     feed_forward, give_in, turn_roots, balance_roots, begin_frame, carry_over, second_half, hold_back,
-    middle_pose, move, finish, place_roots, end_step, drive_torques, run_frames,
+    middle_pose, move, finish, place_roots, note_work, keep_energy, end_step, drive_torques, run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
-    balance_roots, place_roots, carry_rows, balance_together, drive_torques, run_frames,
+    balance_roots, place_roots, carry_rows, balance_together, note_work, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4
@@ -239,7 +242,7 @@ def _types(shot) -> dict:
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
         "block": typeof(work.block),
         **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),
-        **dict.fromkeys(("g", "x", "v", "rates", "start", "ends"), typeof(work.rate[0])),
+        **dict.fromkeys(("g", "x", "v", "rates", "start", "ends", "base", "change"), typeof(work.rate[0])),
         **{name: typeof(getattr(shot, name)) for name in tables},
         "gravity": typeof(shot.gravity),
         "factor": typeof(factor_of.py_func(work, MAIN)),

@@ -7,12 +7,13 @@ which a pair of forces would be a couple too. Must not know how rows are solved.
 from __future__ import annotations
 
 from .jit import kernel, part
-from .kinematics import tree_momentum
+from .kinematics import tree_momentum, velocities
 from .model import FREE
 from .roots import is_free
+from .rows import row_rate
 from .spatial import add, axpy, cross, load3, scale, store3, sub
-from .state import ANCHOR, GOAL_ANCHOR, MIDDLE, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
-from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, WHAT
+from .state import ANCHOR, DRIFT, GOAL_ANCHOR, LIMP, MIDDLE, MOTION, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
+from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, PARTING, SPEED_NOW, TURNED, WHAT
 from .tree import MASS, PLACE
 
 
@@ -33,6 +34,28 @@ def carry_rows(tree, state, aim, work, touch, h):
             on_a = on_b = axpy(_share_of_b(tree, aim, i, j), sub(on_b, on_a), on_a)
         _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
         _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
+    _note_turning(tree, state, work, rows)
+
+
+@kernel
+def _note_turning(tree, state, work, rows):
+    """PARTING and TURNED of contacts between limp bodies.
+
+    Seen from the middle pose, the rates a step starts with seem to differ from what they are, and by as
+    much the other way those it ends with: what the midpoint rule means is their mean. Light bodies that
+    whirl make that metres a second.
+    """
+    velocities(tree, pose_of(work, MIDDLE), state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        limp = rows.link[b, WHAT] == CONTACT and (i == 0 or state.behaviour[i] == LIMP)
+        limp = limp and (j == 0 or state.behaviour[j] == LIMP)
+        rows.block[b, PARTING] = max(0.0, rows.block[b, SPEED_NOW]) if limp else 0.0
+        for r in range(3):
+            rows.block[b, TURNED + r] = 0.0
+            if limp:
+                seen = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
+                rows.block[b, TURNED + r] = seen - rows.block[b, SPEED_NOW + r]
 
 
 @kernel

@@ -23,6 +23,7 @@ from .impact import collide_now
 from .jit import kernel, part
 from .kinematics import forward, momenta, velocities
 from .model import FREE
+from .pace import even_part
 from .pairs import find_pairs
 from .rows import row_rate
 from .shape_tables import BODY, REACH, RESPONSE_KIND
@@ -92,9 +93,9 @@ def touching(touch):
 
 
 @part
-def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
+def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
     """Find contacts, let what meets collide, see what leans. Returns the seconds to step: h, or less
-    where something fast meets before (if `cut`)."""
+    where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
     if touch is None:
         return h
     now = pose_of(work, NOW)
@@ -104,11 +105,12 @@ def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
-    if collide_now(tree, state, aim, work, touch):
+    if collide_now(tree, state, aim, work, touch, least):
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         note_speeds(tree, state, work, touch.rows)
+        h = even_part(tree, state, aim, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)

@@ -24,6 +24,7 @@ from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
 from .lean import brace, lean, press
 from .model import BALL, FREE
+from .pace import brake_whirls
 from .spatial import (
     add,
     axpy,
@@ -488,9 +489,9 @@ def needs_own_factor(tree, aim, work, h):
 
 
 @part
-def second_half(tree, state, aim, work, h, mixed):
+def second_half(tree, state, aim, work, h, least, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
-    turning less the first, which had stood for it."""
+    turning less the first, which had stood for it. No step is shorter than `least`."""
     middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
     carry_over(tree, state, aim, work, middle, pose, state.rate[V], work.rate[ENDS], h)
     leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
@@ -504,7 +505,10 @@ def second_half(tree, state, aim, work, h, mixed):
     share_load(tree, aim, work, where, mixed)
     solve(tree, where, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):
-        work.rate[ENDS, d] += work.rate[X1, d] + work.rate[TRACKED, d]
+        work.rate[X2, d] = work.rate[X1, d] + work.rate[TRACKED, d]
+    brake_whirls(tree, state, work, where, work.rate[ENDS], work.rate[X2], least)
+    for d in range(len(work.rate[G])):
+        work.rate[ENDS, d] += work.rate[X2, d]
 
 
 @part

@@ -10,6 +10,7 @@ import math
 
 from .articulated import factorise
 from .jit import kernel, part
+from .pace import brake_whirls
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
 from .state import ANSWER, ASSIST, COMPLIANCE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
 from .sweeps import eliminate_ties, solve_island
@@ -25,6 +26,7 @@ from .touch import (
     FREE_RATE,
     IMPULSE,
     LEAST,
+    MORE,
     REBOUND,
     ROWS,
     SLOP,
@@ -38,12 +40,15 @@ BLOW = 0.02
 # As far as a blow may swing a driven joint [rad], and how often the others are asked again.
 SWING = 1.5
 STIFFENINGS = 4
+# Energy a blow may seem to add, of what it moves: rounding.
+EXCESS = 1e-9
 
 
 @part
-def collide_now(tree, state, aim, work, touch):
+def collide_now(tree, state, aim, work, touch, least):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive unless all that
-    meets is braced against; animated ones stay as they are. Returns whether anything changed."""
+    meets is braced against; animated ones stay as they are. No step is shorter than `least`. Returns whether
+    anything changed."""
     slop, fast = touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
     any_fast = gives_way = False
     for b in range(touch.rows.count[BLOCKS]):
@@ -68,6 +73,7 @@ def collide_now(tree, state, aim, work, touch):
         _share_blow(tree, work, touch, pose, factor)
         if not _stiffen(tree, state, aim, work, factor):
             break
+    brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
     for b in range(touch.rows.count[BLOCKS]):
@@ -96,7 +102,7 @@ def _stiffen(tree, state, aim, work, factor):
 @kernel
 def _share_blow(tree, work, touch, pose, factor):
     """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
-    rows, fast = touch.rows, -touch.limit[BOUNCE_SPEED]
+    rows = touch.rows
     for b in range(rows.count[BLOCKS]):
         for r in range(3):
             rows.block[b, IMPULSE + r] = 0.0
@@ -110,20 +116,102 @@ def _share_blow(tree, work, touch, pose, factor):
             continue
         last = solved_end(rows, first, end)
         fill_matrix(factor, rows, first, last)
-        for x in range(first, last):
-            b = rows.order[x]
-            r = 3 * (x - first)
-            for k in range(3):
-                rows.row[FREE_RATE, r + k] = rows.block[b, SPEED_NOW + k] - rows.block[b, ALLOWED + k]
-                rows.row[FORCE, r + k] = 0.0
-            if rows.block[b, BEARS] > 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
-                # stands without touching: it may come down, but not slide
-                rows.row[FREE_RATE, r] = max(0.0, rows.row[FREE_RATE, r]) + rows.block[b, ERROR_NOW] / BLOW
-            speed = rows.row[FREE_RATE, r]
-            if speed < fast and rows.link[b, WHAT] == CONTACT:
-                rows.row[FREE_RATE, r] += rows.block[b, REBOUND] * speed
         ties = eliminate_ties(rows, first, last)
+        _ask_back(touch, first, last, 1.0)
         solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
+        if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):
+            _bounce_less(touch, first, last, ties)
         take(rows, first, last, IMPULSE, 1.0)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, work.rate[ANSWER])
+
+
+@kernel
+def _kick(touch, b, speed):
+    """What bounce asks of a contact that closes at `speed` (below 0)."""
+    if speed < -touch.limit[BOUNCE_SPEED] and touch.rows.link[b, WHAT] == CONTACT:
+        return touch.rows.block[b, REBOUND] * speed
+    return 0.0
+
+
+@kernel
+def _closing(touch, b):
+    """How fast a block's first row parts as the blow comes."""
+    rows = touch.rows
+    speed = rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED]
+    if rows.block[b, BEARS] > 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+        # stands without touching: it may come down, but not slide
+        speed = max(0.0, speed) + rows.block[b, ERROR_NOW] / BLOW
+    return speed
+
+
+@kernel
+def _ask_back(touch, first, last, bounce):
+    """FREE_RATE of an island's rows, with this share of the bounce asked for; no FORCE yet."""
+    rows = touch.rows
+    for x in range(first, last):
+        b = rows.order[x]
+        r = 3 * (x - first)
+        speed = _closing(touch, b)
+        rows.row[FREE_RATE, r] = speed + bounce * _kick(touch, b, speed)
+        rows.row[FORCE, r] = 0.0
+        for k in range(1, 3):
+            rows.row[FREE_RATE, r + k] = rows.block[b, SPEED_NOW + k] - rows.block[b, ALLOWED + k]
+            rows.row[FORCE, r + k] = 0.0
+
+
+@kernel
+def _given(rows, first, last, ties, column):
+    """½ pᵀGp of the impulses p in row `column`: the energy they would give to what rests. Ties answer."""
+    matrix, p = rows.matrix, rows.row[column]
+    energy = 0.0
+    for i in range(ties, 3 * (last - first)):
+        if p[i] != 0.0:
+            for j in range(ties, i):
+                energy += p[i] * matrix[i, j] * p[j]
+            energy += 0.5 * matrix[i, i] * p[i] * p[i]
+    return energy
+
+
+@kernel
+def _gain(touch, first, last, ties):
+    """The energy that bodies gain by the blow just solved with all its bounce: pᵀu₁ − ½ pᵀGp, u₁ the rows'
+    rates after it. Without bounce that is never above zero."""
+    rows = touch.rows
+    p = rows.row[FORCE]
+    gain = -_given(rows, first, last, ties, FORCE)
+    for r in range(ties, 3 * (last - first)):
+        gain += p[r] * rows.row[FREE_RATE, r]
+        if r % 3 == 0:
+            b = rows.order[first + r // 3]
+            gain -= p[r] * _kick(touch, b, _closing(touch, b))
+    return gain
+
+
+@kernel
+def _bounce_less(touch, first, last, ties):
+    """Bounce that each contact has for itself, with friction or several at once, can add up to energy from
+    nowhere. Take the blow without bounce and as much of what bounce adds as leaves the energy as it was.
+
+    Between two sets of impulses that press and stay within friction all others do so too.
+    """
+    rows, size = touch.rows, 3 * (last - first)
+    p, more, u = rows.row[FORCE], rows.row[MORE], rows.row[FREE_RATE]
+    for r in range(size):
+        more[r] = p[r]
+    _ask_back(touch, first, last, 0.0)
+    solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
+    none = -_given(rows, first, last, ties, FORCE)
+    one = 0.0
+    for r in range(size):
+        more[r] -= p[r]
+        if r >= ties:
+            none += p[r] * u[r]
+            one += more[r] * u[r]
+    two = _given(rows, first, last, ties, MORE)
+    # energy gained: none + one·s + two·s²
+    share = 0.0
+    if two > 0.0:
+        share = min(1.0, (math.sqrt(max(0.0, one * one - 4.0 * two * none)) - one) / (2.0 * two))
+    for r in range(size):
+        p[r] += max(0.0, share) * more[r]

@@ -44,12 +44,14 @@ from .touch import (
     FREE_RATE,
     IMPULSE,
     LEAST,
+    PARTING,
     ROWS,
     SHIFT,
     SLOP,
     SPEED_NOW,
     TIE,
     TOTAL,
+    TURNED,
     WHAT,
 )
 
@@ -113,7 +115,7 @@ def brace(tree, state, aim, work, touch, pose, h):
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
                 ties = eliminate_ties(rows, first, last)
-                _ask(tree, touch, work, first, last, total, 1.0, h)
+                _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 take(rows, first, last, SHIFT, 1.0)
                 first = end
@@ -130,8 +132,8 @@ def brace(tree, state, aim, work, touch, pose, h):
 
 
 @kernel
-def _ask(tree, touch, work, first, last, total, gamma, h):
-    """FREE_RATE and the forces to start from, of an island's rows."""
+def _ask(tree, touch, work, first, last, total, gamma, share, h):
+    """FREE_RATE and the forces to start from, of an island's rows, `share` of the way through the step."""
     rows = touch.rows
     for k in range(first, last):
         b = rows.order[k]
@@ -139,7 +141,7 @@ def _ask(tree, touch, work, first, last, total, gamma, h):
         for n in range(3):
             rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
             rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
-            rows.row[FREE_RATE, r + n] -= rows.block[b, ALLOWED + n]
+            rows.row[FREE_RATE, r + n] += share * rows.block[b, TURNED + n] - rows.block[b, ALLOWED + n]
         rows.row[FREE_RATE, r] -= _wanted(touch, b, h)
 
 
@@ -167,7 +169,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         last = solved_end(rows, first, end)
         fill_matrix(factor, rows, first, last)
         ties = eliminate_ties(rows, first, last)
-        _ask(tree, touch, work, first, last, total, gamma, h)
+        _ask(tree, touch, work, first, last, total, gamma, share, h)
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
@@ -214,12 +216,13 @@ def _wanted(touch, b, h):
     """The rate a block's first row must not fall below: what closes the gap.
 
     A gap of next to nothing is none: a box's corners, some of them a hair above the ground
-    and some a hair below, could not all stand.
+    and some a hair below, could not all stand. What is limp and parts as the step starts may come
+    back as fast: it is no nearer then, and a push that held it off would give energy.
     """
-    gap = touch.rows.block[b, ERROR_NOW]
+    gap, back = touch.rows.block[b, ERROR_NOW], -touch.rows.block[b, PARTING]
     if touch.rows.link[b, WHAT] == TIE or gap <= HAIR * touch.limit[SLOP]:
-        return 0.0
-    return -gap / h
+        return back
+    return min(-gap / h, back)
 
 
 @kernel

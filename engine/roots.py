@@ -7,17 +7,14 @@ ballistic curve. Must not know what the joints inside do, only their mean rates.
 
 from __future__ import annotations
 
-import math
-
 from .jit import kernel, part
-from .kinematics import apply_inertia, locked_inertia, momenta, tree_energy, tree_momentum, velocities
+from .kinematics import apply_inertia, locked_inertia, momenta, tree_momentum, velocities
 from .model import FREE
 from .rows import load_bodies
 from .spatial import (
     add,
     axpy,
     cross,
-    dot,
     load3,
     load4,
     quat_conj,
@@ -37,7 +34,6 @@ from .state import (
     DRIFT_SECANT,
     ENDS,
     FINAL,
-    GOAL_DRIFT,
     LOAD,
     LOOSE,
     MEAN,
@@ -130,11 +126,7 @@ def _shifted(tree, work, root):
 
 @part
 def balance_roots(tree, state, aim, work, touch, h, gravity):
-    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
-
-    Where that would leave a wholly loose tree with more energy than it had, its joints
-    are slowed until it has not; momentum stays.
-    """
+    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
     pose = pose_of(work, FINAL)
     momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
     for root in tree.roots:
@@ -143,16 +135,7 @@ def balance_roots(tree, state, aim, work, touch, h, gravity):
             _, center, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, work.body, MOMENTUM)
             push, couple = pushed(tree, touch, root, center)
             p1, l1 = add(axpy(h * mass, gravity, p0), push), add(l0, couple)
-            _give_momentum(tree, work, pose, root, p1, l1)
-            slow = 1.0
-            if dot(push, push) + dot(couple, couple) == 0.0:
-                slow = _slow_down(tree, state, aim, work, pose, root, dot(p0, p0) / mass)
-            if slow < 1.0:
-                for d in range(tree.dof[root + 1], tree.dof[tree.last[root] + 1]):
-                    work.rate[ENDS, d] *= slow
-                velocities(tree, pose, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
-                momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-                _give_momentum(tree, work, pose, root, p1, l1)
+            give_momentum(tree, work, pose, root, p1, l1)
 
 
 @kernel
@@ -167,7 +150,7 @@ def pushed(tree, touch, root, center):
 
 
 @kernel
-def _give_momentum(tree, work, pose, root, linear, angular):
+def give_momentum(tree, work, pose, root, linear, angular):
     """Add the rigid motion that brings the tree to these momenta, to its rates, velocities and momenta."""
     mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, MOMENTUM)
     dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(angular, l1))
@@ -192,18 +175,3 @@ def add_rigid(tree, work, pose, root, dw, du):
         spin_gain = sub(angular_gain, cross(load3(pose.body, i, COM), linear_gain))
         store3(work.body, i, MOMENTUM, add(load3(work.body, i, MOMENTUM), spin_gain))
         store3(work.body, i, MOMENTUM + 3, add(load3(work.body, i, MOMENTUM + 3), linear_gain))
-
-
-@kernel
-def _slow_down(tree, state, aim, work, pose, root, travel):
-    """The factor on the joint rates that keeps a loose tree from gaining energy; `travel` is P²/m at the start."""
-    for i in range(root, tree.last[root] + 1):
-        if aim.mode[i] != LOOSE and tree.dof[i + 1] > tree.dof[i]:
-            return 1.0
-    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
-    before = 2.0 * tree_energy(tree, pose_of(work, NOW), root, state.body, SPIN) - travel
-    after = 2.0 * tree_energy(tree, pose, root, work.body, MOMENTUM) - dot(linear, linear) / mass
-    rigid = dot(angular, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
-    if after <= before or after <= rigid:
-        return 1.0
-    return math.sqrt(max(0.0, before - rigid) / (after - rigid))

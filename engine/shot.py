@@ -6,7 +6,6 @@ know what a stage does.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +15,13 @@ from .contact import mark_contacts, meet
 from .holds import strike
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
+from .pace import MAX_PARTS, even_part, note_quickening, remember, return_to
 from .roots import any_free
-from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, PRESCRIBED, SPIN, TORQUE, V, pose_of
+from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
 from .touch import MARK_COLUMNS, MARKS
 from .tree import Tree
 
-TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-MAX_PARTS = 16.0
 MAX_CUTS = 24  # parts of a step in which something fast may meet
 
 
@@ -62,21 +60,26 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             width = 1
             if touch is None and 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
                 width = substeps - 1 - k
-            parts = _parts(tree, state, aim, dt / substeps)
             share = dt * width / substeps
+            least = share / MAX_PARTS
             done = 0.0
             cuts = 0
             h = share
             while done < 1.0:
-                h = min(share / parts, share * (1.0 - done))
-                h = meet(tree, state, aim, work, touch, frame, h, gravity, cuts < MAX_CUTS)
+                h = even_part(tree, state, aim, share * (1.0 - done), least)
+                h = meet(tree, state, aim, work, touch, frame, h, least, gravity, cuts < MAX_CUTS)
                 if not h > 0.0:
                     _write(state, record, frame + 1)
                     return frame + 1
                 cuts += 1
-                done = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
-                aim_step(tree, target, plan, state, aim, frame, (k + width * done) / substeps, dt, h)
-                step(tree, state, aim, plan, work, touch, frame, h, gravity)
+                end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
+                remember(state, work)
+                aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
+                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
+                    return_to(state, work)
+                    note_quickening(tree, state, aim, work, h)
+                    continue
+                done = end
                 weight = h / share
                 if k == 0:
                     _write_torque(work, record, frame, weight if frame == 0 else 0.5 * weight)
@@ -88,26 +91,6 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
         if not _write(state, record, frame + 1):
             return frame + 1
     return -1
-
-
-@kernel
-def _parts(tree, state, aim, h):
-    """Into how many parts a step of h seconds is split: one, unless a loose joint whirls.
-
-    The midpoint rule holds while a joint turns by a fraction of a radian; limp chains of
-    short links, at one step a frame, turn by several.
-    """
-    largest = 0.0
-    for i in range(1, len(tree.parent)):
-        if aim.mode[i] != PRESCRIBED:
-            turn = 0.0
-            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                turn += state.rate[V, d] * state.rate[V, d]
-            largest = max(largest, turn)
-    turn = math.sqrt(largest) * h
-    if turn <= TURN_LIMIT:
-        return 1
-    return int(min(math.ceil(turn / TURN_LIMIT), MAX_PARTS))
 
 
 @kernel

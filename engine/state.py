@@ -32,7 +32,8 @@ REFERENCE_ANCHOR = np.int64(20)  # 3: r's position (free roots)
 ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate (free roots)
 DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
 SLIPPED = np.int64(41)  # 1: not 0 where the drive was spent and r has not come back to its target since
-STATE_COLUMNS = np.int64(42)
+QUICKENS = np.int64(42)  # 1: how fast the rates of a loose joint changed in the step before [rad/s²]
+STATE_COLUMNS = np.int64(43)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -78,7 +79,8 @@ CARRIED = np.int64(42)  # 6: momenta brought over from another pose
 OTHER_DRIFT = np.int64(48)  # 3: anchor rates to put with rates that are sums or changes
 STILL = np.int64(51)  # 3: zeros
 WAY = np.int64(54)  # 3: how far a root's anchor goes in the first half of the step
-WORK_COLUMNS = np.int64(57)
+GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it in the step [J], at its root
+WORK_COLUMNS = np.int64(58)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step
@@ -141,6 +143,8 @@ class Work(NamedTuple):
     inertia: np.ndarray  # (2, n+1, 36)
     joint: np.ndarray  # (2, nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12)
+    kept: np.ndarray  # (n+1, STATE_COLUMNS) the state before a step that may be taken again …
+    kept_rate: np.ndarray  # (2, nv) … and its rates
 
 
 @kernel
@@ -179,4 +183,6 @@ def new_work(tree: Tree) -> Work:
         np.zeros((2, n1, 36)),
         np.zeros((2, nv, FACTOR_COLUMNS)),
         np.zeros((n1, 12)),
+        np.zeros((n1, STATE_COLUMNS)),
+        np.zeros((2, nv)),
     )

@@ -12,10 +12,12 @@ from .assist import feed_forward, hold_back
 from .carry import carry_rows
 from .contact import keep_warm, touching
 from .deflection import first_half, second_half
+from .energy import keep_energy, note_work
 from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces
 from .model import BALL, FREE
+from .pace import note_quickening, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -74,8 +76,11 @@ DEFLECTION_OVER = 1e-13
 
 
 @stage
-def step(tree, state, aim, plan, work, touch, frame, h, gravity):
-    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did."""
+def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
+    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did.
+
+    Returns whether the step is taken: not where limp joints whirl and it is longer than `least`.
+    """
     final = pose_of(work, FINAL)
     free = any_free(tree, aim)
     weak = any_limit(tree, state, plan, frame)
@@ -93,7 +98,10 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
                 feed_forward(tree, state, aim, work, h, gravity)
             elif not hold_back(tree, state, aim, plan, work, h):
                 break
+        if h > 1.001 * least and too_far(tree, state, work, h):
+            return False
         stay_turned(tree, aim)
+        note_work(tree, state, aim, work, touch)
     else:
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])
@@ -103,7 +111,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if loaded:
-        second_half(tree, state, aim, work, h, mixed)
+        second_half(tree, state, aim, work, h, least, mixed)
     velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
@@ -111,10 +119,13 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         balance_together(tree, state, aim, work, touch, h)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
+    if loaded:
+        keep_energy(tree, state, aim, work, gravity)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
-    finish(tree, state, aim, work)
+    finish(tree, state, aim, work, h)
     end_step(tree, state, aim)
+    return True
 
 
 @kernel
@@ -210,8 +221,9 @@ def drive_torques(tree, state, work, touch, h, gravity):
 
 
 @part
-def finish(tree, state, aim, work):
+def finish(tree, state, aim, work, h):
     """Take the end of the step over into the state."""
+    note_quickening(tree, state, aim, work, h)
     copy(work.rate[ENDS], state.rate[V])
     for i in range(1, len(tree.parent)):
         store4(state.body, i, COORDS, load4(work.body, i, NEW))

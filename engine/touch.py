@@ -36,7 +36,9 @@ REBOUND = np.int64(58)  # 1: bounce
 TOTAL = np.int64(59)  # 3: impulse of the whole step, all stages
 ALLOWED = np.int64(62)  # 3: the rows' rates in the reference motion, as far as it is allowed to press on
 BEARS = np.int64(65)  # 1: weight the contact bears in the reference motion, besides what is solved [N]
-BLOCK_COLUMNS = np.int64(66)
+TURNED = np.int64(66)  # 3: what the turn to the middle pose makes of the rates the step starts with
+PARTING = np.int64(69)  # 1: how fast limp bodies part as the step starts
+BLOCK_COLUMNS = np.int64(70)
 
 # Columns of Rows.link
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS = (np.int64(k) for k in range(8))
@@ -65,8 +67,8 @@ PUSH_POINT = np.int64(5)  # 3
 PUSH_COLUMNS = np.int64(8)
 
 # Rows of Rows.row, vectors over the rows of an island
-FREE_RATE, FORCE, STEP, RADIUS = (np.int64(k) for k in range(4))
-ROW_VECTORS = np.int64(4)
+FREE_RATE, FORCE, STEP, RADIUS, MORE = (np.int64(k) for k in range(5))
+ROW_VECTORS = np.int64(5)
 
 # Columns of Record.touch
 MARK_A, MARK_B = np.int64(0), np.int64(1)  # rows of the bodies; a is −1 where there is no contact

@@ -1,0 +1,121 @@
+"""How far one step may reach where joints are loose.
+
+Owns the length of a step as the joints' turning limits it. Must not know what meets, or
+what a step does.
+
+The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
+short links, at one step a frame, turn by several: by the rates they have, and by those
+they gain under way, which the step before tells. A step that turns them much farther than
+it told is taken again, in parts. What whirls too fast even for the shortest of them (a
+crumb between heavy things) is braked.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .articulated import solve
+from .jit import kernel, part
+from .model import FREE
+from .state import ENDS, LIMP, LOOSE, MAIN, PRESCRIBED, QUICKENS, STATE_COLUMNS, X1, G, V, factor_of
+
+TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
+MAX_PARTS = 16.0  # of a step, however fast joints whirl
+TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
+
+
+@kernel
+def even_part(tree, state, aim, rest, least):
+    """The next of equal parts of `rest` seconds in which no joint turns too far, none shorter than `least`."""
+    longest = rest
+    for i in range(1, len(tree.parent)):
+        limp = state.behaviour[i] == LIMP
+        if limp or aim.mode[i] != PRESCRIBED:
+            turn = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                turn += state.rate[V, d] * state.rate[V, d]
+            gain = state.body[i, QUICKENS] if limp else 0.0
+            # turn·t + gain·t²/2 = TURN_LIMIT
+            fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * TURN_LIMIT)
+            if fast * longest > 2.0 * TURN_LIMIT:
+                longest = 2.0 * TURN_LIMIT / fast
+    if longest >= rest:
+        return rest
+    return rest / math.ceil(rest / max(longest, min(least, rest)) - 1e-9)
+
+
+@kernel
+def too_far(tree, state, work, h):
+    """Whether a limp joint would turn too far between the rates it has and those it ends with."""
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] == LIMP and tree.kind[i] != FREE:
+            turn = 0.0
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
+            if h * math.sqrt(turn) > 2.0 * TOO_FAR:
+                return True
+    return False
+
+
+@kernel
+def remember(state, work):
+    """Keep the state as it is before a step that may have to be taken again."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            work.kept[i, k] = state.body[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            work.kept_rate[k, d] = state.rate[k, d]
+
+
+@kernel
+def return_to(state, work):
+    """The state as it was remembered."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            state.body[i, k] = work.kept[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            state.rate[k, d] = work.kept_rate[k, d]
+
+
+@kernel
+def note_quickening(tree, state, aim, work, h):
+    """From the rates a step began with (still in V) and those it ends with."""
+    for i in range(1, len(tree.parent)):
+        change = 0.0
+        if aim.mode[i] == LOOSE and tree.kind[i] != FREE:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
+        state.body[i, QUICKENS] = math.sqrt(change) / h
+
+
+@part
+def brake_whirls(tree, state, work, pose, base, change, least):
+    """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
+    speed by friction of their own: within the tree, so that its momentum stays. The main factor is that of
+    `pose`; `change`, base (nv,).
+    """
+    factor = factor_of(work, MAIN)
+    push, answer = work.rate[G], work.rate[X1]
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] != LIMP or tree.kind[i] == FREE or not factor.active[i]:
+            continue
+        first, end = tree.dof[i], tree.dof[i + 1]
+        rate = 0.0
+        for d in range(first, end):
+            rate += (base[d] + change[d]) ** 2
+        rate = math.sqrt(rate)
+        if not rate * least > TURN_LIMIT:
+            continue
+        for d in range(len(push)):
+            push[d] = 0.0
+        for d in range(first, end):
+            push[d] = (base[d] + change[d]) / rate
+        solve(tree, pose, factor, push, answer)
+        moved = 0.0
+        for d in range(first, end):
+            moved += push[d] * answer[d]
+        if moved > 0.0:
+            for d in range(len(push)):
+                change[d] += (TURN_LIMIT / least - rate) / moved * answer[d]
