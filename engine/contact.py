@@ -27,7 +27,7 @@ from .pairs import find_pairs
 from .rows import row_rate
 from .shape_tables import BODY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
-from .standing import allow_source
+from .standing import allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
@@ -112,6 +112,7 @@ def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
+    yield_to_pull(tree, state, aim, touch)
     _start_warm(touch, h)
     return h
 

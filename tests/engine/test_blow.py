@@ -1,4 +1,4 @@
-"""How a character answers a blow: soft joints swing, but in bounds; what braces holds."""
+"""How a character answers a blow: soft joints swing, but in bounds; what braces holds; feet let the body get back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from curves import error_curve
 from engine.model import Model
 from engine.moments import inertia
 from engine.motion import Motion
-from naive import angle_between
+from naive import angle_between, forward
 from props import planks
 from shapes import hinge_angles, joint_rotations, rod_inertia, still_motion
+from test_impact import walker
 
 FPS = 24.0
 SWING = 1.0  # [rad] as far as a blow swings a joint
@@ -100,3 +101,40 @@ def test_an_arm_that_braces_holds_while_another_gives_way(figure):
     swing = turned(source, result.motion).max(axis=0)
     assert swing[1] > 3.0, "the blow is felt"
     figure("two blocks at once, one braced against: the braced arm turns [°]", swing[2], 0.05)
+
+
+def marching(model: Model, steps: int) -> Motion:
+    """Marching on the spot, left foot first: a step every 14 frames, a foot in the air for 12 of them."""
+    frames = 14 * steps + 1
+    angles = np.zeros((frames, len(model), 3))
+    for start, side in ((0, "l"), (14, "r")):
+        since = (np.arange(frames) - start) % 28
+        lift = 0.5 * np.sin(np.pi * np.minimum(since, 12) / 12) ** 2
+        angles[:, model.index(f"thigh.{side}"), 1] = -lift
+        angles[:, model.index(f"shin.{side}"), 0] = 2.0 * lift
+        angles[:, model.index(f"foot.{side}"), 1] = -lift
+    return Motion.build(model, FPS, joint_rotations(model, angles))
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.6], ids=["ice", "floor"])
+@pytest.mark.parametrize("settle", [0.3, 0.5])
+def test_a_marcher_who_is_struck_gets_back_into_step(settle, friction, figure):
+    """The foot in the air comes down beside its place and stays there; the next steps must not hand that on."""
+    model, hit = walker(), 32
+    source = marching(model, 8)
+    way = [0.05, 0.25, 1.38] + (np.arange(len(source)) - hit)[:, None] / FPS * [0.0, -7.0, 0.0]
+    ball = engine.Collider("ball", [engine.Sphere(0.1)], way, moves="FREE", mass=5.0, bounce=0.3, free_from=hit - 1)
+    scene = engine.Scene(ground=engine.Ground(friction=friction), colliders=[ball], touch_self=False)
+    result = engine.simulate(model, source, engine.Follow(root="ASSISTED", settle_time=settle), scene)
+    swing = turned(source, result.motion)
+    name = f"a marcher is struck, settle {settle} s, friction {friction}"
+    figure(f"{name}: off the source before [°]", swing[: hit - 2].max(), 1e-6)
+    assert swing[:, 0].max() > 5.0, "the blow is felt"
+    figure(f"{name}: a joint turns at most [°]", swing[:, 1:].max(), 1.15 * np.degrees(SWING))
+    root = np.linalg.norm((result.motion.positions - source.positions)[-1, 0])
+    figure(f"{name}: root off after three paces [mm]", 1000.0 * root, 0.6)
+    figure(f"{name}: root leans after three paces [°]", swing[-1, 0], 0.1)
+    places, found = (forward(model, m.rotations, m.positions).anchors[-1] for m in (source, result.motion))
+    for side in "lr":
+        foot = model.index(f"foot.{side}")
+        figure(f"{name}: foot.{side} off after three paces [mm]", 1000 * np.linalg.norm((found - places)[foot]), 5.0)
