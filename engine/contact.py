@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from .aim import advance, joint_rates, take_blow
+from .carry import note_carried
 from .collide import collide
 from .contact_table import BODY_A as ROW_A
 from .contact_table import BODY_B as ROW_B
@@ -113,6 +114,7 @@ def meet(tree, state, aim, work, touch, frame, h, gravity, cut):
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
     yield_to_pull(tree, state, aim, touch)
+    note_carried(tree, state, work, touch)
     _start_warm(touch, h)
     return h
 

@@ -19,6 +19,7 @@ import math
 
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_form, composite_inertia, factorise, generalized, solve
+from .carry import add_carried
 from .holds import feel_wind
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
@@ -201,6 +202,7 @@ def prepare_factor(tree, state, aim, work, pose, h):
             work.body[i, COMPLIANCE] = _compliance(aim, i, h)
     if compliant:
         composite_inertia(tree, pose, work.body, COMPOSITE)
+        add_carried(tree, work)
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
                 first, end = tree.dof[i], tree.dof[i + 1]

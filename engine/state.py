@@ -75,7 +75,8 @@ MOMENTUM2 = np.int64(36)  # 6
 CARRIED = np.int64(42)  # 6: momenta brought over from another pose
 OTHER_DRIFT = np.int64(48)  # 3: anchor rates to put with rates that are sums or changes
 STILL = np.int64(51)  # 3: zeros
-WORK_COLUMNS = np.int64(54)
+WELDED = np.int64(54)  # 10: composite inertia of what is welded to it
+WORK_COLUMNS = np.int64(64)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step
