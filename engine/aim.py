@@ -252,7 +252,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
                 share = plan.setting[row, i, HEAVINESS]
                 if tree.kind[i] != FIXED and (share > 0.0 or aim.body[i, LEANED] != 0.0):
                     aim.mode[i] = COMPLIANT
-                elif _deflected(tree, state, i):
+                elif is_deflected(tree, state, i):
                     # nothing leans on it any more: what is left dies away like any other error
                     _take_reference(tree, state, i)
                     _measure(tree, state, aim, FROM, i)
@@ -274,7 +274,7 @@ def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected."""
     for root in tree.roots:
         if state.behaviour[root] == ASSIST:
-            if _deflected(tree, state, root):
+            if is_deflected(tree, state, root):
                 aim.mode[root] = COMPLIANT
             for i in range(root + 1, tree.last[root] + 1):
                 if aim.mode[i] != PRESCRIBED:
@@ -282,7 +282,7 @@ def _assist_when_disturbed(tree, state, aim):
 
 
 @kernel
-def _deflected(tree, state, i):
+def is_deflected(tree, state, i):
     """Whether the body is off its reference, or was struck and leaves it."""
     for k in range(6):
         if state.body[i, DEFLECTION + k] != 0.0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from .aim import advance, joint_rates, take_blow
+from .carried import note_carried
 from .collide import collide
 from .contact_table import BODY_A as ROW_A
 from .contact_table import BODY_B as ROW_B
@@ -28,7 +29,7 @@ from .pairs import find_pairs
 from .rows import row_rate
 from .shape_tables import BODY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
-from .standing import allow_source
+from .standing import allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
@@ -114,6 +115,8 @@ def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
+    yield_to_pull(tree, state, aim, touch)
+    note_carried(tree, state, work, touch)
     _start_warm(touch, h)
     return h
 

@@ -19,6 +19,7 @@ import math
 
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_inertia, factorise, generalized, mass_block, solve
+from .carried import add_carried
 from .holds import feel_wind
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
@@ -206,6 +207,7 @@ def prepare_factor(tree, state, aim, work, pose, h):
             across_slip(tree, aim, i, work.block)
     if compliant:
         composite_inertia(tree, pose, work.body, COMPOSITE)
+        add_carried(tree, work)
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)

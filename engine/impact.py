@@ -8,16 +8,38 @@ from __future__ import annotations
 
 import math
 
-from .articulated import factorise
+from .aim import joint_rates, measure_error
+from .articulated import composite_inertia, factorise, mass_block
 from .jit import kernel, part
 from .pace import brake_whirls
+from .pd import peak_time, response
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
-from .state import ANSWER, ASSIST, COMPLIANCE, GAINS, LIMP, MAIN, NOW, SIMULATED, V, factor_of, pose_of
+from .spatial import add, axpy, dot, load3, load4, scale, sub
+from .state import (
+    ANSWER,
+    ASSIST,
+    COMPLIANCE,
+    COMPOSITE,
+    COORDS,
+    FROM,
+    GAINS,
+    LIMP,
+    MAIN,
+    NOW,
+    RATE,
+    SIMULATED,
+    VALUE,
+    V,
+    factor_of,
+    pose_of,
+)
 from .sweeps import eliminate_ties, solve_island
 from .touch import (
     ALLOWED,
     BEARS,
     BLOCKS,
+    BODY_A,
+    BODY_B,
     BOUNCE_SPEED,
     BRACED,
     CONTACT,
@@ -34,44 +56,39 @@ from .touch import (
     TIE,
     WHAT,
 )
+from .tree import LOWER
 
 # A blow lasts about this long: what a bearing foot's friction can give meanwhile [s].
 BLOW = 0.02
-# As far as a blow may swing a driven joint [rad], and how often the others are asked again.
-SWING = 1.5
-STIFFENINGS = 4
+# As far as a blow may swing a driven joint off its target [rad], to this share of it; how often the joints
+# are asked again, and by how much at most one resists more at a time.
+SWING, NEAR = 1.0, 0.05
+STIFFENINGS = 6
+LEAST_SHARE = 0.02
+# What a joint carries of an impact.
+BRACING, GIVING = 1, 2
 # Energy a blow may seem to add, of what it moves: rounding.
 EXCESS = 1e-9
 
 
 @part
 def collide_now(tree, state, aim, work, touch, least):
-    """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive unless all that
-    meets is braced against; animated ones stay as they are. No step is shorter than `least`. Returns whether
-    anything changed."""
-    slop, fast = touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
-    any_fast = gives_way = False
-    for b in range(touch.rows.count[BLOCKS]):
-        near = touch.rows.link[b, WHAT] == TIE or touch.rows.block[b, ERROR_NOW] <= slop
-        near = near or touch.rows.block[b, BEARS] > 0.0
-        touch.rows.link[b, ROWS] = 1 if near else 0
-        if (
-            touch.rows.block[b, ERROR_NOW] <= slop
-            and touch.rows.link[b, WHAT] == CONTACT
-            and touch.rows.block[b, SPEED_NOW] - touch.rows.block[b, ALLOWED] < fast
-        ):
-            any_fast = True
-            gives_way = gives_way or touch.rows.link[b, BRACED] == 0
+    """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
+    carry what is braced against hold; animated ones stay as they are. No step is shorter than `least`. Returns
+    whether anything changed."""
+    any_fast, gives_way = _find_blows(tree, touch)
     if not any_fast:
         return False
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
-        factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and gives_way)
+        passive = gives_way and touch.rows.tally[i] != BRACING
+        factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
         work.body[i, COMPLIANCE] = 0.0
+    composite_inertia(tree, pose, work.body, COMPOSITE)
     for _ in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
-        if not _stiffen(tree, state, aim, work, factor):
+        if not _stiffen(tree, state, aim, work, pose, factor):
             break
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
@@ -83,20 +100,68 @@ def collide_now(tree, state, aim, work, touch, least):
 
 
 @kernel
-def _stiffen(tree, state, aim, work, factor):
-    """A blow may set a driven joint swinging by SWING at most; one that would go farther (a finger whose
-    hand is stopped) holds instead. Returns whether any does."""
+def _find_blows(tree, touch):
+    """Which rows have a part in an impact. Returns whether there is any, and whether joints give way to it;
+    tally becomes what each joint carries of it."""
+    rows, slop, fast = touch.rows, touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
+    any_fast = gives_way = False
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        near = rows.block[b, ERROR_NOW] <= slop
+        rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
+        closes = rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
+        if near and closes and rows.link[b, WHAT] == CONTACT:
+            any_fast = True
+            gives_way = gives_way or rows.link[b, BRACED] == 0
+            carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
+            for side in range(2):
+                i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
+                while i > 0:
+                    rows.tally[i] = max(rows.tally[i], carries)
+                    i = tree.parent[i]
+    return any_fast, gives_way
+
+
+@kernel
+def _stiffen(tree, state, aim, work, pose, factor):
+    """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
+    stopped) resists with as much more inertia as that takes. Returns whether any does."""
     again = False
     for i in range(1, len(tree.parent)):
         if factor.active[i] and state.behaviour[i] == SIMULATED:
-            speed = 0.0
-            for d in range(tree.dof[i], tree.dof[i + 1]):
-                speed += work.rate[ANSWER, d] ** 2
-            # the swing after a blow peaks at speed / (e ω): METHODS §1c
-            if speed > SWING * SWING * math.e * math.e * aim.body[i, GAINS]:
-                factor.active[i] = False
+            share = _share_within(tree, state, aim, work, i)
+            if share < 1.0 - NEAR:
+                own = whole = 0.0
+                first = tree.dof[i]
+                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                for d in range(first, tree.dof[i + 1]):
+                    own += factor.joint[d, LOWER + d - first]
+                    whole += work.block[d, d - first]
+                work.body[i, COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
                 again = True
     return again
+
+
+@kernel
+def _share_within(tree, state, aim, work, i):
+    """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
+    swinging anyway."""
+    kind, d = tree.kind[i], tree.dof[i]
+    omega = math.sqrt(aim.body[i, GAINS])
+    zeta = 0.5 * aim.body[i, GAINS + 1] / omega
+    u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
+    value, rate = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + RATE)
+    c, w = load4(state.body, i, COORDS), joint_rates(kind, state.rate, V, d)
+    e, before = measure_error(kind, c, w, value, rate)
+    _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, ANSWER, d)), value, rate)
+    # the error when a swing from the target is at its widest: |out + share · more| = most
+    out, more = axpy(u, e, scale(g, before)), scale(g, sub(after, before))
+    most = max(SWING * SWING, dot(out, out))
+    one, two = dot(out, more), dot(more, more)
+    if dot(out, out) + 2.0 * one + two <= most:
+        return 1.0
+    return (math.sqrt(max(0.0, one * one + two * (most - dot(out, out)))) - one) / two
 
 
 @kernel

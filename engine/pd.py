@@ -38,3 +38,14 @@ def response(omega, zeta, h):
         slow, fast = math.exp(x - decay * h), math.exp(-x - decay * h)
         ec, es = 0.5 * (slow + fast), 0.5 * (slow - fast) / x * h
     return ec + decay * es, es, -omega * omega * es, ec - decay * es
+
+
+@kernel
+def peak_time(omega, zeta):
+    """When an error that starts at 0 with some speed is largest [s]."""
+    split = zeta * zeta - 1.0
+    if abs(split) < NEAR_CRITICAL:
+        return 1.0 / omega
+    if split < 0.0:
+        return math.acos(zeta) / (omega * math.sqrt(-split))
+    return math.acosh(zeta) / (omega * math.sqrt(split))

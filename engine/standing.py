@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .aim import difference, store_rates
+from .aim import difference, is_deflected, store_rates
 from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
@@ -20,6 +20,7 @@ from .state import (
     COORDS,
     DRIFT,
     FROM,
+    LEANED,
     LIMP,
     LOADED_RATE,
     MOMENTUM,
@@ -35,11 +36,13 @@ from .state import (
     V,
     pose_of,
 )
-from .touch import ALLOWED, BEARS, BLOCKS, BODY_A, BODY_B, BRACED, CONTACT, ERROR_NOW, PLANT, SLOP, WHAT
+from .touch import ALLOWED, BEARS, BLOCKS, BODY_A, BODY_B, BRACED, CONTACT, ERROR_NOW, LIMIT, PLANT, SLOP, WHAT
 from .tree import MASS
 
 # Slower than this a foot near the ground stands on it [m/s].
 STANDS = 0.4
+# A foot that comes down too early by less than this does not stop for it: it would throw the body up [s].
+LANDS = 0.03
 
 
 @part
@@ -93,7 +96,7 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
         for r in range(1, 3):
             rows.block[b, ALLOWED + r] = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOMENTUM, total)
             speed += rows.block[b, ALLOWED + r] ** 2
-        if presses:
+        if presses or meant + LANDS * rate < 0.0:
             rows.block[b, ALLOWED] = min(rate, 0.0)
         if presses or (meant < touch.limit[PLANT] and speed < STANDS * STANDS):
             root = rows.root[max(i, j)]
@@ -102,6 +105,44 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
                 mass += tree.body[k, MASS]
             rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
         rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
+
+
+@kernel
+def yield_to_pull(tree, state, aim, touch):
+    """The hips of a guided character that is off its motion, with nothing but its feet on anything, give way
+    to what pulls it back.
+
+    Otherwise what stands would hold the whole character where it came down, step after step: each foot
+    would be set down as far off as the other stands.
+    """
+    rows = touch.rows
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+        feet = rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0
+        if one != other and rows.link[b, WHAT] != LIMIT and not feet:
+            rows.tally[one] += 1
+            rows.tally[other] += 1
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0:
+            i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
+            root = rows.root[i]
+            if rows.tally[root] == 0 and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
+                rows.link[b, BRACED] = 0
+                aim.body[_hip(tree, i), LEANED] = 1.0
+
+
+@kernel
+def _hip(tree, i):
+    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
+    hip = i
+    while tree.parent[i] > 0:
+        p = tree.parent[i]
+        if i > p + 1 or tree.last[i] < tree.last[p]:
+            hip = i
+        i = p
+    return hip
 
 
 @kernel

@@ -80,7 +80,8 @@ OTHER_DRIFT = np.int64(48)  # 3: anchor rates to put with rates that are sums or
 STILL = np.int64(51)  # 3: zeros
 WAY = np.int64(54)  # 3: how far a root's anchor goes in the first half of the step
 GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it in the step [J], at its root
-WORK_COLUMNS = np.int64(58)
+WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
+WORK_COLUMNS = np.int64(68)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

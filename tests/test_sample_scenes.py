@@ -178,7 +178,7 @@ def test_block_is_held_by_the_arm_that_braces():
     turned = angles(simulate(rig), source)
     assert turned[-1, column(rig, "near.3")] > 10.0
     for plank in ("far.1", "far.2", "far.3"):
-        assert turned[-1, column(rig, plank)] < 0.05
+        assert turned[:, column(rig, plank)].max() < 0.05
     assert places("Block far")[-1, 2] == pytest.approx(1.1 + 0.025 + 0.12, abs=1e-3)
     assert places("Block near")[-1, 2] > 0.9  # it gives way, but carries
 
@@ -213,10 +213,13 @@ def test_tentacle_leans_on_the_wall_and_comes_back():
 def test_walker_is_struck_and_recovers():
     rig = build("ball_hits_walker")
     source = sample(rig)
-    turned = angles(simulate(rig), source)
+    result = simulate(rig)
+    turned = angles(result, source)
     assert turned[:25].max() < MAX_ANGLE
     assert turned[:, column(rig, "chest")].max() > 5.0
-    assert turned[-1].max() < 0.1 * turned.max()
+    assert turned[-1].max() < 0.3
+    for foot in ("foot.L", "foot.R"):  # they do not stay where the blow made them step
+        assert np.linalg.norm((result - source)[-1, column(rig, foot), :3, 3]) < 0.005
     ball = places("Ball")
     assert ball[26:, 0].min() > -2.0 and np.diff(ball[30:, 0]).min() > -0.12  # it came with 0.25 m a frame
 
@@ -243,6 +246,14 @@ def test_box_is_carried_to_the_other_table():
     assert np.abs(np.diff(box[-12:], axis=0)).max() < 1e-4  # it lies still
 
 
+def test_arm_that_gives_way_to_the_box_still_carries_it():
+    rig = build("carry_box")
+    source = sample(rig)
+    rig.heft.ties[0].response = "GIVES_WAY"
+    turned = angles(simulate(rig), source).max()
+    assert 1.0 < turned < 15.0
+
+
 def test_two_bump_and_walk_on():
     rig = build("two_bump")
     other = bpy.data.objects["Bob"]
@@ -252,7 +263,7 @@ def test_two_bump_and_walk_on():
         turned = angles(sample(ob), source)
         assert turned[:28].max() < MAX_ANGLE
         assert turned[:, column(ob, "chest")].max() > 10.0
-        assert turned[-1].max() < 5.0
+        assert turned[-1].max() < 1.0
 
 
 def test_net_holds_together_and_stops_the_ball():

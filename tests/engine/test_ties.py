@@ -8,12 +8,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import engine
+from curves import SETTLE
 from engine.model import Model
 from engine.moments import inertia
 from engine.motion import Motion
 from mujoco_model import Oracle
 from naive import angle_between, forward, rotation_vectors, velocities
-from props import capsule_chain, limp_thing, thing, thrown
+from props import G, capsule_chain, limp_thing, planks, thing, thrown
 from shapes import chain, hinge_angles, joint_rotations, launched, still_motion
 
 FPS = 24.0
@@ -171,6 +172,24 @@ def linkage_in_mujoco(oracle, model, angles, tip, frames):
             mujoco.mj_step(m, d)
         out.append(oracle.coords()[:, 0])
     return np.array(out)
+
+
+@pytest.mark.parametrize("steps", [24, 240])
+@pytest.mark.parametrize("settle", [0.1, 0.3])
+def test_an_arm_gives_way_to_what_it_holds_by_its_own_settle_time(settle, steps, figure):
+    """D k_p E = m g r with the box a part of D (METHODS §1c): a light hand does not droop from a heavy box."""
+    model = planks(1, 1.0, 1.0)
+    reach, half, mass = 0.9, 0.1, 5.0
+    box = engine.Collider("box", [engine.Box((half,) * 3)], (reach, 0.0, -0.15), moves="FREE", mass=mass)
+    scene = engine.Scene(colliders=[box], ties=[engine.Tie("WELD", "plank0", "box")], apart=[("plank0", "box")])
+    result = engine.simulate(model, still_motion(model, 3.0, FPS), engine.Follow(settle_time=settle), scene, steps)
+    place = result.objects["box"][0][-1]
+    whole = (1.0 + 0.02**2) / 12.0 + 0.25 + mass * (reach**2 + 0.15**2 + half**2 / 1.5)
+    wanted = mass * G * place[0] / (whole * (SETTLE / settle) ** 2)
+    found = hinge_angles(model, result.motion)[-1, 0]
+    name = f"a box welded to a plank, settle {settle} s, {steps} steps/s"
+    figure.note(f"{name}: sag [°]", np.degrees(found))
+    figure(f"{name}: off the closed form", abs(found / wanted - 1.0), 0.01)
 
 
 def test_a_hand_picks_a_box_up_carries_it_and_lets_go(figure):
