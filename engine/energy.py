@@ -30,6 +30,7 @@ from .state import (
     FINAL,
     GIVEN,
     GOAL_DRIFT,
+    LIMITED,
     LOOSE,
     MIDDLE,
     MOMENTUM,
@@ -54,7 +55,8 @@ ROUNDING = 1e-12
 def is_limp(tree, aim, root):
     """Whether nothing in the tree is driven or moved by keys."""
     for i in range(root, tree.last[root] + 1):
-        if tree.dof[i + 1] > tree.dof[i] and aim.mode[i] != LOOSE:
+        # a spent drive still gives what it has
+        if tree.dof[i + 1] > tree.dof[i] and (aim.mode[i] != LOOSE or aim.body[i, LIMITED] != 0.0):
             return False
         if tree.kind[i] != FREE:
             drift = load3(aim.body, i, DRIFT_SECANT)
