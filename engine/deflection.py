@@ -22,7 +22,7 @@ from .articulated import composite_form, composite_inertia, factorise, generaliz
 from .holds import feel_wind
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
-from .lean import brace, lean, press
+from .lean import brace, lean, press, tied
 from .model import BALL, FREE
 from .spatial import (
     add,
@@ -486,7 +486,7 @@ def needs_own_factor(tree, aim, work, h):
 
 
 @part
-def second_half(tree, state, aim, work, h, mixed):
+def second_half(tree, state, aim, work, touch, h, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it."""
     middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
@@ -496,7 +496,7 @@ def second_half(tree, state, aim, work, h, mixed):
     # loose joints must end with a projection at this very pose; springs alone, while the step turns them
     # little, may use the middle's factor: a third-order difference
     where = middle
-    if needs_own_factor(tree, aim, work, h):
+    if needs_own_factor(tree, aim, work, h) or tied(touch):
         where = pose
         prepare_factor(tree, state, aim, work, pose, h)
     share_load(tree, aim, work, where, mixed)

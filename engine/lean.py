@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 
 from .articulated import momentum_of
+from .holds import aim_tie
 from .jit import kernel, part
-from .kinematics import velocities
+from .kinematics import place_bodies, velocities
 from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
 from .spatial import add, cross, load3, store3, sub
 from .state import (
     ANSWER,
     CHANGE,
     COMPLIANT,
+    DRIFT,
     FELT,
     GOAL_DRIFT,
     LOAD,
@@ -25,6 +27,7 @@ from .state import (
     MAIN,
     MIDDLE,
     MOTION,
+    NEW_ANCHOR,
     NOW,
     SHARE,
     SHIFTED,
@@ -38,14 +41,17 @@ from .state import (
     factor_of,
     pose_of,
 )
-from .sweeps import eliminate_ties, solve_island
+from .sweeps import eliminate_ties, keep_ties, solve_island, tie_rows
 from .touch import (
+    AHEAD,
     ALLOWED,
+    BEND,
     BLOCKS,
     BODY_A,
     BODY_B,
     BRACED,
     ERROR_NOW,
+    FILLED,
     FORCE,
     FREE_RATE,
     IMPULSE,
@@ -57,6 +63,7 @@ from .touch import (
     SLOP,
     SPEED_NOW,
     TIE,
+    TIED,
     TOTAL,
     WHAT,
 )
@@ -70,12 +77,16 @@ RATE_MOST, SHIFT_MOST = 40.0, 0.1
 
 
 @kernel
-def carry_rows(tree, work, touch):
+def carry_rows(tree, state, work, touch):
     """The points that rows act at go with their bodies to the middle of the step."""
     if touch is None:
         return
     now, middle, rows = pose_of(work, NOW), pose_of(work, MIDDLE), touch.rows
+    if len(touch.holds.tie) > 0:
+        _carry_ties(tree, state, work, touch, middle)
     for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            continue
         for side in range(2):
             i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
             if i > 0:
@@ -84,6 +95,20 @@ def carry_rows(tree, work, touch):
                     column = (ON_A if side == 0 else ON_B) + 6 * r
                     force = load3(rows.block, b, column + 3)
                     store3(rows.block, b, column, add(load3(rows.block, b, column), cross(way, force)))
+
+
+@kernel
+def _carry_ties(tree, state, work, touch, middle):
+    """Ties go where their bodies' turning takes them. BEND: what that adds to rates that stay as they are."""
+    rows, where = touch.rows, touch.found.where[AHEAD]
+    place_bodies(tree, middle, work.body, NEW_ANCHOR, where)
+    velocities(tree, middle, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            aim_tie(touch.holds, rows, where, b)
+            for r in range(3):
+                rate = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
+                rows.block[b, BEND + r] = rate - rows.block[b, SPEED_NOW + r]
 
 
 @part
@@ -100,6 +125,7 @@ def lean(tree, work, touch, pose):
             touch.rows.block[b, TOTAL + r] = 0.0
     lay_paths(tree, pose, factor, touch.rows)
     find_islands(tree, factor, touch.rows)
+    touch.rows.count[FILLED] = 0
 
 
 @part
@@ -137,7 +163,7 @@ def brace(tree, state, aim, work, touch, pose, h):
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
                 ties = eliminate_ties(rows, first, last)
-                _ask(tree, touch, work, first, last, total, 1.0, h)
+                _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 take(rows, first, last, SHIFT, 1.0)
                 first = end
@@ -154,8 +180,11 @@ def brace(tree, state, aim, work, touch, pose, h):
 
 
 @kernel
-def _ask(tree, touch, work, first, last, total, gamma, h):
-    """FREE_RATE and the forces to start from, of an island's rows."""
+def _ask(tree, touch, work, first, last, total, gamma, share, h):
+    """FREE_RATE and the forces to start from, of an island's rows, `share` of the way through the step.
+
+    A tie's rates are nothing where it stands; seen from the middle they run from BEND to its negative.
+    """
     rows = touch.rows
     for k in range(first, last):
         b = rows.order[k]
@@ -163,7 +192,7 @@ def _ask(tree, touch, work, first, last, total, gamma, h):
         for n in range(3):
             rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
             rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
-            rows.row[FREE_RATE, r + n] -= rows.block[b, ALLOWED + n]
+            rows.row[FREE_RATE, r + n] += (2.0 * share - 1.0) * rows.block[b, BEND + n] - rows.block[b, ALLOWED + n]
         rows.row[FREE_RATE, r] -= _wanted(rows, b, h)
 
 
@@ -183,15 +212,15 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         total[d] = follow + rate[STAGE_RATE, d] + gamma * rate[x_row, d]
     velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
     factor = factor_of(work, MAIN)
-    first = 0
+    first = tied = 0
     for head in tree.roots:
         end = rows.tally[head]
         if end <= first:
             continue
         last = solved_end(rows, first, end)
-        fill_matrix(factor, rows, first, last)
-        ties = eliminate_ties(rows, first, last)
-        _ask(tree, touch, work, first, last, total, gamma, h)
+        ties = _fill(factor, rows, first, last, tied)
+        tied += ties
+        _ask(tree, touch, work, first, last, total, gamma, share, h)
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
@@ -207,13 +236,40 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
     if last_stage:
         give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
         _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST)
-        load_bodies(tree, rows, work, TOTAL)
-        for i in range(len(tree.parent)):
-            for k in range(6):
-                touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
+        note_forces(tree, work, touch)
+        rows.count[TIED] = tied
         for d in range(len(total)):
             rate[STOPS, d] = 0.0
         load_joints(tree, rows, TOTAL, rate[STOPS])
+
+
+@kernel
+def _fill(factor, rows, first, last, at):
+    """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
+    if rows.count[FILLED] == first + 1:
+        return tie_rows(rows, first, last)
+    fill_matrix(factor, rows, first, last)
+    ties = eliminate_ties(rows, first, last)
+    keep_ties(rows, at, ties)
+    rows.count[FILLED] = first + 1
+    return ties
+
+
+@kernel
+def tied(touch):
+    """Whether ties were solved in this step."""
+    if touch is None:
+        return False
+    return touch.rows.count[TIED] > 0
+
+
+@kernel
+def note_forces(tree, work, touch):
+    """What rows and wind give the bodies in the whole step."""
+    load_bodies(tree, touch.rows, work, TOTAL)
+    for i in range(len(tree.parent)):
+        for k in range(6):
+            touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
 
 
 @kernel
@@ -268,6 +324,7 @@ def forget_forces(work, touch):
     """A step in which nothing can be pushed."""
     if touch is None:
         return
+    touch.rows.count[TIED] = 0
     for d in range(len(work.rate[STOPS])):
         work.rate[STOPS, d] = work.rate[SHIFTED, d] = 0.0
     for i in range(len(touch.force)):

@@ -18,6 +18,7 @@ from .model import BALL, FREE
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
+    axpy,
     copy,
     cross,
     load3,
@@ -65,6 +66,7 @@ from .state import (
     pose_of,
 )
 from .strength import ROUNDS, any_limit, give_in
+from .ties import close_ties, still_ties
 from .tree import COM, MASS
 
 # A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
@@ -78,8 +80,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     free = any_free(tree, aim)
     weak = any_limit(tree, state, plan, frame)
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
-    middle_pose(tree, state, aim, work, h)
-    carry_rows(tree, work, touch)
+    middle_pose(tree, state, aim, work, h, gravity)
+    carry_rows(tree, state, work, touch)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
@@ -98,14 +100,17 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     if free:
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
-    if loaded:
-        second_half(tree, state, aim, work, h, mixed)
-    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
+    close_ties(tree, state, aim, work, touch, h, gravity)
+    if loaded:
+        second_half(tree, state, aim, work, touch, h, mixed)
+    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+    if free:
         balance_roots(tree, state, aim, work, touch, h, gravity)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
+    still_ties(tree, aim, work, touch)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work)
@@ -125,19 +130,25 @@ def anything_loaded(tree, aim):
 
 
 @part
-def middle_pose(tree, state, aim, work, h):
+def middle_pose(tree, state, aim, work, h, gravity):
     """Kinematics half a step ahead, as far as it is known."""
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         c = load4(state.body, i, COORDS)
+        drift = load3(aim.body, i, DRIFT_SECANT)
         if aim.mode[i] == PRESCRIBED:
             c = advance(kind, c, joint_rates(kind, aim.rate, SECANT, d), half)
+            if kind == FREE:
+                drift = load3(aim.rate, SECANT, d + 3)
         else:
             c = advance(kind, c, joint_rates(kind, state.rate, V, d), half)
+            if kind == FREE:
+                drift = load3(state.rate, V, d + 3)
+                if aim.mode[i] == LOOSE:
+                    drift = axpy(half, gravity, drift)
         store4(work.body, i, NEW, c)
-        drift = scale(half, load3(aim.body, i, DRIFT_SECANT))
-        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
+        store3(work.body, i, NEW_ANCHOR, axpy(half, drift, load3(state.body, i, ANCHOR)))
     forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))
 
 

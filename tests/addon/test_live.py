@@ -154,9 +154,9 @@ def test_a_warning_does_not_stop_following(rig):
 
 def test_a_source_that_cannot_be_simulated_is_tried_once(rig, monkeypatch):
     rig.heft.live = True
-    actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1).keyframe_points[
-        5
-    ].co[1] = float("nan")
+    actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1).keyframe_points[5].co[
+        1
+    ] = float("nan")
     tries = []
     refresh = live.refresh
     monkeypatch.setattr(live, "refresh", lambda rig: tries.append(1) or refresh(rig))
