@@ -14,6 +14,7 @@ from .kinematics import momenta, velocities
 from .model import BALL, FREE
 from .spatial import (
     add,
+    axpy,
     cross,
     dot,
     load3,
@@ -168,9 +169,12 @@ def aim_tie(holds, rows, where, b):
         return
     spot = _spot(where, i, load3(holds.tie, t, TIE_POINT_A))
     other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
+    off = sub(spot, other)
+    if holds.tie_link[t, TIE_KIND] != DISTANCE:
+        # one place for both, so that force and reaction make no couple
+        spot = other = axpy(0.5, off, other)
     arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
     if holds.tie_link[t, TIE_KIND] == DISTANCE:
-        off = sub(spot, other)
         length = math.sqrt(dot(off, off))
         along = scale(1.0 / length, off) if length > 1e-9 else (0.0, 0.0, 1.0)
         put_force(rows.block, b, ON_A, i, arm_a, along)

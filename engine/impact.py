@@ -122,7 +122,7 @@ def _share_blow(tree, work, touch, pose, factor):
             speed = rows.row[FREE_RATE, r]
             if speed < fast and rows.link[b, WHAT] == CONTACT:
                 rows.row[FREE_RATE, r] += rows.block[b, REBOUND] * speed
-        ties = eliminate_ties(rows, first, last)
+        ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
         solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
         take(rows, first, last, IMPULSE, 1.0)
         first = end

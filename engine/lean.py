@@ -13,6 +13,7 @@ from .articulated import momentum_of
 from .holds import aim_tie
 from .jit import kernel, part
 from .kinematics import place_bodies, velocities
+from .roots import half_way
 from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
 from .spatial import add, cross, load3, store3, sub
 from .state import (
@@ -74,15 +75,19 @@ RECOVER = 0.03
 NO_FRICTION = -1.0
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
+# As far as ties, and all else with them, may turn any joint by the rates and the shift of a step [rad]. Ties
+# that cannot all hold would otherwise throw about what is nearly fixed.
+TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
 @kernel
-def carry_rows(tree, state, work, touch):
+def carry_rows(tree, state, aim, work, touch, h, gravity):
     """The points that rows act at go with their bodies to the middle of the step."""
     if touch is None:
         return
     now, middle, rows = pose_of(work, NOW), pose_of(work, MIDDLE), touch.rows
     if len(touch.holds.tie) > 0:
+        half_way(tree, state, aim, work, h, gravity)
         _carry_ties(tree, state, work, touch, middle)
     for b in range(rows.count[BLOCKS]):
         if rows.link[b, WHAT] == TIE:
@@ -162,7 +167,7 @@ def brace(tree, state, aim, work, touch, pose, h):
             if end > first:
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
-                ties = eliminate_ties(rows, first, last)
+                ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
                 _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 take(rows, first, last, SHIFT, 1.0)
@@ -218,7 +223,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         if end <= first:
             continue
         last = solved_end(rows, first, end)
-        ties = _fill(factor, rows, first, last, tied)
+        ties = _fill(factor, rows, first, last, tied, touch.limit[LEAST])
         tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
@@ -227,7 +232,8 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             _shift(rows, touch.limit, first, last, ties, h)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
-    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma)
+    loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
+    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma, loose)
     for d in range(len(total)):
         rate[x_row, d] += rate[ANSWER, d]
     for b in range(rows.count[BLOCKS]):
@@ -235,7 +241,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
     if last_stage:
         give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
-        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST)
+        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST, TIES_SHIFT if tied > 0 else math.inf)
         note_forces(tree, work, touch)
         rows.count[TIED] = tied
         for d in range(len(total)):
@@ -244,12 +250,12 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
 
 
 @kernel
-def _fill(factor, rows, first, last, at):
+def _fill(factor, rows, first, last, at, least):
     """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
     if rows.count[FILLED] == first + 1:
         return tie_rows(rows, first, last)
     fill_matrix(factor, rows, first, last)
-    ties = eliminate_ties(rows, first, last)
+    ties = eliminate_ties(rows, first, last, least)
     keep_ties(rows, at, ties)
     rows.count[FILLED] = first + 1
     return ties
@@ -273,20 +279,21 @@ def note_forces(tree, work, touch):
 
 
 @kernel
-def _hold_within(tree, aim, rows, x, column, most):
+def _hold_within(tree, aim, rows, x, column, driven, loose):
     """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
-    what they can: x and the numbers in `column` scaled until no joint exceeds `most`."""
-    largest = 0.0
+    what they can: x and the numbers in `column` scaled until none exceeds `driven`, and no loose one `loose`."""
+    times = 1.0
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                largest = max(largest, abs(x[d]))
-    if largest > most:
+        most = driven if aim.mode[i] == COMPLIANT else loose
+        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+            if times * abs(x[d]) > most:
+                times = most / abs(x[d])
+    if times < 1.0:
         for d in range(len(x)):
-            x[d] *= most / largest
+            x[d] *= times
         for b in range(rows.count[BLOCKS]):
             for r in range(3):
-                rows.block[b, column + r] *= most / largest
+                rows.block[b, column + r] *= times
 
 
 @kernel

@@ -80,8 +80,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
     free = any_free(tree, aim)
     weak = any_limit(tree, state, plan, frame)
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
-    middle_pose(tree, state, aim, work, h, gravity)
-    carry_rows(tree, state, work, touch)
+    middle_pose(tree, state, aim, work, h)
+    carry_rows(tree, state, aim, work, touch, h, gravity)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
@@ -110,7 +110,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, gravity):
         balance_roots(tree, state, aim, work, touch, h, gravity)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
-    still_ties(tree, aim, work, touch)
+    still_ties(tree, aim, work, touch, h)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work)
@@ -130,7 +130,7 @@ def anything_loaded(tree, aim):
 
 
 @part
-def middle_pose(tree, state, aim, work, h, gravity):
+def middle_pose(tree, state, aim, work, h):
     """Kinematics half a step ahead, as far as it is known."""
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
@@ -145,8 +145,6 @@ def middle_pose(tree, state, aim, work, h, gravity):
             c = advance(kind, c, joint_rates(kind, state.rate, V, d), half)
             if kind == FREE:
                 drift = load3(state.rate, V, d + 3)
-                if aim.mode[i] == LOOSE:
-                    drift = axpy(half, gravity, drift)
         store4(work.body, i, NEW, c)
         store3(work.body, i, NEW_ANCHOR, axpy(half, drift, load3(state.body, i, ANCHOR)))
     forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))

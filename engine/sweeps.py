@@ -26,7 +26,7 @@ POLISH, POLISH_EVERY = 3, 8
 # press harder the more they rub) it is held for a while, so that each round is a convex problem.
 LOOSE, HOLD = 12, 8
 # Redundant ties share their impulses evenly: a hint of softness, as a share of a row's diagonal.
-SOFT = 1e-10
+SOFT = 1e-4
 SOFT_POLISH = 1e-9
 
 
@@ -40,11 +40,14 @@ def tie_rows(rows, first, last):
 
 
 @part
-def eliminate_ties(rows, first, last):
+def eliminate_ties(rows, first, last, least):
     """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
-    large to be fetched for every row. Returns how many rows they are."""
+    large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
+    Returns how many rows they are."""
     matrix, whole = rows.matrix, rows.row[STEP]
     ties, size = tie_rows(rows, first, last), 3 * (last - first)
+    if ties == 0:
+        return ties
     for k in range(ties):
         whole[k] = matrix[k, k]
     for k in range(0, ties, 3):
@@ -53,8 +56,9 @@ def eliminate_ties(rows, first, last):
                 f = matrix[s, r] / matrix[s, s] if matrix[s, s] > 0.0 else 0.0
                 for j in range(r, size):
                     matrix[r, j] -= f * matrix[s, j]
-            # a row that says what others said already gives nothing
-            matrix[r, r] = matrix[r, r] + SOFT * whole[r] if matrix[r, r] > SOFT * whole[r] else 0.0
+            # nor does a row that says what others have said already
+            soft = SOFT * whole[r]
+            matrix[r, r] = matrix[r, r] + soft if whole[r] > least and matrix[r, r] > soft else 0.0
         p0, p1, p2 = matrix[k, k], matrix[k + 1, k + 1], matrix[k + 2, k + 2]
         for i in range(k + 3, size):
             f0 = matrix[k, i] / p0 if p0 > 0.0 else 0.0
@@ -77,18 +81,18 @@ def keep_ties(rows, at, ties):
 
 
 @kernel
-def solve_ties(rows, at, ties, least):
+def solve_ties(rows, at, ties):
     """FORCE from FREE_RATE by the tie rows kept at `at`."""
     tied, b, p = rows.tied, rows.row[FREE_RATE], rows.row[FORCE]
     end = at + ties
     for k in range(at, end):
-        if tied[k, k] > least:
+        if tied[k, k] > 0.0:
             f = b[k] / tied[k, k]
             for i in range(k + 1, end):
                 b[i] -= f * tied[k, i]
     for k in range(end - 1, at - 1, -1):
         p[k] = 0.0
-        if tied[k, k] > least:
+        if tied[k, k] > 0.0:
             total = b[k]
             for j in range(k + 1, end):
                 total += tied[k, j] * p[j]
@@ -106,7 +110,7 @@ def solve_island(rows, first, last, ties, least, lasts):
     matrix, b, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     size = 3 * (last - first)
     for k in range(ties):
-        if matrix[k, k] > least:
+        if matrix[k, k] > 0.0:
             f = b[k] / matrix[k, k]
             for i in range(k + 1, size):
                 b[i] -= f * matrix[k, i]
@@ -115,7 +119,7 @@ def solve_island(rows, first, last, ties, least, lasts):
         taken = _sweep(rows, first, last, ties, least, lasts)
     for k in range(ties - 1, -1, -1):
         p[k] = 0.0
-        if matrix[k, k] > least:
+        if matrix[k, k] > 0.0:
             total = b[k]
             for j in range(k + 1, size):
                 total += matrix[k, j] * p[j]

@@ -40,11 +40,13 @@ from .state import (
     pose_of,
 )
 from .sweeps import solve_ties, tie_rows
-from .touch import AHEAD, BLOCKS, FORCE, FREE_RATE, LEAST, SHIFT, TIE, TIED, TOTAL, WHAT
+from .touch import AHEAD, BLOCKS, ERROR_NOW, FORCE, FREE_RATE, SHIFT, SPEED_NOW, TIE, TIED, TOTAL, WHAT
 
 ROUNDS = 8
 # Ties nearer than this are closed [m, rad], slower than this they hold still [m/s, rad/s].
 CLOSED, STILL_ENOUGH = 1e-10, 1e-9
+# Ties farther or faster apart than this as a step begins were not closed by the one before [m, rad; in a step].
+OPEN = 1e-6
 # A round that leaves more than this share was in vain: the ties cannot all be closed.
 VAIN = 0.5
 # A round may turn no joint by more than this [rad].
@@ -53,26 +55,41 @@ FAR = 0.3
 
 @part
 def close_ties(tree, state, aim, work, touch, h, gravity):
-    """More impulse in the middle until ties are closed at the end pose; where they cannot be, none."""
+    """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
+
+    Ties that were open or tore when the step began are brought together by places alone: what
+    closes them is no force of theirs.
+    """
     if touch is None:
         return
     if touch.rows.count[TIED] == 0:
         return
+    push = _whole(touch, h)
     before = math.inf
     for _ in range(ROUNDS):
         off = _errors(tree, work, touch)
-        if off <= CLOSED:
-            return
         if off > VAIN * before:
-            if off > before:
-                _press_on(tree, state, aim, work, touch, -1.0, h, gravity)
+            _move_on(tree, state, aim, work, touch, push, -1.0, h, gravity)
+            return
+        if off <= CLOSED:
             return
         before = off
         _solve(tree, touch)
         give(tree, pose_of(work, MIDDLE), factor_of(work, MAIN), touch.rows, work, SHIFT, work.rate[ANSWER])
         if _largest_turn(tree, work) > FAR:
             return
-        _press_on(tree, state, aim, work, touch, 1.0, h, gravity)
+        _move_on(tree, state, aim, work, touch, push, 1.0, h, gravity)
+
+
+@kernel
+def _whole(touch, h):
+    """Whether ties were closed and still when the step began."""
+    block, largest = touch.rows.block, 0.0
+    for b in range(touch.rows.count[BLOCKS]):
+        if touch.rows.link[b, WHAT] == TIE:
+            for r in range(3):
+                largest = max(largest, abs(block[b, ERROR_NOW + r]), h * abs(block[b, SPEED_NOW + r]))
+    return largest < OPEN
 
 
 @kernel
@@ -105,7 +122,7 @@ def _solve(tree, touch):
         end = rows.tally[head]
         if end > first:
             ties = tie_rows(rows, first, end)
-            solve_ties(rows, at, ties, touch.limit[LEAST])
+            solve_ties(rows, at, ties)
             for k in range(ties):
                 rows.block[rows.order[first + k // 3], SHIFT + k % 3] = rows.row[FORCE, at + k]
             at += ties
@@ -122,24 +139,26 @@ def _largest_turn(tree, work):
 
 
 @kernel
-def _press_on(tree, state, aim, work, touch, sign, h, gravity):
-    """Impulses that move places by ±ANSWER, felt by rates, momenta and forces as if solved at once."""
+def _move_on(tree, state, aim, work, touch, push, sign, h, gravity):
+    """Places moved by ±ANSWER; where `push` by impulses, felt by rates, momenta and forces as if solved at once."""
     final = pose_of(work, FINAL)
     for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
         if aim.mode[i] == PRESCRIBED:
             continue
-        kind, d = tree.kind[i], tree.dof[i]
-        for k in range(d, tree.dof[i + 1]):
-            work.rate[ENDS, k] += sign * 2.0 / h * work.rate[ANSWER, k]
-            work.rate[MEAN, k] += sign / h * work.rate[ANSWER, k]
-        if not is_free(tree, aim, i):
+        if push:
+            for k in range(d, tree.dof[i + 1]):
+                work.rate[ENDS, k] += sign * 2.0 / h * work.rate[ANSWER, k]
+                work.rate[MEAN, k] += sign / h * work.rate[ANSWER, k]
+        if not (push and is_free(tree, aim, i)):
             w = joint_rates(kind, work.rate, ANSWER, d)
             store4(work.body, i, NEW, advance(kind, load4(work.body, i, NEW), w, sign))
             if kind == FREE:
                 for k in range(3):
                     work.body[i, NEW_ANCHOR + k] += sign * work.rate[ANSWER, d + 3 + k]
-    _add_up(tree, work, touch, sign * 2.0 / h)
-    free = any_free(tree, aim)
+    free = push and any_free(tree, aim)
+    if push:
+        _add_up(tree, work, touch, sign * 2.0 / h)
     if free:
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
@@ -156,7 +175,7 @@ def _add_up(tree, work, touch, times):
 
 
 @part
-def still_ties(tree, aim, work, touch):
+def still_ties(tree, aim, work, touch, h):
     """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
     if touch is None:
         return
@@ -171,16 +190,14 @@ def still_ties(tree, aim, work, touch):
     before = math.inf
     for _ in range(ROUNDS):
         speed = _speeds(tree, work, touch)
-        if speed <= STILL_ENOUGH:
-            return
-        sign = 1.0
-        if speed > VAIN * before:
-            if speed <= before:
+        sign = -1.0 if speed > VAIN * before else 1.0
+        if sign > 0.0:
+            if speed <= STILL_ENOUGH:
                 return
-            sign = -1.0
-        else:
             _solve(tree, touch)
             give(tree, pose, factor_of(work, MAIN), rows, work, SHIFT, rate[ANSWER])
+            if h * _largest_turn(tree, work) > FAR:
+                return
         before = speed
         for d in range(len(rate[ANSWER])):
             rate[ENDS, d] += sign * rate[ANSWER, d]
