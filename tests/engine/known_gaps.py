@@ -11,9 +11,7 @@ REDUNDANT = "redundant contacts do not share evenly: a box's corners, and the sp
 STACK = "a stack that gets heavier upwards still creeps at 3 cm/s"
 BALL_STRENGTH = "the spent drive of a ball joint does not settle on the exact direction"
 WEAK_ASSISTED = "an assisted root with joints weaker than their motion takes can fly apart"
-TIES = "ties are first order in the step"
-NET = "the paper's net of 225 loops opens by 3 mm, not under 1"
-WILD = "random scenes: weak joints under assisted roots, ties on light bodies"
+WILD = "random scenes: weak joints under assisted roots, and with ties that cannot all hold"
 ENERGY = "with bounce or mass ratios of a thousand a jointed body can gain energy in impacts"
 
 _finite = "test_random_scenes_stay_finite"
@@ -32,9 +30,6 @@ STRICT = {
     "test_one_ball_joint_slips_the_right_way": BALL_STRENGTH,
     "test_a_weak_character_stays_finite_whatever_holds_its_root[HINGE-ASSISTED]": WEAK_ASSISTED,
     "test_a_weak_character_stays_finite_whatever_holds_its_root[BALL-ASSISTED]": WEAK_ASSISTED,
-    "test_a_pinned_body_swings_like_one_on_a_ball_joint": TIES,
-    "test_a_weld_keeps_place_and_rotation[240]": TIES,
-    "test_the_papers_net_catches_a_skeleton": NET,
     **{f"{_rods}[{k}-2-1000.0]": ENERGY for k in ("0.0", "0.5", "1.0")},
     **{f"{_rods}[1.0-{k}]": ENERGY for k in ("1-1.0", "2-1.0", "2-10.0", "2-0.001")},
 }
