@@ -14,7 +14,6 @@ from .kinematics import momenta, velocities
 from .model import BALL, FREE
 from .spatial import (
     add,
-    axpy,
     cross,
     dot,
     load3,
@@ -51,6 +50,7 @@ from .state import (
 )
 from .touch import (
     ALLOWED,
+    B_LIGHTER,
     BEARS,
     BEND,
     BODY_A,
@@ -171,8 +171,11 @@ def aim_tie(holds, rows, where, b):
     other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
     off = sub(spot, other)
     if holds.tie_link[t, TIE_KIND] != DISTANCE:
-        # one place for both, so that force and reaction make no couple
-        spot = other = axpy(0.5, off, other)
+        # one place for both, so that force and reaction make no couple: where the lighter body, which the
+        # least lever would set spinning, has it
+        if holds.tie_link[t, B_LIGHTER] != 0:
+            spot = other
+        other = spot
     arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
     if holds.tie_link[t, TIE_KIND] == DISTANCE:
         length = math.sqrt(dot(off, off))
