@@ -56,7 +56,8 @@ from .standing import allow_source
 from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
 from .strength import give_in
-from .sweeps import solve_island
+from .sweeps import eliminate_ties, solve_island
+from .ties import close_ties, still_ties
 from .together import balance_together
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
@@ -66,12 +67,14 @@ ALONE = (
     aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
     brake_whirls,
     feed_forward, give_in, turn_roots, balance_roots, begin_frame, carry_over, second_half, hold_back,
-    middle_pose, move, finish, place_roots, note_work, keep_energy, end_step, drive_torques, run_frames,
+    middle_pose, move, finish, place_roots, close_ties, still_ties, note_work, keep_energy, end_step, drive_torques,
+    run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
-    balance_roots, place_roots, carry_rows, balance_together, note_work, drive_torques, run_frames,
+    balance_roots, place_roots, carry_rows, balance_together, note_work, eliminate_ties, close_ties, still_ties,
+    second_half, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4

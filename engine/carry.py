@@ -6,28 +6,34 @@ which a pair of forces would be a couple too. Must not know how rows are solved.
 
 from __future__ import annotations
 
+from .holds import aim_tie
 from .jit import kernel, part
-from .kinematics import tree_momentum, velocities
+from .kinematics import place_bodies, tree_momentum, velocities
 from .model import FREE
-from .roots import is_free
+from .roots import half_way, is_free
 from .rows import row_rate
 from .spatial import add, axpy, cross, load3, scale, store3, sub
-from .state import ANCHOR, DRIFT, GOAL_ANCHOR, LIMP, MIDDLE, MOTION, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
-from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, PARTING, SPEED_NOW, TURNED, WHAT
+from .state import ANCHOR, DRIFT, GOAL_ANCHOR, LIMP, MIDDLE, MOTION, NEW_ANCHOR, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
+from .touch import AHEAD, BEND, BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, PARTING, SPEED_NOW, TIE, TURNED, WHAT
 from .tree import MASS, PLACE
 
 
 @part
-def carry_rows(tree, state, aim, work, touch, h):
+def carry_rows(tree, state, aim, work, touch, h, gravity):
     """The points that rows act at go with their bodies to the middle of the step; a contact's two meet there."""
     if touch is None:
         return
     rows = touch.rows
     if rows.count[BLOCKS] == 0:
         return
+    if len(touch.holds.tie) > 0:
+        half_way(tree, state, aim, work, h, gravity)
+        _carry_ties(tree, state, work, touch)
     for root in tree.roots:
         store3(work.body, root, WAY, _way_of_root(tree, state, aim, work, root, h))
     for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            continue
         i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
         on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
         if rows.link[b, WHAT] == CONTACT and i > 0 and j > 0:
@@ -35,6 +41,20 @@ def carry_rows(tree, state, aim, work, touch, h):
         _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
         _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
     _note_turning(tree, state, work, rows)
+
+
+@kernel
+def _carry_ties(tree, state, work, touch):
+    """Ties go where their bodies' turning takes them. BEND: what that adds to rates that stay as they are."""
+    rows, where, middle = touch.rows, touch.found.where[AHEAD], pose_of(work, MIDDLE)
+    place_bodies(tree, middle, work.body, NEW_ANCHOR, where)
+    velocities(tree, middle, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            aim_tie(touch.holds, rows, where, b)
+            for r in range(3):
+                rate = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
+                rows.block[b, BEND + r] = rate - rows.block[b, SPEED_NOW + r]
 
 
 @kernel

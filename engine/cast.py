@@ -27,6 +27,7 @@ from .shapes import Plane
 from .state import ANIMATED, LIMP, Plan
 from .target import Target
 from .touch import (
+    B_LIGHTER,
     FINDS_LENGTH,
     FINDS_POINT,
     PUSH_COLUMNS,
@@ -127,9 +128,11 @@ class Cast:
         ties, pushes = self.scene.ties, self.scene.pushes
         tie, link = np.zeros((len(ties), TIE_COLUMNS)), np.zeros((len(ties), TIE_LINK_COLUMNS), dtype=np.int64)
         on = np.ones((self.frames, len(ties)), dtype=np.bool_)
+        moment = np.concatenate([[np.inf], np.trace(self.model.inertias, axis1=1, axis2=2)])
         for k, each in enumerate(ties):
             link[k, TIE_A], link[k, TIE_B] = self.row(each.a), self.row(each.b)
             link[k, TIE_KIND], link[k, TIE_BRACED] = TIES.index(each.kind), RESPONSES.index(each.response)
+            link[k, B_LIGHTER] = moment[link[k, TIE_B]] < moment[link[k, TIE_A]]
             tie[k, TIE_POINT_A : TIE_POINT_A + 3] = each.point_a
             link[k, FINDS_POINT], link[k, FINDS_LENGTH] = each.point_b is None, each.length is None
             if each.point_b is not None:

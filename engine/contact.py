@@ -22,7 +22,7 @@ from .first_impact import time_of_impact
 from .holds import add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import collide_now
 from .jit import kernel, part
-from .kinematics import forward, momenta, velocities
+from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
 from .pace import even_part
 from .pairs import find_pairs
@@ -79,7 +79,6 @@ from .touch import (
     WHAT,
     WINDY,
 )
-from .tree import PLACE, ROTATION
 
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
@@ -119,16 +118,6 @@ def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
     note_carried(tree, state, work, touch)
     _start_warm(touch, h)
     return h
-
-
-@kernel
-def place_bodies(tree, pose, table, anchors, where):
-    """World places and rotations of all bodies; root anchors in column `anchors` of `table`."""
-    for root in tree.roots:
-        origin = load3(table, root, anchors)
-        for i in range(root, tree.last[root] + 1):
-            store3(where, i, 0, add(origin, load3(pose.body, i, PLACE)))
-            store4(where, i, 3, load4(pose.body, i, ROTATION))
 
 
 @kernel

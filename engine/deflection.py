@@ -23,7 +23,7 @@ from .carried import add_carried
 from .holds import feel_wind
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, momenta, velocities
-from .lean import brace, lean, press
+from .lean import brace, lean, press, tied
 from .model import BALL, FREE
 from .pace import brake_whirls
 from .spatial import (
@@ -491,7 +491,7 @@ def needs_own_factor(tree, aim, work, h):
 
 
 @part
-def second_half(tree, state, aim, work, h, least, mixed):
+def second_half(tree, state, aim, work, touch, h, least, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it. No step is shorter than `least`."""
     middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
@@ -501,7 +501,7 @@ def second_half(tree, state, aim, work, h, least, mixed):
     # loose joints must end with a projection at this very pose; springs alone, while the step turns them
     # little, may use the middle's factor: a third-order difference
     where = middle
-    if needs_own_factor(tree, aim, work, h):
+    if needs_own_factor(tree, aim, work, h) or tied(touch):
         where = pose
         prepare_factor(tree, state, aim, work, pose, h)
     share_load(tree, aim, work, where, mixed)

@@ -49,7 +49,9 @@ from .state import (
 )
 from .touch import (
     ALLOWED,
+    B_LIGHTER,
     BEARS,
+    BEND,
     BODY_A,
     BODY_B,
     BRACED,
@@ -85,6 +87,7 @@ from .touch import (
     TIE_POINT_B,
     TIE_TURN,
     TOTAL,
+    TURNING,
     TWIST_HIGH,
     TWIST_LOW,
     WELD,
@@ -103,14 +106,14 @@ def add_block(rows, b, what, source, i, j, braced):
     """An empty block between two bodies; returns the next one's number."""
     rows.link[b, BODY_A], rows.link[b, BODY_B] = i, j
     rows.link[b, WHAT], rows.link[b, SOURCE], rows.link[b, ROWS] = what, source, 1
-    rows.link[b, BRACED] = braced
+    rows.link[b, BRACED], rows.link[b, TURNING] = braced, 0
     for k in range(36):
         rows.block[b, ON_A + k] = 0.0
     for k in range(9):
         rows.block[b, OWN + k] = 0.0
     for k in range(3):
         rows.block[b, ERROR_NOW + k] = rows.block[b, IMPULSE + k] = 0.0
-        rows.block[b, SHIFT + k] = rows.block[b, TOTAL + k] = rows.block[b, ALLOWED + k] = 0.0
+        rows.block[b, SHIFT + k] = rows.block[b, TOTAL + k] = rows.block[b, ALLOWED + k] = rows.block[b, BEND + k] = 0.0
     rows.block[b, GRIP] = rows.block[b, REBOUND] = rows.block[b, BEARS] = 0.0
     return b + 1
 
@@ -142,35 +145,59 @@ def add_ties(holds, rows, where, frame, count):
         i, j = holds.tie_link[t, TIE_A], holds.tie_link[t, TIE_B]
         if holds.tie_link[t, HOLDS] == 0:
             _take_hold(holds, where, t, i, j)
-        spot = _spot(where, i, load3(holds.tie, t, TIE_POINT_A))
-        other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
-        off = sub(spot, other)
-        arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
-        b = count
-        count = add_block(rows, b, TIE, t, i, j, holds.tie_link[t, TIE_BRACED])
-        if holds.tie_link[t, TIE_KIND] == DISTANCE:
-            length = math.sqrt(dot(off, off))
-            along = scale(1.0 / length, off) if length > 1e-9 else (0.0, 0.0, 1.0)
-            put_force(rows.block, b, ON_A, i, arm_a, along)
-            put_force(rows.block, b, ON_B, j, arm_b, scale(-1.0, along))
-            rows.block[b, ERROR_NOW] = length - holds.tie[t, TIE_LENGTH]
-            continue
-        for r in range(3):
-            put_force(rows.block, b, ON_A + 6 * r, i, arm_a, unit(r))
-            put_force(rows.block, b, ON_B + 6 * r, j, arm_b, scale(-1.0, unit(r)))
-            rows.block[b, ERROR_NOW + r] = off[r]
-        if holds.tie_link[t, TIE_KIND] == WELD:
+        kinds = 2 if holds.tie_link[t, TIE_KIND] == WELD else 1
+        for k in range(kinds):
             b = count
             count = add_block(rows, b, TIE, t, i, j, holds.tie_link[t, TIE_BRACED])
-            should = quat_mul(load4(where, j, 3), load4(holds.tie, t, TIE_TURN))
-            turn = quat_log(quat_mul(load4(where, i, 3), quat_conj(should)))
-            for r in range(3):
-                if i > 0:
-                    store3(rows.block, b, ON_A + 6 * r, unit(r))
-                if j > 0:
-                    store3(rows.block, b, ON_B + 6 * r, scale(-1.0, unit(r)))
-                rows.block[b, ERROR_NOW + r] = turn[r]
+            rows.link[b, TURNING] = k
+            aim_tie(holds, rows, where, b)
+            store3(rows.block, b, ERROR_NOW, tie_error(holds, rows, where, b))
     return count
+
+
+@kernel
+def aim_tie(holds, rows, where, b):
+    """The wrenches of a tie's block, with its bodies as they are in `where`."""
+    i, j, t = rows.link[b, BODY_A], rows.link[b, BODY_B], rows.link[b, SOURCE]
+    if rows.link[b, TURNING] != 0:
+        for r in range(3):
+            if i > 0:
+                store3(rows.block, b, ON_A + 6 * r, unit(r))
+            if j > 0:
+                store3(rows.block, b, ON_B + 6 * r, scale(-1.0, unit(r)))
+        return
+    spot = _spot(where, i, load3(holds.tie, t, TIE_POINT_A))
+    other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
+    off = sub(spot, other)
+    if holds.tie_link[t, TIE_KIND] != DISTANCE:
+        # one place for both, so that force and reaction make no couple: where the lighter body, which the
+        # least lever would set spinning, has it
+        if holds.tie_link[t, B_LIGHTER] != 0:
+            spot = other
+        other = spot
+    arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
+    if holds.tie_link[t, TIE_KIND] == DISTANCE:
+        length = math.sqrt(dot(off, off))
+        along = scale(1.0 / length, off) if length > 1e-9 else (0.0, 0.0, 1.0)
+        put_force(rows.block, b, ON_A, i, arm_a, along)
+        put_force(rows.block, b, ON_B, j, arm_b, scale(-1.0, along))
+        return
+    for r in range(3):
+        put_force(rows.block, b, ON_A + 6 * r, i, arm_a, unit(r))
+        put_force(rows.block, b, ON_B + 6 * r, j, arm_b, scale(-1.0, unit(r)))
+
+
+@kernel
+def tie_error(holds, rows, where, b):
+    """How far a tie's rows are off, with its bodies as they are in `where` [m, rad]."""
+    i, j, t = rows.link[b, BODY_A], rows.link[b, BODY_B], rows.link[b, SOURCE]
+    if rows.link[b, TURNING] != 0:
+        should = quat_mul(load4(where, j, 3), load4(holds.tie, t, TIE_TURN))
+        return quat_log(quat_mul(load4(where, i, 3), quat_conj(should)))
+    off = sub(_spot(where, i, load3(holds.tie, t, TIE_POINT_A)), _spot(where, j, load3(holds.tie, t, TIE_POINT_B)))
+    if holds.tie_link[t, TIE_KIND] == DISTANCE:
+        return math.sqrt(dot(off, off)) - holds.tie[t, TIE_LENGTH], 0.0, 0.0
+    return off
 
 
 @kernel

@@ -181,7 +181,7 @@ def _share_blow(tree, work, touch, pose, factor):
             continue
         last = solved_end(rows, first, end)
         fill_matrix(factor, rows, first, last)
-        ties = eliminate_ties(rows, first, last)
+        ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
         _ask_back(touch, first, last, 1.0)
         solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
         if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):

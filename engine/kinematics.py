@@ -106,6 +106,16 @@ def _world_inertia(tree, pose, i, turn, anchor):
     store6(pose.body, i, WORLD_INERTIA, diagonal, (own[3] - x * c[1], own[4] - x * c[2], own[5] - y * c[2]))
 
 
+@kernel
+def place_bodies(tree, pose, table, anchors, where):
+    """World places and rotations of all bodies; root anchors in column `anchors` of `table`."""
+    for root in tree.roots:
+        origin = load3(table, root, anchors)
+        for i in range(root, tree.last[root] + 1):
+            store3(where, i, 0, add(origin, load3(pose.body, i, PLACE)))
+            store4(where, i, 3, load4(pose.body, i, ROTATION))
+
+
 @part
 def velocities(tree, pose, v, table, drift, out, motion):
     """Body velocities in column `motion` of `out`: of rates v (nv,) and of anchor rates in the parents' frames."""

@@ -34,12 +34,14 @@ from .state import (
     V,
     factor_of,
 )
-from .sweeps import eliminate_ties, solve_island
+from .sweeps import eliminate_ties, keep_ties, solve_island, tie_rows
 from .touch import (
     ALLOWED,
+    BEND,
     BLOCKS,
     BRACED,
     ERROR_NOW,
+    FILLED,
     FORCE,
     FREE_RATE,
     IMPULSE,
@@ -50,6 +52,7 @@ from .touch import (
     SLOP,
     SPEED_NOW,
     TIE,
+    TIED,
     TOTAL,
     TURNED,
     WHAT,
@@ -62,6 +65,9 @@ NO_FRICTION = -1.0
 HAIR = 0.01
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
+# As far as ties, and all else with them, may turn any joint by the rates and the shift of a step [rad]. Ties
+# that cannot all hold would otherwise throw about what is nearly fixed.
+TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
 @part
@@ -78,6 +84,7 @@ def lean(tree, work, touch, pose):
             touch.rows.block[b, TOTAL + r] = 0.0
     lay_paths(tree, pose, factor, touch.rows)
     find_islands(tree, factor, touch.rows)
+    touch.rows.count[FILLED] = 0
 
 
 @part
@@ -114,7 +121,7 @@ def brace(tree, state, aim, work, touch, pose, h):
             if end > first:
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
-                ties = eliminate_ties(rows, first, last)
+                ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
                 _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 take(rows, first, last, SHIFT, 1.0)
@@ -133,7 +140,10 @@ def brace(tree, state, aim, work, touch, pose, h):
 
 @kernel
 def _ask(tree, touch, work, first, last, total, gamma, share, h):
-    """FREE_RATE and the forces to start from, of an island's rows, `share` of the way through the step."""
+    """FREE_RATE and the forces to start from, of an island's rows, `share` of the way through the step.
+
+    A tie's rates are nothing where it stands; seen from the middle they run from BEND to its negative.
+    """
     rows = touch.rows
     for k in range(first, last):
         b = rows.order[k]
@@ -141,7 +151,8 @@ def _ask(tree, touch, work, first, last, total, gamma, share, h):
         for n in range(3):
             rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
             rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
-            rows.row[FREE_RATE, r + n] += share * rows.block[b, TURNED + n] - rows.block[b, ALLOWED + n]
+            turned = share * rows.block[b, TURNED + n] + (2.0 * share - 1.0) * rows.block[b, BEND + n]
+            rows.row[FREE_RATE, r + n] += turned - rows.block[b, ALLOWED + n]
         rows.row[FREE_RATE, r] -= _wanted(touch, b, h)
 
 
@@ -161,14 +172,14 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         total[d] = follow + rate[STAGE_RATE, d] + gamma * rate[x_row, d]
     velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
     factor = factor_of(work, MAIN)
-    first = 0
+    first = tied = 0
     for head in tree.roots:
         end = rows.tally[head]
         if end <= first:
             continue
         last = solved_end(rows, first, end)
-        fill_matrix(factor, rows, first, last)
-        ties = eliminate_ties(rows, first, last)
+        ties = _fill(factor, rows, first, last, tied, touch.limit[LEAST])
+        tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
@@ -176,7 +187,8 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             _shift(touch, first, last, ties, h)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
-    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma)
+    loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
+    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma, loose)
     for d in range(len(total)):
         rate[x_row, d] += rate[ANSWER, d]
     for b in range(rows.count[BLOCKS]):
@@ -184,31 +196,59 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
     if last_stage:
         give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
-        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST)
-        load_bodies(tree, rows, work, TOTAL)
-        for i in range(len(tree.parent)):
-            for k in range(6):
-                touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
+        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST, TIES_SHIFT if tied > 0 else math.inf)
+        note_forces(tree, work, touch)
+        rows.count[TIED] = tied
         for d in range(len(total)):
             rate[STOPS, d] = 0.0
         load_joints(tree, rows, TOTAL, rate[STOPS])
 
 
 @kernel
-def _hold_within(tree, aim, rows, x, column, most):
+def _fill(factor, rows, first, last, at, least):
+    """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
+    if rows.count[FILLED] == first + 1:
+        return tie_rows(rows, first, last)
+    fill_matrix(factor, rows, first, last)
+    ties = eliminate_ties(rows, first, last, least)
+    keep_ties(rows, at, ties)
+    rows.count[FILLED] = first + 1
+    return ties
+
+
+@kernel
+def tied(touch):
+    """Whether ties were solved in this step."""
+    if touch is None:
+        return False
+    return touch.rows.count[TIED] > 0
+
+
+@kernel
+def note_forces(tree, work, touch):
+    """What rows and wind give the bodies in the whole step."""
+    load_bodies(tree, touch.rows, work, TOTAL)
+    for i in range(len(tree.parent)):
+        for k in range(6):
+            touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
+
+
+@kernel
+def _hold_within(tree, aim, rows, x, column, driven, loose):
     """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
-    what they can: x and the numbers in `column` scaled until no joint exceeds `most`."""
-    largest = 0.0
+    what they can: x and the numbers in `column` scaled until none exceeds `driven`, and no loose one `loose`."""
+    times = 1.0
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
-            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                largest = max(largest, abs(x[d]))
-    if largest > most:
+        most = driven if aim.mode[i] == COMPLIANT else loose
+        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+            if times * abs(x[d]) > most:
+                times = most / abs(x[d])
+    if times < 1.0:
         for d in range(len(x)):
-            x[d] *= most / largest
+            x[d] *= times
         for b in range(rows.count[BLOCKS]):
             for r in range(3):
-                rows.block[b, column + r] *= most / largest
+                rows.block[b, column + r] *= times
 
 
 @kernel
@@ -252,6 +292,7 @@ def forget_forces(work, touch):
     """A step in which nothing can be pushed."""
     if touch is None:
         return
+    touch.rows.count[TIED] = 0
     for d in range(len(work.rate[STOPS])):
         work.rate[STOPS, d] = work.rate[SHIFTED, d] = 0.0
     for i in range(len(touch.force)):

@@ -99,6 +99,17 @@ def turn_roots(tree, state, aim, work, touch, h):
         store4(work.body, root, NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, REST)), q)))
 
 
+@kernel
+def half_way(tree, state, aim, work, h, gravity):
+    """Anchors at the middle pose: each free tree's centre of mass half way to where it will be if nothing pushes."""
+    for root in tree.roots:
+        if is_free(tree, aim, root):
+            mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
+            _, after, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, state.body, SPIN)
+            way = axpy(0.5 * h / mass, linear, scale(0.25 * h * h, gravity))
+            store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), way))
+
+
 @part
 def place_roots(tree, state, aim, work, touch, h, gravity):
     """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""

@@ -21,6 +21,7 @@ from .pace import note_quickening, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
+    axpy,
     copy,
     cross,
     load3,
@@ -68,6 +69,7 @@ from .state import (
     pose_of,
 )
 from .strength import ROUNDS, any_limit, give_in, stay_turned
+from .ties import close_ties, still_ties
 from .together import balance_together
 from .tree import COM, MASS
 
@@ -86,7 +88,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     weak = any_limit(tree, state, plan, frame)
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     middle_pose(tree, state, aim, work, h)
-    carry_rows(tree, state, aim, work, touch, h)
+    carry_rows(tree, state, aim, work, touch, h, gravity)
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
@@ -110,17 +112,20 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     if free:
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
-    if loaded:
-        second_half(tree, state, aim, work, h, least, mixed)
-    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
+    close_ties(tree, state, aim, work, touch, h, gravity)
+    if loaded:
+        second_half(tree, state, aim, work, touch, h, least, mixed)
+    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+    if free:
         balance_roots(tree, state, aim, work, touch, h, gravity)
         balance_together(tree, state, aim, work, touch, h)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     if loaded:
         keep_energy(tree, state, aim, work, gravity)
+    still_ties(tree, aim, work, touch, h)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work, h)
@@ -147,13 +152,17 @@ def middle_pose(tree, state, aim, work, h):
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         c = load4(state.body, i, COORDS)
+        drift = load3(aim.body, i, DRIFT_SECANT)
         if aim.mode[i] == PRESCRIBED:
             c = advance(kind, c, joint_rates(kind, aim.rate, SECANT, d), half)
+            if kind == FREE:
+                drift = load3(aim.rate, SECANT, d + 3)
         else:
             c = advance(kind, c, joint_rates(kind, state.rate, V, d), half)
+            if kind == FREE:
+                drift = load3(state.rate, V, d + 3)
         store4(work.body, i, NEW, c)
-        drift = scale(half, load3(aim.body, i, DRIFT_SECANT))
-        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
+        store3(work.body, i, NEW_ANCHOR, axpy(half, drift, load3(state.body, i, ANCHOR)))
     forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))
 
 

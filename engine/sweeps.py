@@ -35,40 +35,78 @@ POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
 # press harder the more they rub) it is held for a while, so that each round is a convex problem.
 LOOSE, HOLD = 12, 8
-# Redundant ties share their impulses evenly: a hint of softness, as a share of the mean diagonal.
-SOFT = 1e-10
+# Redundant ties share their impulses evenly: a hint of softness, as a share of a row's diagonal.
+SOFT = 1e-4
 SOFT_POLISH = 1e-8
 
 
 @kernel
-def eliminate_ties(rows, first, last):
-    """Gauss elimination of the island's tie rows, in place. Returns how many rows they are."""
-    matrix = rows.matrix
+def tie_rows(rows, first, last):
+    """How many rows the ties of an island have: they stand first."""
     ties = 0
     while first + ties < last and rows.link[rows.order[first + ties], WHAT] == TIE:
         ties += 1
-    rows, size = 3 * ties, 3 * (last - first)
-    if rows == 0:
-        return 0
-    mean = 0.0
-    for k in range(rows):
-        mean += matrix[k, k]
-    soft = SOFT * mean / rows
-    for k in range(rows):
-        pivot = matrix[k, k] + soft
-        if pivot <= 2.0 * soft:
-            matrix[k, k] = 0.0
-            continue
-        matrix[k, k] = pivot
-        for i in range(k + 1, size):
-            f = matrix[k, i] / pivot
-            if f != 0.0:
-                for j in range(i, size):
-                    matrix[i, j] -= f * matrix[k, j]
-    for i in range(rows, size):
+    return 3 * ties
+
+
+@part
+def eliminate_ties(rows, first, last, least):
+    """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
+    large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
+    Returns how many rows they are."""
+    matrix, whole = rows.matrix, rows.row[STEP]
+    ties, size = tie_rows(rows, first, last), 3 * (last - first)
+    if ties == 0:
+        return ties
+    for k in range(ties):
+        whole[k] = matrix[k, k]
+    for k in range(0, ties, 3):
+        for r in range(k, k + 3):
+            for s in range(k, r):
+                f = matrix[s, r] / matrix[s, s] if matrix[s, s] > 0.0 else 0.0
+                for j in range(r, size):
+                    matrix[r, j] -= f * matrix[s, j]
+            # nor does a row that says what others have said already
+            soft = SOFT * whole[r]
+            matrix[r, r] = matrix[r, r] + soft if whole[r] > least and matrix[r, r] > soft else 0.0
+        p0, p1, p2 = matrix[k, k], matrix[k + 1, k + 1], matrix[k + 2, k + 2]
+        for i in range(k + 3, size):
+            f0 = matrix[k, i] / p0 if p0 > 0.0 else 0.0
+            f1 = matrix[k + 1, i] / p1 if p1 > 0.0 else 0.0
+            f2 = matrix[k + 2, i] / p2 if p2 > 0.0 else 0.0
+            for j in range(i, size):
+                matrix[i, j] -= f0 * matrix[k, j] + f1 * matrix[k + 1, j] + f2 * matrix[k + 2, j]
+    for i in range(ties, size):
         for j in range(i + 1, size):
             matrix[j, i] = matrix[i, j]
-    return rows
+    return ties
+
+
+@kernel
+def keep_ties(rows, at, ties):
+    """Remember the eliminated tie rows of the island that is in the matrix."""
+    for k in range(ties):
+        for j in range(k, ties):
+            rows.tied[at + k, at + j] = rows.matrix[k, j]
+
+
+@kernel
+def solve_ties(rows, at, ties):
+    """FORCE from FREE_RATE by the tie rows kept at `at`."""
+    tied, b, p = rows.tied, rows.row[FREE_RATE], rows.row[FORCE]
+    end = at + ties
+    for k in range(at, end):
+        if tied[k, k] > 0.0:
+            f = b[k] / tied[k, k]
+            for i in range(k + 1, end):
+                b[i] -= f * tied[k, i]
+    for k in range(end - 1, at - 1, -1):
+        p[k] = 0.0
+        if tied[k, k] > 0.0:
+            total = b[k]
+            for j in range(k + 1, end):
+                total += tied[k, j] * p[j]
+            p[k] = -total / tied[k, k]
 
 
 @part
@@ -82,7 +120,7 @@ def solve_island(rows, first, last, ties, least, lasts):
     matrix, b, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     size = 3 * (last - first)
     for k in range(ties):
-        if matrix[k, k] > least:
+        if matrix[k, k] > 0.0:
             f = b[k] / matrix[k, k]
             for i in range(k + 1, size):
                 b[i] -= f * matrix[k, i]
@@ -91,7 +129,7 @@ def solve_island(rows, first, last, ties, least, lasts):
         taken = _sweep(rows, first, last, ties, least, lasts)
     for k in range(ties - 1, -1, -1):
         p[k] = 0.0
-        if matrix[k, k] > least:
+        if matrix[k, k] > 0.0:
             total = b[k]
             for j in range(k + 1, size):
                 total += matrix[k, j] * p[j]

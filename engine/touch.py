@@ -38,11 +38,13 @@ ALLOWED = np.int64(62)  # 3: the rows' rates in the reference motion, as far as 
 BEARS = np.int64(65)  # 1: weight the contact bears in the reference motion, besides what is solved [N]
 TURNED = np.int64(66)  # 3: what the turn to the middle pose makes of the rates the step starts with
 PARTING = np.int64(69)  # 1: how fast limp bodies part as the step starts
-BLOCK_COLUMNS = np.int64(70)
+BEND = np.int64(70)  # 3: what the bodies' turning adds to a tie's rates in half a step
+CLOSING = np.int64(73)  # 3: impulse that closes a tie, or stills it, besides what is solved
+BLOCK_COLUMNS = np.int64(76)
 
-# Columns of Rows.link
-BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS = (np.int64(k) for k in range(8))
-LINK_COLUMNS = np.int64(8)
+# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation
+BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING = (np.int64(k) for k in range(9))
+LINK_COLUMNS = np.int64(9)
 
 # Columns of Holds.tie
 TIE_POINT_A = np.int64(0)  # 3: on a, in its frame [m]
@@ -50,9 +52,10 @@ TIE_POINT_B = np.int64(3)  # 3: on b
 TIE_TURN = np.int64(6)  # 4: rotation of a as b sees it
 TIE_LENGTH = np.int64(10)  # 1
 TIE_COLUMNS = np.int64(11)
-# Columns of Holds.tie_link; HOLDS: whether the tie has taken hold; FINDS_*: takes it from where bodies are then
-TIE_A, TIE_B, TIE_KIND, TIE_BRACED, HOLDS, FINDS_POINT, FINDS_LENGTH = (np.int64(k) for k in range(7))
-TIE_LINK_COLUMNS = np.int64(7)
+# Columns of Holds.tie_link; HOLDS: whether the tie has taken hold; FINDS_*: takes it from where bodies are then;
+# B_LIGHTER: b is easier to turn than a
+TIE_A, TIE_B, TIE_KIND, TIE_BRACED, HOLDS, FINDS_POINT, FINDS_LENGTH, B_LIGHTER = (np.int64(k) for k in range(8))
+TIE_LINK_COLUMNS = np.int64(8)
 PIN, WELD, DISTANCE = (np.int64(k) for k in range(3))
 
 # Columns of Holds.bound, infinite where there is none: hinge and universal: low and high of each angle;
@@ -78,9 +81,9 @@ MARK_FORCE = np.int64(8)  # 3: on a [N], the mean over the step before the frame
 MARK_COLUMNS = np.int64(11)
 MARKS = 48  # contacts written down a frame
 
-# Entries of Rows.count
-PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY = (np.int64(k) for k in range(6))
-COUNTS = np.int64(6)
+# Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + where the island begins that `matrix` is of
+PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED = (np.int64(k) for k in range(8))
+COUNTS = np.int64(8)
 
 # Entries of Touch.limit
 SLOP = np.int64(0)  # [m] nearer than this is touching; deeper than this is pushed out
@@ -105,6 +108,7 @@ class Rows(NamedTuple):
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
     upper: np.ndarray  # (rows, rows) scratch of the polish
+    tied: np.ndarray  # (tie rows, tie rows) the ties' part of every island's matrix, eliminated
     pick: np.ndarray  # (rows,) rows that are polished
     row: np.ndarray  # (ROW_VECTORS, rows)
     order: np.ndarray  # (blocks,) blocks island by island
@@ -162,6 +166,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
     blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound).sum())
     most = 3 * min(blocks, ISLAND_BLOCKS + 2 * len(holds.tie))
+    tied = 3 * (len(holds.tie) + int((holds.tie_link[:, TIE_KIND] == WELD).sum()))
     longest = _longest_path(tree)
     found = Found(
         _still(n1),
@@ -185,6 +190,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((3, 12)),
         np.zeros((most, most)),
         np.zeros((most, most)),
+        np.zeros((tied, tied)),
         np.zeros(most, dtype=np.int64),
         np.zeros((ROW_VECTORS, most)),
         np.zeros(blocks, dtype=np.int64),

@@ -6,9 +6,7 @@ random scenes, whose outcome may differ from one processor to another.
 
 from __future__ import annotations
 
-TIES = "ties are first order in the step"
-NET = "the paper's net of 225 loops opens by 3 mm, not under 1"
-WILD = "random scenes: ties on light bodies"
+WILD = "random scenes: ties that cannot all hold"
 ENERGY = "with bounce or mass ratios of a thousand a jointed body can gain energy in impacts"
 
 _finite = "test_random_scenes_stay_finite"
@@ -16,9 +14,6 @@ _energy = "test_random_limp_scenes_gain_no_energy"
 _rods = "test_rods_that_fall_gain_no_energy"
 
 STRICT = {
-    "test_a_pinned_body_swings_like_one_on_a_ball_joint": TIES,
-    "test_a_weld_keeps_place_and_rotation[240]": TIES,
-    "test_the_papers_net_catches_a_skeleton": NET,
     **{f"{_rods}[{k}-2-1000.0]": ENERGY for k in ("0.0", "0.5", "1.0")},
     **{f"{_rods}[1.0-{k}]": ENERGY for k in ("1-1.0", "2-1.0", "2-10.0", "2-0.001")},
 }

@@ -17,6 +17,7 @@ NODES = 16
 SPACING = 0.1  # [m]
 SLACK = 0.5  # [rad] how steep the rods are at first
 LOOP = 1e-3  # [m]
+DROP = 1.0  # [m/s] how fast the skeleton comes down: the slack net falls too
 FPS = 24.0
 
 
@@ -110,6 +111,7 @@ def catch(side, frames, steps):
     angles[:, 1:, 2] = 0.4 * np.sin(5.0 * np.arange(frames) / FPS)[:, None]
     places = np.broadcast_to(skeleton.offsets, (frames, 4, 3)).copy()
     places[:, 0] = (middle - 0.25, middle, 0.11)
+    places[:, 0, 2] -= DROP * np.arange(frames) / FPS
     motion = Motion.build(skeleton, FPS, joint_rotations(skeleton, angles), places)
     ties = [engine.Tie("PIN", (0, rod), (0, node), tuple(point)) for rod, node, point in loops]
     ties += [engine.Tie("PIN", (0, corner)) for corner in corners]

@@ -13,7 +13,7 @@ from engine.model import Model
 from engine.moments import inertia
 from engine.motion import Motion
 from mujoco_model import Oracle
-from naive import angle_between, forward, rotation_vectors, velocities
+from naive import angle_between, forward, mechanics, rotation_vectors, velocities
 from props import G, capsule_chain, limp_thing, planks, thing, thrown
 from shapes import chain, hinge_angles, joint_rotations, launched, still_motion
 
@@ -79,6 +79,29 @@ def test_a_weld_keeps_place_and_rotation(steps, figure):
         return
     figure(f"a weld, {steps} steps/s: shifts [m]", shifts, WELD)
     figure(f"a weld, {steps} steps/s: turns [rad]", turns, WELD)
+
+
+@pytest.mark.parametrize("steps", [24, 240])
+@pytest.mark.parametrize("kind", ["PIN", "WELD", "DISTANCE"])
+def test_ties_keep_momentum(kind, steps, figure):
+    """Two boxes that whirl about each other: what one is given the other gives, at one place and time."""
+    frames = 25
+    one, other = two_things(frames)
+    if kind != "WELD":
+        other = limp_thing("b", BOX, 5.0, FPS, frames, (0.3, 0.1, 0.0), (0.3, -0.2, 0.1), (0.5, -3.0, 1.0))
+    end = (-0.1, 0.05, 0.0) if kind == "DISTANCE" else None
+    tie = engine.Tie(kind, "a", "b", (0.1, 0.0, 0.0), point_b=end)
+    scene = engine.Scene(gravity=(0.0, 0.0, 0.0), ties=[tie], apart=[("a", "b")])
+    results = engine.simulate_together([one, other], scene, steps)
+    found = [mechanics(x.model, r.motion, r.velocities) for x, r in zip((one, other), results, strict=True)]
+    # the tie takes hold with a jerk in the first step; from then on nothing may come or go
+    linear = sum(m.linear for m in found)[1:]
+    angular = sum(m.angular + np.cross(m.center, m.linear) for m in found)[1:]
+    energy = sum(m.kinetic for m in found)[1:]
+    name = f"two boxes on a tie ({kind.lower()}), {steps} steps/s"
+    figure(f"{name}: momentum changes by", np.abs(linear - linear[0]).max() / np.abs(linear).max(), 1e-12)
+    figure(f"{name}: angular momentum changes by", np.abs(angular - angular[0]).max() / np.abs(angular).max(), 1e-6)
+    figure(f"{name}: energy gained", energy.max() / energy[0] - 1.0, 0.01)
 
 
 def test_three_welds_do_what_one_does(figure):
