@@ -1,7 +1,7 @@
 """Where rows act: their points, carried from the start of the step to its middle.
 
-Owns the one world point at which the two bodies of a contact push each other, without
-which a pair of forces would be a couple too. Must not know how rows are solved.
+Owns the one world point at which two free trees push each other, without which a pair of
+forces would be a couple too. Must not know how rows are solved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tree import MASS, PLACE
 
 @part
 def carry_rows(tree, state, aim, work, touch, h, gravity):
-    """The points that rows act at go with their bodies to the middle of the step; a contact's two meet there."""
+    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
     if touch is None:
         return
     rows = touch.rows
@@ -36,8 +36,10 @@ def carry_rows(tree, state, aim, work, touch, h, gravity):
             continue
         i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
         on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
-        if rows.link[b, WHAT] == CONTACT and i > 0 and j > 0:
-            on_a = on_b = axpy(_share_of_b(tree, aim, i, j), sub(on_b, on_a), on_a)
+        if rows.link[b, WHAT] == CONTACT and _both_free(tree, aim, rows.root[i], rows.root[j]):
+            # the lighter one's point, as it would be against the ground
+            share = tree.body[i, MASS] / (tree.body[i, MASS] + tree.body[j, MASS])
+            on_a = on_b = axpy(share, sub(on_b, on_a), on_a)
         _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
         _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
     _note_turning(tree, state, work, rows)
@@ -109,20 +111,6 @@ def _way_of_body(work, roots, i):
 
 
 @kernel
-def _share_of_b(tree, aim, i, j):
-    """Whose point it is when bodies slide past each other: the lighter one's, as with the ground."""
-    if _led(tree, aim, i):
-        return 1.0
-    if _led(tree, aim, j):
-        return 0.0
-    return tree.body[i, MASS] / (tree.body[i, MASS] + tree.body[j, MASS])
-
-
-@kernel
-def _led(tree, aim, i):
-    """Whether a body goes its way whatever pushes it."""
-    while i > 0:
-        if aim.mode[i] != PRESCRIBED:
-            return False
-        i = tree.parent[i]
-    return True
+def _both_free(tree, aim, a, b):
+    """Whether two trees have momentum to keep between them; else each one's own point is the better one."""
+    return a > 0 and b > 0 and is_free(tree, aim, a) and is_free(tree, aim, b)
