@@ -14,7 +14,22 @@ from .roots import half_way, is_free
 from .rows import row_rate
 from .spatial import add, axpy, cross, load3, scale, store3, sub
 from .state import ANCHOR, DRIFT, GOAL_ANCHOR, LIMP, MIDDLE, MOTION, NEW_ANCHOR, NOW, PRESCRIBED, SPIN, WAY, V, pose_of
-from .touch import AHEAD, BEND, BLOCKS, BODY_A, BODY_B, CONTACT, ON_A, ON_B, PARTING, SPEED_NOW, TIE, TURNED, WHAT
+from .touch import (
+    AHEAD,
+    BEND,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BOUNCE_SPEED,
+    CONTACT,
+    ON_A,
+    ON_B,
+    PARTING,
+    SPEED_NOW,
+    TIE,
+    TURNED,
+    WHAT,
+)
 from .tree import MASS, PLACE
 
 
@@ -42,7 +57,7 @@ def carry_rows(tree, state, aim, work, touch, h, gravity):
             on_a = on_b = axpy(share, sub(on_b, on_a), on_a)
         _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
         _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
-    _note_turning(tree, state, work, rows)
+    _note_turning(tree, state, work, touch)
 
 
 @kernel
@@ -60,24 +75,25 @@ def _carry_ties(tree, state, work, touch):
 
 
 @kernel
-def _note_turning(tree, state, work, rows):
+def _note_turning(tree, state, work, touch):
     """PARTING and TURNED of contacts between limp bodies.
 
     Seen from the middle pose, the rates a step starts with seem to differ from what they are, and by as
     much the other way those it ends with: what the midpoint rule means is their mean. Light bodies that
     whirl make that metres a second.
     """
+    rows = touch.rows
     velocities(tree, pose_of(work, MIDDLE), state.rate[V], state.body, DRIFT, work.body, MOTION)
     for b in range(rows.count[BLOCKS]):
         i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
-        limp = rows.link[b, WHAT] == CONTACT and (i == 0 or state.behaviour[i] == LIMP)
-        limp = limp and (j == 0 or state.behaviour[j] == LIMP)
-        rows.block[b, PARTING] = max(0.0, rows.block[b, SPEED_NOW]) if limp else 0.0
-        for r in range(3):
-            rows.block[b, TURNED + r] = 0.0
-            if limp:
-                seen = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
-                rows.block[b, TURNED + r] = seen - rows.block[b, SPEED_NOW + r]
+        rows.block[b, PARTING] = rows.block[b, TURNED] = 0.0
+        limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
+        if limp and rows.link[b, WHAT] == CONTACT:
+            speed = rows.block[b, SPEED_NOW]
+            seen = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOTION, state.rate[V])
+            rows.block[b, TURNED] = seen - speed
+            if speed > touch.limit[BOUNCE_SPEED]:
+                rows.block[b, PARTING] = speed
 
 
 @kernel

@@ -151,8 +151,9 @@ def _ask(tree, touch, work, first, last, total, gamma, share, h):
         for n in range(3):
             rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
             rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
-            turned = share * rows.block[b, TURNED + n] + (2.0 * share - 1.0) * rows.block[b, BEND + n]
-            rows.row[FREE_RATE, r + n] += turned - rows.block[b, ALLOWED + n]
+            bent = (2.0 * share - 1.0) * rows.block[b, BEND + n]
+            rows.row[FREE_RATE, r + n] += bent - rows.block[b, ALLOWED + n]
+        rows.row[FREE_RATE, r] += share * rows.block[b, TURNED]
         rows.row[FREE_RATE, r] -= _wanted(touch, b, h)
 
 

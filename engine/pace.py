@@ -5,8 +5,8 @@ what a step does.
 
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
 short links, at one step a frame, turn by several: by the rates they have, and by those
-they gain under way, which the step before tells. A step that turns them much farther than
-it told is taken again, in parts. What whirls too fast even for the shortest of them (a
+they gain under way, which only the step itself tells: one that turns them too far is taken
+again, in parts. What whirls too fast even for the shortest of them (a
 crumb between heavy things) is braked.
 """
 
@@ -80,8 +80,15 @@ def return_to(state, work):
 
 
 @kernel
+def forget_quickening(state):
+    """A new step: joints are taken to keep their rates until it shows that they do not."""
+    for i in range(len(state.body)):
+        state.body[i, QUICKENS] = 0.0
+
+
+@kernel
 def note_quickening(tree, state, aim, work, h):
-    """From the rates a step began with (still in V) and those it ends with."""
+    """From the rates a step begins with and those it would end with, of a step that is not taken."""
     for i in range(1, len(tree.parent)):
         change = 0.0
         if aim.mode[i] == LOOSE and tree.kind[i] != FREE:

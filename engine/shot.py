@@ -15,7 +15,7 @@ from .contact import mark_contacts, meet
 from .holds import strike
 from .jit import entry, kernel
 from .kinematics import forward, momenta, velocities
-from .pace import MAX_PARTS, even_part, note_quickening, remember, return_to
+from .pace import MAX_PARTS, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
@@ -62,6 +62,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 width = substeps - 1 - k
             share = dt * width / substeps
             least = share / MAX_PARTS
+            forget_quickening(state)
             done = 0.0
             cuts = 0
             h = share

@@ -32,7 +32,7 @@ REFERENCE_ANCHOR = np.int64(20)  # 3: r's position (free roots)
 ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate (free roots)
 DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
 SLIPPED = np.int64(41)  # 1: not 0 where the drive was spent and r has not come back to its target since
-QUICKENS = np.int64(42)  # 1: how fast the rates of a loose joint changed in the step before [rad/s²]
+QUICKENS = np.int64(42)  # 1: how fast a limp joint's rates change, where a step turned it too far [rad/s²]
 STATE_COLUMNS = np.int64(43)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))

@@ -17,7 +17,7 @@ from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces
 from .model import BALL, FREE
-from .pace import note_quickening, too_far
+from .pace import too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -120,15 +120,16 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
     if free:
         balance_roots(tree, state, aim, work, touch, h, gravity)
-        balance_together(tree, state, aim, work, touch, h)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
     if loaded:
         keep_energy(tree, state, aim, work, gravity)
     still_ties(tree, aim, work, touch, h)
+    if free:
+        balance_together(tree, state, aim, work, touch, h)
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
-    finish(tree, state, aim, work, h)
+    finish(tree, state, aim, work)
     end_step(tree, state, aim)
     return True
 
@@ -230,9 +231,8 @@ def drive_torques(tree, state, work, touch, h, gravity):
 
 
 @part
-def finish(tree, state, aim, work, h):
+def finish(tree, state, aim, work):
     """Take the end of the step over into the state."""
-    note_quickening(tree, state, aim, work, h)
     copy(work.rate[ENDS], state.rate[V])
     for i in range(1, len(tree.parent)):
         store4(state.body, i, COORDS, load4(work.body, i, NEW))

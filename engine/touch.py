@@ -36,11 +36,11 @@ REBOUND = np.int64(58)  # 1: bounce
 TOTAL = np.int64(59)  # 3: impulse of the whole step, all stages
 ALLOWED = np.int64(62)  # 3: the rows' rates in the reference motion, as far as it is allowed to press on
 BEARS = np.int64(65)  # 1: weight the contact bears in the reference motion, besides what is solved [N]
-TURNED = np.int64(66)  # 3: what the turn to the middle pose makes of the rates the step starts with
-PARTING = np.int64(69)  # 1: how fast limp bodies part as the step starts
-BEND = np.int64(70)  # 3: what the bodies' turning adds to a tie's rates in half a step
-CLOSING = np.int64(73)  # 3: impulse that closes a tie, or stills it, besides what is solved
-BLOCK_COLUMNS = np.int64(76)
+TURNED = np.int64(66)  # 1: what the turn to the middle pose makes of the speed a step starts with, of limp bodies
+PARTING = np.int64(67)  # 1: how fast limp bodies part as the step starts
+BEND = np.int64(68)  # 3: what the bodies' turning adds to a tie's rates in half a step
+CLOSING = np.int64(71)  # 3: impulse that closes a tie, or stills it, besides what is solved
+BLOCK_COLUMNS = np.int64(74)
 
 # Columns of Rows.link; TURNING: the block of a weld that keeps its rotation
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING = (np.int64(k) for k in range(9))
