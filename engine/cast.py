@@ -17,7 +17,7 @@ import numpy as np
 from . import rotations as rot
 from .controllers import Controller
 from .errors import MotionError, SettingError
-from .model import FIXED, Model
+from .model import FIXED, FREE, Model
 from .moments import center_of_mass, inertia, volume
 from .motion import Motion
 from .pd import SETTLE
@@ -27,9 +27,12 @@ from .shapes import Plane
 from .state import ANIMATED, LIMP, Plan
 from .target import Target
 from .touch import (
-    B_LIGHTER,
+    ACTS_AT,
+    BOTH_POINTS,
     FINDS_LENGTH,
     FINDS_POINT,
+    POINT_OF_A,
+    POINT_OF_B,
     PUSH_COLUMNS,
     TIE_A,
     TIE_B,
@@ -123,16 +126,26 @@ class Cast:
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
         return new_touch(self.tree, shapes, holds, moves, max(_size(actor.model) for actor in self.actors))
 
+    def _acts_at(self, a: int, b: int) -> int:
+        """Where bodies fly freely a pin's force acts at one place, so that force and reaction make no couple: where
+        the lighter body, which the least lever would set spinning, has it. Else each has it at its own point."""
+        for row in (a, b):
+            while row > 0 and self.model.parents[row - 1] >= 0:
+                row = self.model.parents[row - 1] + 1
+            if row == 0 or self.model.kinds[row - 1] != FREE or (self.plan.behaviour[:, row] == ANIMATED).all():
+                return BOTH_POINTS
+        moment = np.trace(self.model.inertias[[a - 1, b - 1]], axis1=1, axis2=2)
+        return POINT_OF_B if moment[1] < moment[0] else POINT_OF_A
+
     def _holds(self) -> Holds:
         n1 = len(self.model) + 1
         ties, pushes = self.scene.ties, self.scene.pushes
         tie, link = np.zeros((len(ties), TIE_COLUMNS)), np.zeros((len(ties), TIE_LINK_COLUMNS), dtype=np.int64)
         on = np.ones((self.frames, len(ties)), dtype=np.bool_)
-        moment = np.concatenate([[np.inf], np.trace(self.model.inertias, axis1=1, axis2=2)])
         for k, each in enumerate(ties):
             link[k, TIE_A], link[k, TIE_B] = self.row(each.a), self.row(each.b)
             link[k, TIE_KIND], link[k, TIE_BRACED] = TIES.index(each.kind), RESPONSES.index(each.response)
-            link[k, B_LIGHTER] = moment[link[k, TIE_B]] < moment[link[k, TIE_A]]
+            link[k, ACTS_AT] = self._acts_at(link[k, TIE_A], link[k, TIE_B])
             tie[k, TIE_POINT_A : TIE_POINT_A + 3] = each.point_a
             link[k, FINDS_POINT], link[k, FINDS_LENGTH] = each.point_b is None, each.length is None
             if each.point_b is not None:

@@ -48,8 +48,8 @@ from .state import (
     pose_of,
 )
 from .touch import (
+    ACTS_AT,
     ALLOWED,
-    B_LIGHTER,
     BEARS,
     BEND,
     BODY_A,
@@ -68,6 +68,8 @@ from .touch import (
     ON_A,
     ON_B,
     OWN,
+    POINT_OF_A,
+    POINT_OF_B,
     PUSH_FRAME,
     PUSH_IMPULSE,
     PUSH_POINT,
@@ -170,11 +172,10 @@ def aim_tie(holds, rows, where, b):
     other = _spot(where, j, load3(holds.tie, t, TIE_POINT_B))
     off = sub(spot, other)
     if holds.tie_link[t, TIE_KIND] != DISTANCE:
-        # one place for both, so that force and reaction make no couple: where the lighter body, which the
-        # least lever would set spinning, has it
-        if holds.tie_link[t, B_LIGHTER] != 0:
+        if holds.tie_link[t, ACTS_AT] == POINT_OF_A:
+            other = spot
+        elif holds.tie_link[t, ACTS_AT] == POINT_OF_B:
             spot = other
-        other = spot
     arm_a, arm_b = sub(spot, load3(where, rows.root[i], 0)), sub(other, load3(where, rows.root[j], 0))
     if holds.tie_link[t, TIE_KIND] == DISTANCE:
         length = math.sqrt(dot(off, off))

@@ -53,8 +53,9 @@ TIE_TURN = np.int64(6)  # 4: rotation of a as b sees it
 TIE_LENGTH = np.int64(10)  # 1
 TIE_COLUMNS = np.int64(11)
 # Columns of Holds.tie_link; HOLDS: whether the tie has taken hold; FINDS_*: takes it from where bodies are then;
-# B_LIGHTER: b is easier to turn than a
-TIE_A, TIE_B, TIE_KIND, TIE_BRACED, HOLDS, FINDS_POINT, FINDS_LENGTH, B_LIGHTER = (np.int64(k) for k in range(8))
+# ACTS_AT: where a pin's force acts
+TIE_A, TIE_B, TIE_KIND, TIE_BRACED, HOLDS, FINDS_POINT, FINDS_LENGTH, ACTS_AT = (np.int64(k) for k in range(8))
+BOTH_POINTS, POINT_OF_A, POINT_OF_B = (np.int64(k) for k in range(3))
 TIE_LINK_COLUMNS = np.int64(8)
 PIN, WELD, DISTANCE = (np.int64(k) for k in range(3))
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 WILD = "random scenes: ties that cannot all hold"
 ENERGY = "random limp scenes: ties, and crumbs that carry heavy things, can still gain energy"
 
+WELD = "a welded box at one step a frame and a settle time of 0.1 s: the sag is 1.08 % off, wanted 1"
+
 _finite = "test_random_scenes_stay_finite"
 _energy = "test_random_limp_scenes_gain_no_energy"
 
-STRICT = {}
+STRICT = {
+    "test_an_arm_gives_way_to_what_it_holds_by_its_own_settle_time[0.1-24]": WELD,
+}
 LOOSE = {
     **{f"{_finite}[{k}]": WILD for k in range(10)},
     **{f"{_energy}[{k}]": ENERGY for k in range(10)},
