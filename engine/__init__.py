@@ -8,9 +8,10 @@ SI units, Z up, quaternions w first. Never imports Blender.
 """
 
 from .cast import Actor
-from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp
+from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
+from .keys import Keys
 from .model import Model
 from .motion import Motion
 from .result import Contacts, Progress, Result
@@ -47,12 +48,14 @@ __all__ = [
     "Ground",
     "HeftError",
     "Hull",
+    "Keys",
     "LibraryError",
     "Limp",
     "Model",
     "ModelError",
     "Motion",
     "MotionError",
+    "OnTime",
     "Plane",
     "Progress",
     "Push",

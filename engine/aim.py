@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from .appointments import ON_TIME, expected, promise_next, put_arrival, put_way_in
 from .jit import kernel, part, stage
 from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
@@ -43,6 +44,10 @@ from .state import (
     DEFLECTION,
     DRIFT,
     DRIFT_SECANT,
+    DUE,
+    DUE_KEY,
+    DUE_RATE,
+    DUE_VALUE,
     END,
     ERROR,
     FROM,
@@ -77,7 +82,7 @@ from .state import (
     ZETA,
     V,
 )
-from .target import evaluate
+from .target import evaluate, evaluate_body
 
 # A ball's error keeps its branch past half a turn, so that a limb swung through
 # does not flip; beyond this it takes the short way (METHODS §1a).
@@ -140,14 +145,13 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        omega, zeta = plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
-        if aim.body[i, GAINS] != omega * omega or aim.body[i, GAINS + 1] != 2.0 * zeta * omega:
-            aim.body[i, GAINS] = omega * omega
-            aim.body[i, GAINS + 1] = 2.0 * zeta * omega
-            aim.body[0, RESPONSE] = 0.0
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now
+        if expected(state, i):
+            put_way_in(tree, state, aim, i, float(frame), dt, FROM)
+        else:
+            _set_gains(plan, aim, row, i)
         jumped = frame > 0 and target.hold[frame - 1, i]
         if before < 0:
             _start_on_target(tree, state, aim, i)
@@ -157,6 +161,46 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
                 state.body[i, SLIPPED] = 0.0
             if before != now or jumped:
                 _measure(tree, state, aim, FROM, i)
+
+
+@kernel
+def _set_gains(plan, aim, row, i):
+    omega, zeta = plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
+    if aim.body[i, GAINS] != omega * omega or aim.body[i, GAINS + 1] != 2.0 * zeta * omega:
+        aim.body[i, GAINS] = omega * omega
+        aim.body[i, GAINS + 1] = 2.0 * zeta * omega
+        aim.body[0, RESPONSE] = 0.0
+
+
+@part
+def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
+    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again."""
+    row = min(frame, len(plan.behaviour) - 1)
+    time = frame + s
+    for i in range(1, len(tree.parent)):
+        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+        if not driven or state.body[i, DUE] > time + ON_TIME:
+            continue
+        if state.body[i, DUE_KEY] >= 0.0:
+            _note_arrival(tree, state, i)
+        promise_next(target, plan, state, i, row, time)
+        if expected(state, i):
+            put_way_in(tree, state, aim, i, time, dt, FROM)
+        else:
+            evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, FROM)
+            _set_gains(plan, aim, row, i)
+            aim.body[0, RESPONSE] = 0.0
+        if time > 0.0 or expected(state, i):
+            _measure(tree, state, aim, FROM, i)
+
+
+@stage
+def _note_arrival(tree, state, i):
+    """How far off the body itself is, loads and all."""
+    kind, k = tree.kind[i], int(state.body[i, DUE_KEY])
+    e = difference(kind, load4(state.body, i, DUE_VALUE), load4(state.body, i, COORDS))
+    w = sub(joint_rates(kind, state.rate, V, tree.dof[i]), load3(state.body, i, DUE_RATE))
+    state.off[k, 0], state.off[k, 1] = math.sqrt(dot(e, e)), math.sqrt(dot(w, w))
 
 
 @kernel
@@ -235,6 +279,9 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
+        if expected(state, i):
+            put_way_in(tree, state, aim, i, frame + s1, dt, TO)
+            put_arrival(plan, state, aim, i, row, frame + s1 - h / dt, h, dt)
         aim.mode[i] = PRESCRIBED
         share = 0.0
         if behaviour == ANIMATED:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .aim import aim_step, begin_frame, end_step
+from .aim import aim_step, begin_frame, end_step, keep_appointments
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
 from .carry import carry_rows
@@ -59,16 +59,16 @@ from .strength import give_in
 from .sweeps import eliminate_ties, solve_island
 from .ties import close_ties, still_ties
 from .together import balance_together
+from .torque_law import apply_law
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
 ALONE = (
     velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, prepare_factor,
     aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
-    brake_whirls,
-    feed_forward, give_in, turn_roots, balance_roots, begin_frame, carry_over, second_half, hold_back,
-    middle_pose, move, finish, place_roots, close_ties, still_ties, note_work, keep_energy, end_step, drive_torques,
-    run_frames,
+    brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
+    carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,
+    keep_energy, end_step, drive_torques, run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
@@ -236,7 +236,7 @@ def _types(shot) -> dict:
         "composite", "compliance", "coords", "anchors", "x_row", "drift", "motion", "spin", "own", "load", "column",
     )  # fmt: skip
     counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
-    numbers = ("h", "dt", "s1", "gamma", "share", "weight", "margin", "slop", "least", "lasts", "half")
+    numbers = ("h", "dt", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least", "lasts", "half")
     tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
     out = {
         **dict.fromkeys((*columns, *counts), int64),

@@ -49,7 +49,7 @@ from .touch import (
 )
 from .tree import Tree, build_tree
 
-SETTING = (SETTLE, 1.0, 0.0, np.inf)  # of colliders, which have no drive
+SETTING = (SETTLE, 1.0, 0.0, np.inf, -1.0, SETTLE, 0.0)  # of colliders, which have no drive
 WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
 AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
 
@@ -354,8 +354,11 @@ def _join_plans(plans: list[Plan]) -> Plan:
 
 def _join_targets(targets: list[Target]) -> Target:
     first = targets[0]
+    starts = np.concatenate([[0], np.cumsum([len(t.key) for t in targets])]).astype(np.int64)
     return Target(
         np.ascontiguousarray(np.concatenate([first.curve[:, :1], *(t.curve[:, 1:] for t in targets)], axis=1)),
         np.ascontiguousarray(np.concatenate([first.hold[:, :1], *(t.hold[:, 1:] for t in targets)], axis=1)),
         np.concatenate([first.moving[:1], *(t.moving[1:] for t in targets)]),
+        np.concatenate([t.key for t in targets]),
+        np.concatenate([[0], *(t.key_first[1:-1] + s for t, s in zip(targets, starts[:-1], strict=True)), starts[-1:]]),
     )

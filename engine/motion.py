@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import MotionError
+from .keys import Keys, key_table
 from .model import Model
 from .target import build_target
 
@@ -28,6 +29,7 @@ class Motion:
                      that frame (constant interpolation up to it). The only
                      discontinuity there is: everything else is C¹ through the samples.
     frame_start      the first sample's frame number, for messages
+    keys             the physical keys among them, if any are asked for (On Time)
     """
 
     fps: float
@@ -35,9 +37,19 @@ class Motion:
     positions: np.ndarray
     stepped: np.ndarray
     frame_start: int = 0
+    keys: Keys | None = None
 
     @classmethod
-    def build(cls, model: Model, fps: float, rotations, positions=None, stepped=None, frame_start: int = 0) -> Motion:
+    def build(
+        cls,
+        model: Model,
+        fps: float,
+        rotations,
+        positions=None,
+        stepped=None,
+        frame_start: int = 0,
+        keys: Keys | None = None,
+    ) -> Motion:
         """A checked motion for `model`; positions default to the rest offsets."""
         if not (np.isfinite(fps) and fps > 0.0):
             raise MotionError(f"The frame rate is {fps}: give frames a second above zero.")
@@ -73,7 +85,7 @@ class Motion:
             raise MotionError(f"The stepped flags have shape {stepped.shape}, wanted {(frames, n)}.")
         for array in (rotations, positions, stepped):
             array.setflags(write=False)
-        return cls(float(fps), rotations, positions, stepped, frame_start)
+        return cls(float(fps), rotations, positions, stepped, frame_start, keys)
 
     def __len__(self) -> int:
         """Frames."""
@@ -83,7 +95,9 @@ class Motion:
         """The curves through the samples, made once: settings change often, keys seldom."""
         kept = self.__dict__.get("_target")
         if kept is None or kept[0] is not model:
-            kept = (model, build_target(model, self))
+            target = build_target(model, self)
+            key, first = key_table(model, self, target)
+            kept = (model, target._replace(key=key, key_first=first))
             object.__setattr__(self, "_target", kept)
         return kept[1]
 

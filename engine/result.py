@@ -11,6 +11,8 @@ import numpy as np
 
 from .motion import Motion
 
+MISSED = np.radians(0.5)  # a key that is farther off is told to the user
+
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
@@ -32,6 +34,29 @@ class Contacts:
 
 
 @dataclass(frozen=True, eq=False)
+class Arrivals:
+    """How the physical keys were met, in order of time (On Time).
+
+    bodies      (k,) names
+    frames      (k,) the keys' times, as in the motion
+    angles      (k,) how far off the pose was [rad]
+    rates       (k,) how far off the velocity was [rad/s]
+    """
+
+    bodies: tuple[str, ...]
+    frames: np.ndarray
+    angles: np.ndarray
+    rates: np.ndarray
+
+    def missed(self, angle: float = MISSED) -> list[tuple[str, float, float]]:
+        """Body, frame and missing degrees of the keys that were not met, the largest miss first."""
+        found = [
+            (b, float(f), float(np.degrees(a))) for b, f, a in zip(self.bodies, self.frames, self.angles, strict=True)
+        ]
+        return sorted((each for each in found if each[2] > np.degrees(angle)), key=lambda each: -each[2])
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The simulated motion with what happened on the way.
 
@@ -43,6 +68,7 @@ class Result:
     objects          where the scene's free colliders went: name → positions (frames, 3)
                      and rotations (frames, 4), the same in every actor's result
     contacts         what touched, of the whole scene, the same in every actor's result
+    arrivals         how the keys were met
     warnings         plain sentences for the user
     """
 
@@ -52,6 +78,7 @@ class Result:
     velocities: np.ndarray
     objects: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     contacts: Contacts | None = None
+    arrivals: Arrivals | None = None
     warnings: tuple[str, ...] = field(default=())
 
 

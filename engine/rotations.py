@@ -53,6 +53,16 @@ def about(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
 
 
+def right_jacobian(phi: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """J_r(phi)·v"""
+    angle2 = np.sum(phi * phi, axis=-1, keepdims=True)
+    angle = np.sqrt(np.maximum(angle2, 1e-8))
+    a = np.where(angle2 < 1e-8, 0.5, (1.0 - np.cos(angle)) / (angle * angle))
+    b = np.where(angle2 < 1e-8, 1.0 / 6.0, (angle - np.sin(angle)) / (angle * angle * angle))
+    c = np.cross(phi, v)
+    return v - a * c + b * np.cross(phi, c)
+
+
 def right_jacobian_inverse(phi: np.ndarray, v: np.ndarray) -> np.ndarray:
     """J_r(phi)⁻¹·v"""
     angle2 = np.sum(phi * phi, axis=-1, keepdims=True)

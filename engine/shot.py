@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .aim import aim_step, begin_frame
+from .aim import aim_step, begin_frame, keep_appointments
+from .appointments import until_due
 from .contact import mark_contacts, meet
 from .holds import strike
 from .jit import entry, kernel
@@ -19,6 +20,7 @@ from .pace import MAX_PARTS, even_part, forget_quickening, note_quickening, reme
 from .roots import any_free
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
+from .torque_law import apply_law
 from .touch import MARK_COLUMNS, MARKS
 from .tree import Tree
 
@@ -67,7 +69,10 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             cuts = 0
             h = share
             while done < 1.0:
+                now = (k + width * done) / substeps
+                keep_appointments(tree, target, plan, state, aim, frame, now, dt)
                 h = even_part(tree, state, aim, share * (1.0 - done), least)
+                h = until_due(state, frame + now, h, dt)
                 h = meet(tree, state, aim, work, touch, frame, h, least, gravity, cuts < MAX_CUTS)
                 if not h > 0.0:
                     _write(state, record, frame + 1)
@@ -76,6 +81,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
+                apply_law(tree, state, aim, plan, work, frame, frame + now, h, dt)
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)
@@ -91,6 +97,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 mark_contacts(touch, record.touch, frame + 1, h)
         if not _write(state, record, frame + 1):
             return frame + 1
+    keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)  # those of the last frame
     return -1
 
 

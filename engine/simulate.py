@@ -20,12 +20,12 @@ from .errors import MotionError, SettingError, SimulationError
 from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
-from .result import Contacts, Progress, Result
+from .result import Arrivals, Contacts, Progress, Result
 from .scene import Collider, Scene
 from .shapes import Sphere
 from .shot import new_record, run_frames
 from .state import new_aim, new_state, new_work
-from .target import ANCHOR_AT, AT
+from .target import ANCHOR_AT, AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
 SLICES = 50  # progress reports of a shot
@@ -113,7 +113,7 @@ class Shot:
         self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.gravity = tuple(float(x) for x in scene.gravity)
         self.tree, self.target, self.plan = self.cast.tree, self.cast.target, self.cast.plan
-        self.state = new_state(self.tree)
+        self.state = new_state(self.tree, len(self.target.key))
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
@@ -165,8 +165,23 @@ class Shot:
             )
             for array in (motion.rotations, motion.positions, motion.stepped):
                 array.setflags(write=False)
-            out.append(Result(motion, torques[:, body], forces[:, body], record.rate[:, 0, dofs], objects, contacts))
+            arrivals = self._arrivals(int(start), len(actor.model), actor)
+            rates = record.rate[:, 0, dofs]
+            out.append(Result(motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals))
         return out
+
+    def _arrivals(self, start: int, count: int, actor: Actor) -> Arrivals:
+        """How the actor's keys were met, in order of time."""
+        first = self.target.key_first[start + 1 : start + count + 2]
+        rows = np.arange(first[0], first[-1])
+        bodies = np.repeat(np.arange(count), np.diff(first))
+        met = ~np.isnan(self.state.off[rows, 0])
+        rows, bodies = rows[met], bodies[met]
+        order = np.argsort(self.target.key[rows, WHEN], kind="stable")
+        rows, bodies = rows[order], bodies[order]
+        names = tuple(actor.model.names[b] for b in bodies)
+        frames = self.target.key[rows, WHEN] + actor.motion.frame_start
+        return Arrivals(names, frames, self.state.off[rows, 0], self.state.off[rows, 1])
 
     def _contacts(self) -> Contacts:
         """What touched, frame by frame."""

@@ -20,6 +20,10 @@ ANIMATED, SIMULATED, LIMP, ASSIST = (np.int64(k) for k in range(4))
 
 # Columns of Plan.setting
 OMEGA, ZETA, HEAVINESS, STRENGTH = (np.int64(k) for k in range(4))
+ARRIVAL = np.int64(4)  # the share of its keys' velocities a body arrives with; below 0 it keeps no keys
+SHAPE = np.int64(5)  # n of METHODS §2: how late in its time a body moves
+LAW = np.int64(6)  # not 0: by S2's own torques instead of in closed form
+SETTING_COLUMNS = np.int64(7)
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
 COORDS = np.int64(0)  # 4
@@ -33,7 +37,13 @@ ERROR = np.int64(23)  # 12: r against target: e, ė, then position and its rate 
 DEFLECTION = np.int64(35)  # 6: q against r: rotation vector or angles, then position (free roots)
 SLIPPED = np.int64(41)  # 1: not 0 where the drive was spent and r has not come back to its target since
 QUICKENS = np.int64(42)  # 1: how fast a limp joint's rates change, where a step turned it too far [rad/s²]
-STATE_COLUMNS = np.int64(43)
+DUE = np.int64(43)  # 1: when the body's appointment is [frames]; infinite where it has none
+DUE_VALUE = np.int64(44)  # 4: its coordinates then …
+DUE_RATE = np.int64(48)  # 3: … and their rates
+DUE_PLACE = np.int64(51)  # 3: of a free root …
+DUE_DRIFT = np.int64(54)  # 3: … and its rate
+DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none
+STATE_COLUMNS = np.int64(58)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -111,7 +121,7 @@ class Plan(NamedTuple):
     """What the controller asks, a row a frame or one row for all frames; bodies from column 1."""
 
     behaviour: np.ndarray  # (rows, n+1)
-    setting: np.ndarray  # (rows, n+1, 4) √k_p [rad/s], damping ratio, heaviness, strength [N m]
+    setting: np.ndarray  # (rows, n+1, SETTING_COLUMNS)
     assist: np.ndarray  # (n+1,) limit of a root's guiding force in body weights
 
 
@@ -121,6 +131,7 @@ class State(NamedTuple):
     body: np.ndarray  # (n+1, STATE_COLUMNS)
     rate: np.ndarray  # (2, nv)
     behaviour: np.ndarray  # (n+1,) the plan's, of the current frame; −1 before the first
+    off: np.ndarray  # (k, 2) how far a body was off its key at the key's time: [rad] and [rad/s]; NaN before it
 
 
 class Aim(NamedTuple):
@@ -159,9 +170,11 @@ def factor_of(work, which):
     return Factor(work.active[which], work.inertia[which], work.joint[which], work.scratch)
 
 
-def new_state(tree: Tree) -> State:
+def new_state(tree: Tree, keys: int = 0) -> State:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    return State(np.zeros((n1, STATE_COLUMNS)), np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64))
+    body = np.zeros((n1, STATE_COLUMNS))
+    body[:, DUE_KEY] = -1.0
+    return State(body, np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64), np.full((keys, 2), np.nan))
 
 
 def new_aim(tree: Tree) -> Aim:

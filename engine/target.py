@@ -33,6 +33,13 @@ ARRIVE = np.int64(10)  # 3: the cubic's slope at the segment's end [1/s]
 ANCHOR_AT = np.int64(13)  # 3: anchor [m]
 ANCHOR_SLOPE = np.int64(16)  # 3: its rate [m/s]
 CURVE_COLUMNS = np.int64(19)
+# Columns of Target.key
+WHEN = np.int64(0)  # 1: frame, from the motion's first sample; keys need not fall on frames
+KEY_VALUE = np.int64(1)  # 4: coordinates
+KEY_RATE = np.int64(5)  # 3: their rates [1/s]
+KEY_PLACE = np.int64(8)  # 3: of a free root [m]
+KEY_DRIFT = np.int64(11)  # 3: its rate [m/s]
+KEY_COLUMNS = np.int64(14)
 
 
 class Target(NamedTuple):
@@ -41,6 +48,8 @@ class Target(NamedTuple):
     curve: np.ndarray  # (frames, n+1, CURVE_COLUMNS)
     hold: np.ndarray  # (frames, n+1) the segment after the sample holds, then jumps
     moving: np.ndarray  # (n+1,) the anchor moves
+    key: np.ndarray  # (k, KEY_COLUMNS) physical keys, body by body in order of time (see `keys`)
+    key_first: np.ndarray  # (n+2,) where each body's begin
 
 
 def build_target(model: Model, motion) -> Target:
@@ -57,7 +66,7 @@ def build_target(model: Model, motion) -> Target:
         value[:, turn + 1] = q
         reach[:-1, turn + 1] = rot.log(rot.multiply(rot.conjugate(q[:-1]), q[1:]))
     for body in np.flatnonzero(kinds < BALL):
-        angles = _joint_angles(model, motion, int(body))
+        angles = fit_angles(model, int(body), motion.rotations[:, body], motion.frame_start)
         value[:, body + 1, :2] = angles
         reach[:-1, body + 1, :2] = np.diff(angles, axis=0)
     hold = np.zeros((frames, n + 1), dtype=np.bool_)
@@ -72,7 +81,8 @@ def build_target(model: Model, motion) -> Target:
     gap[:-1] = np.diff(anchor, axis=0)
     moving = (gap != 0.0).any(axis=(0, 2))
     curve = np.concatenate([value, rate, reach, arrive, anchor, _rates(gap, hold, dt)], axis=2)
-    return Target(np.ascontiguousarray(curve), hold, moving)
+    none = np.zeros((0, KEY_COLUMNS)), np.zeros(n + 2, dtype=np.int64)
+    return Target(np.ascontiguousarray(curve), hold, moving, *none)
 
 
 def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
@@ -88,10 +98,9 @@ def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
     return np.where(after & before, 0.5 * (left + slope), np.where(after, slope, np.where(before, left, 0.0)))
 
 
-def _joint_angles(model: Model, motion, body: int) -> np.ndarray:
-    """(frames, 2) angles of a hinge, universal or fixed joint; raises where the motion does not fit."""
+def fit_angles(model: Model, body: int, q: np.ndarray, frame_start: float) -> np.ndarray:
+    """(frames, 2) angles of a hinge, universal or fixed joint; raises where the rotations do not fit."""
     kind = model.kinds[body]
-    q = motion.rotations[:, body]
     axis, axis2 = model.axes[body]
     angles = np.zeros((len(q), 2))
     made = np.tile([1.0, 0.0, 0.0, 0.0], (len(q), 1))
@@ -111,7 +120,7 @@ def _joint_angles(model: Model, motion, body: int) -> np.ndarray:
         frame = int(np.argmax(miss))
         word = {HINGE: "hinge", UNIVERSAL: "universal joint", FIXED: "fixed joint"}[int(kind)]
         raise MotionError(
-            f"Body '{model.names[body]}' turns {np.degrees(miss[frame]):.3f}° at frame {frame + motion.frame_start} "
+            f"Body '{model.names[body]}' turns {np.degrees(miss[frame]):.3f}° at frame {frame + frame_start:g} "
             f"in a way its {word} cannot: make it a ball joint or mend the key."
         )
     return angles
@@ -123,33 +132,39 @@ def evaluate(target, kind, frame, s, dt, out, column):
 
     dt is one frame [s].
     """
-    curve = target.curve[frame]
     for i in range(1, len(kind)):
-        hold = target.hold[frame, i]
-        if s == 0.0 or hold:
-            still = 0.0 if hold else 1.0
-            store4(out, i, column + VALUE, load4(curve, i, AT))
-            store3(out, i, column + RATE, scale(still, load3(curve, i, SLOPE)))
-            store3(out, i, column + TARGET_ANCHOR, load3(curve, i, ANCHOR_AT))
-            store3(out, i, column + TARGET_ANCHOR_RATE, scale(still, load3(curve, i, ANCHOR_SLOPE)))
-            continue
-        start = load3(curve, i, SLOPE)
-        phi, dphi = hermite(load3(curve, i, REACH), start, load3(curve, i, ARRIVE), s, dt)
-        c = load4(curve, i, AT)
-        if kind[i] >= BALL:
-            store4(out, i, column + VALUE, quat_mul(c, quat_exp(phi)))
-            store3(out, i, column + RATE, right_jacobian(phi, dphi))
-        else:
-            store4(out, i, column + VALUE, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
-            store3(out, i, column + RATE, dphi)
-        place, rate = load3(curve, i, ANCHOR_AT), (0.0, 0.0, 0.0)
-        if target.moving[i]:
-            after = target.curve[frame + 1]
-            gap = sub(load3(after, i, ANCHOR_AT), place)
-            shift, rate = hermite(gap, load3(curve, i, ANCHOR_SLOPE), load3(after, i, ANCHOR_SLOPE), s, dt)
-            place = add(place, shift)
-        store3(out, i, column + TARGET_ANCHOR, place)
-        store3(out, i, column + TARGET_ANCHOR_RATE, rate)
+        evaluate_body(target, kind[i], i, frame, s, dt, out, column)
+
+
+@kernel
+def evaluate_body(target, kind, i, frame, s, dt, out, column):
+    """The same of one body."""
+    curve = target.curve[frame]
+    hold = target.hold[frame, i]
+    if s == 0.0 or hold:
+        still = 0.0 if hold else 1.0
+        store4(out, i, column + VALUE, load4(curve, i, AT))
+        store3(out, i, column + RATE, scale(still, load3(curve, i, SLOPE)))
+        store3(out, i, column + TARGET_ANCHOR, load3(curve, i, ANCHOR_AT))
+        store3(out, i, column + TARGET_ANCHOR_RATE, scale(still, load3(curve, i, ANCHOR_SLOPE)))
+        return
+    start = load3(curve, i, SLOPE)
+    phi, dphi = hermite(load3(curve, i, REACH), start, load3(curve, i, ARRIVE), s, dt)
+    c = load4(curve, i, AT)
+    if kind >= BALL:
+        store4(out, i, column + VALUE, quat_mul(c, quat_exp(phi)))
+        store3(out, i, column + RATE, right_jacobian(phi, dphi))
+    else:
+        store4(out, i, column + VALUE, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
+        store3(out, i, column + RATE, dphi)
+    place, rate = load3(curve, i, ANCHOR_AT), (0.0, 0.0, 0.0)
+    if target.moving[i]:
+        after = target.curve[frame + 1]
+        gap = sub(load3(after, i, ANCHOR_AT), place)
+        shift, rate = hermite(gap, load3(curve, i, ANCHOR_SLOPE), load3(after, i, ANCHOR_SLOPE), s, dt)
+        place = add(place, shift)
+    store3(out, i, column + TARGET_ANCHOR, place)
+    store3(out, i, column + TARGET_ANCHOR_RATE, rate)
 
 
 @kernel

@@ -3,7 +3,8 @@
 from .base import BEHAVIOURS, ROOTS, Controller
 from .follow import Follow
 from .limp import Limp
+from .on_time import OnTime
 
-CONTROLLERS = (Follow, Limp)
+CONTROLLERS = (Follow, OnTime, Limp)
 
-__all__ = ["BEHAVIOURS", "CONTROLLERS", "ROOTS", "Controller", "Follow", "Limp"]
+__all__ = ["BEHAVIOURS", "CONTROLLERS", "ROOTS", "Controller", "Follow", "Limp", "OnTime"]

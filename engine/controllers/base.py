@@ -18,6 +18,7 @@ from ..state import ANIMATED, ASSIST, LIMP, Plan
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
+SHAPES = (3.5, 9.5)  # of arrivals: below 2 + √2 the acceleration at a key has no bound (METHODS §2)
 ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
 
 
@@ -40,13 +41,31 @@ class Controller(ABC):
     def plan(self, model: Model, frames: int) -> Plan:
         """What is asked of each body at each frame."""
 
-    def _plan(self, model: Model, frames: int, settle_time, damping_ratio, heaviness, strength=np.inf) -> Plan:
+    def _plan(
+        self,
+        model: Model,
+        frames: int,
+        settle_time,
+        damping_ratio,
+        heaviness,
+        strength=np.inf,
+        arrival=-1.0,
+        shape=SETTLE,
+        law=0.0,
+    ) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
         zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
         heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
         strong = _per_body(strength, model, frames, "strength", 0.0, np.inf)
+        arrive = _per_body(arrival, model, frames, "arrival", -1.0, 1.0)
+        form = _per_body(shape, model, frames, "shape", *SHAPES)
         behaviour = self._behaviours(model, frames)
-        rows = max(len(settle), len(zeta), len(heavy), len(strong), len(behaviour))
+        how = _per_body(law, model, frames, "law", 0.0, 1.0)
+        settings = (
+            (SETTLE / settle, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
+            (how, 0.0),
+        )  # fmt: skip
+        rows = max(len(behaviour), *(len(values) for values, _ in settings))
 
         def columns(values: np.ndarray, world: float) -> np.ndarray:
             out = np.full((rows, len(model) + 1), world, dtype=values.dtype)
@@ -55,10 +74,7 @@ class Controller(ABC):
 
         return Plan(
             columns(behaviour, 0),
-            np.stack(
-                [columns(SETTLE / settle, 1.0), columns(zeta, 1.0), columns(heavy, 0.0), columns(strong, np.inf)],
-                axis=2,
-            ),
+            np.stack([columns(values, world) for values, world in settings], axis=2),
             np.full(len(model) + 1, _one_number(self.assist, "assist")),
         )
 

@@ -1,0 +1,118 @@
+"""Appointments: a body that must be somewhere, at some speed, at some time (METHODS §2).
+
+Owns which appointment is a body's next and the closed form that keeps it. Must not know
+masses, loads or how the step is solved.
+
+With s the time left, the target is the straight way in, q̂ − ŵs, and the error against it
+obeys Euler's equation: E = A s^p₁ + B s^p₂, p = ((1 + 2n) ± √(1 + 4n))/2. Both powers are
+above one, so error and its rate are gone when s is. Gains n²/s² and 2n/s, as in S2.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .jit import kernel
+from .model import BALL, FREE
+from .spatial import axpy, load3, load4, quat_exp, quat_mul, quat_unit, scale, store3, store4
+from .state import (
+    ARRIVAL,
+    ASSIST,
+    DUE,
+    DUE_DRIFT,
+    DUE_KEY,
+    DUE_PLACE,
+    DUE_RATE,
+    DUE_VALUE,
+    GAINS,
+    RATE,
+    RESPONSE,
+    SHAPE,
+    SIMULATED,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    VALUE,
+)
+from .target import KEY_DRIFT, KEY_PLACE, KEY_RATE, KEY_VALUE, WHEN
+
+# Steps end on appointments to within this share of a frame.
+ON_TIME = 1e-7
+
+
+@kernel
+def arrival(shape, left, after):
+    """(u, g, du, dg) as in `pd.response`, from `left` seconds before the appointment to `after` seconds before it."""
+    root = math.sqrt(1.0 + 4.0 * shape)
+    p, q = 0.5 * (1.0 + 2.0 * shape + root), 0.5 * (1.0 + 2.0 * shape - root)
+    x = after / left
+    fast, slow = x ** (p - 1.0), x ** (q - 1.0)
+    u = x * (p * slow - q * fast) / root
+    g = left * x * (slow - fast) / root
+    return u, g, -shape * shape * (slow - fast) / (left * root), (p * fast - q * slow) / root
+
+
+@kernel
+def expected(state, i):
+    """Whether the body has an appointment to keep: one that is limp or animated keeps none."""
+    driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+    return driven and 0.0 < state.body[i, DUE] < math.inf
+
+
+@kernel
+def put_way_in(tree, state, aim, i, time, dt, sample):
+    """A target sample: where the straight way to the body's appointment is at a time [frames]."""
+    kind = tree.kind[i]
+    left = max((state.body[i, DUE] - time) * dt, 0.0)
+    value, rate = load4(state.body, i, DUE_VALUE), load3(state.body, i, DUE_RATE)
+    if kind >= BALL:
+        value = quat_unit(quat_mul(value, quat_exp(scale(-left, rate))))
+    else:
+        value = (value[0] - left * rate[0], value[1] - left * rate[1], 0.0, 0.0)
+    store4(aim.body, i, sample + VALUE, value)
+    store3(aim.body, i, sample + RATE, rate)
+    if kind == FREE:
+        drift = load3(state.body, i, DUE_DRIFT)
+        store3(aim.body, i, sample + TARGET_ANCHOR, axpy(-left, drift, load3(state.body, i, DUE_PLACE)))
+        store3(aim.body, i, sample + TARGET_ANCHOR_RATE, drift)
+
+
+@kernel
+def put_arrival(plan, state, aim, i, row, time, h, dt):
+    """The body's response and gains over a step of h seconds from a time [frames]."""
+    shape = plan.setting[row, i, SHAPE]
+    left = (state.body[i, DUE] - time) * dt
+    after = left - h
+    if after < ON_TIME * dt:
+        after = 0.0
+    store4(aim.body, i, RESPONSE, arrival(shape, left, after))
+    middle = 0.5 * (left + after)
+    aim.body[i, GAINS] = (shape / middle) ** 2
+    aim.body[i, GAINS + 1] = 2.0 * shape / middle
+
+
+@kernel
+def until_due(state, time, h, dt):
+    """The step shortened to end on the first appointment within it [s]."""
+    first = math.inf
+    for i in range(1, len(state.body)):
+        if state.body[i, DUE] > time + ON_TIME:
+            first = min(first, state.body[i, DUE])
+    left = (first - time) * dt
+    return left if left < h - ON_TIME * dt else h
+
+
+@kernel
+def promise_next(target, plan, state, i, row, time):
+    """Give the body its first appointment after a time [frames], if it keeps its keys and has one left."""
+    state.body[i, DUE], state.body[i, DUE_KEY] = math.inf, -1.0
+    timed = plan.setting[row, i, ARRIVAL]
+    if timed < 0.0:
+        return
+    for k in range(target.key_first[i], target.key_first[i + 1]):
+        if target.key[k, WHEN] > time + ON_TIME:
+            state.body[i, DUE], state.body[i, DUE_KEY] = target.key[k, WHEN], float(k)
+            store4(state.body, i, DUE_VALUE, load4(target.key, k, KEY_VALUE))
+            store3(state.body, i, DUE_RATE, scale(timed, load3(target.key, k, KEY_RATE)))
+            store3(state.body, i, DUE_PLACE, load3(target.key, k, KEY_PLACE))
+            store3(state.body, i, DUE_DRIFT, scale(timed, load3(target.key, k, KEY_DRIFT)))
+            return

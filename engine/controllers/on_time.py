@@ -1,0 +1,44 @@
+"""On Time: physical keys that are hit on the frame, whatever happens on the way (METHODS §2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import SettingError
+from ..model import Model
+from ..pd import SETTLE
+from ..state import Plan
+from .base import Controller
+
+LAWS = ("CLOSED_FORM", "TORQUES")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OnTime(Controller):
+    """The motion's `keys` are met with pose, velocity and time; between them the body moves by itself.
+
+    Each setting is one number, one a body (n,), or (frames, n).
+
+    shape           3.5 arrives early and eases in … 9.5 starts late and arrives fast
+    arrival         1 with the velocity of the key's curve … 0 at rest
+    settle_time     [s] where a body has no key ahead of it, it follows the motion
+    damping_ratio   there, too
+    heaviness       0 effortless … 1 the joint feels its full load
+    strength        [N m] the most a joint's drive can give; a key that takes more is missed
+    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity, speed
+                    and blows make it miss
+    """
+
+    shape: object = SETTLE
+    arrival: object = 1.0
+    settle_time: object = 0.2
+    damping_ratio: object = 1.0
+    heaviness: object = 0.0
+    strength: object = float("inf")
+    law: str = "CLOSED_FORM"
+
+    def plan(self, model: Model, frames: int) -> Plan:
+        if self.law not in LAWS:
+            raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
+        settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength, self.arrival, self.shape)
+        return self._plan(model, frames, *settings, float(LAWS.index(self.law)))
