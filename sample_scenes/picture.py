@@ -26,6 +26,7 @@ def add_ghost(rig: bpy.types.Object) -> None:
     """A see-through copy of the rig and its skin that keeps the source action."""
     ghost = rig.copy()
     ghost.name = f"{rig.name} source"
+    ghost.heft.enabled = False  # or it would be one more character of the shot, in the same place
     bpy.context.scene.collection.objects.link(ghost)
     ghost.hide_render = ghost.hide_viewport = False
     for child in [child for child in rig.children if child.type == "MESH"]:

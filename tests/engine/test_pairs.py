@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from engine import collide, distance, pairs
-from engine.jit import entry, is_compiled
+from engine.jit import entry
 from engine.shape_tables import build_shapes, new_placed
 from engine.shapes import Box, Capsule, Hull, Plane, Sphere
 from shapes import random_quaternion
@@ -153,7 +152,6 @@ def characters(count, spacing):
     return Crowd(bodies, shapes, roots, np.array(where, dtype=float))
 
 
-@pytest.mark.skipif(not is_compiled(), reason="times compiled code")
 def test_a_crowd_has_no_more_pairs_a_head(figure):
     """What a head costs is in the benchmark; here, that nobody is looked at because others are there."""
     heads = {count: len(characters(count, 3.0).find()) / count for count in (1, 100)}
