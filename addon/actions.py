@@ -58,6 +58,16 @@ def bag_of(action: bpy.types.Action, slot=None):
     return None
 
 
+def bags(action: bpy.types.Action, slot=None) -> list:
+    """What holds the action's curves: that of the slot, or without one all of them."""
+    if not HAS_SLOTS:
+        return [action]
+    if slot is not None:
+        found = bag_of(action, slot)
+        return [found] if found is not None else []
+    return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+
+
 def active_bag(id_block: bpy.types.ID):
     """The bag that animates the block through its active action, or None."""
     data = id_block.animation_data
@@ -260,3 +270,16 @@ def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
     jumps = held & (np.abs(np.diff(co[:, 1])) > SAME)
     for frame in co[1:][jumps][:, 0]:
         yield float(frame)
+
+
+def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:
+    """Where the curve's keys are, in its own time; those of one keyframe type, or all."""
+    count = len(curve.keyframe_points)
+    co = np.empty(count * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    frames = co.reshape(count, 2)[:, 0]
+    if kind is not None:
+        kinds = np.empty(count, dtype=np.int32)
+        curve.keyframe_points.foreach_get("type", kinds)
+        frames = frames[kinds == kind]
+    return frames.tolist()

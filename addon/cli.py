@@ -11,7 +11,7 @@ import sys
 import bpy
 
 from ..engine import HeftError
-from . import baker, properties, session, shot
+from . import baker, misses, properties, session, shot
 from .errors import RigError
 
 NAME = "heft"
@@ -26,9 +26,11 @@ def run(arguments: list[str]) -> int:
         for rig in rigs:
             _prepare(rig, options)
         for rig in shot.leaders(rigs):
-            result = session.simulate(rig, bpy.context.scene)
-            for warning in result.warnings:
-                print(f"heft: {rig.name}: {warning}")
+            session.simulate(rig, bpy.context.scene)
+            for each in shot.members(rig).rigs:
+                for warning in (*each.heft.message.splitlines(), misses.sentence(each)):
+                    if warning:
+                        print(f"heft: {each.name}: {warning}")
         for rig in rigs:
             _bake(rig, options)
         if options.output:

@@ -261,11 +261,14 @@ def _record_muted(rig: bpy.types.Object, muted: list[tuple[str, str]]) -> None:
 
 
 def _solves_body(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    return any(each.constraints.get(CONSTRAINT) is not None for each in solved_by(bone, constraint))
+
+
+def solved_by(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> Iterator[bpy.types.PoseBone]:
+    """The bones of the chain that IK on this bone solves, from its end upwards."""
     count = constraint.chain_count or 10**6
     if constraint.type == "IK" and not constraint.use_tail:
         bone = bone.parent
     while bone is not None and count > 0:
-        if bone.constraints.get(CONSTRAINT) is not None:
-            return True
+        yield bone
         bone, count = bone.parent, count - 1
-    return False

@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, live, session, shot, showing, store, warmup
+from . import baker, live, misses, session, shot, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -28,7 +28,7 @@ def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
     return ob if ob is not None and ob.type == "ARMATURE" else None
 
 
-class _RigOperator:
+class RigOperator:
     """Shared by all: needs an armature, reports Heft's errors."""
 
     @classmethod
@@ -46,7 +46,7 @@ class _RigOperator:
             return {"CANCELLED"}
 
 
-class _PhysicsOperator(_RigOperator):
+class PhysicsOperator(RigOperator):
     """For commands that need physics on the armature."""
 
     @classmethod
@@ -59,7 +59,7 @@ class _PhysicsOperator(_RigOperator):
         return True
 
 
-class HEFT_OT_add(_RigOperator, bpy.types.Operator):
+class HEFT_OT_add(RigOperator, bpy.types.Operator):
     """Give the active armature physics: every deforming bone becomes a body"""
 
     bl_idname = "heft.add"
@@ -72,7 +72,7 @@ class HEFT_OT_add(_RigOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_remove(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
     """Take physics and its result off the armature; the file is left as it was found"""
 
     bl_idname = "heft.remove"
@@ -85,7 +85,7 @@ class HEFT_OT_remove(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
     """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
     one another among their colliders are simulated together, from whichever of them it is pressed"""
 
@@ -95,14 +95,16 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
-            result = session.simulate(rig, context.scene)
-        self._tell(context, result)
+            session.simulate(rig, context.scene)
+        self._tell(context)
         return {"FINISHED"}
 
-    def _tell(self, context, result) -> None:
-        for warning in result.warnings:
-            self.report({"WARNING"}, warning)
-        if active_rig(context).heft.undisturbed:
+    def _tell(self, context) -> None:
+        rig = active_rig(context)
+        for warning in (*rig.heft.message.splitlines(), misses.sentence(rig)):
+            if warning:
+                self.report({"WARNING"}, warning)
+        if rig.heft.undisturbed:
             self.report({"INFO"}, NOTHING_TO_SEE)
 
     def invoke(self, context, event) -> set[str]:
@@ -143,7 +145,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
         if result is None:
             return {"RUNNING_MODAL"}
         self._close(context)
-        self._tell(context, result)
+        self._tell(context)
         return {"FINISHED"}
 
     def _work(self, context):
@@ -180,7 +182,7 @@ class HEFT_OT_simulate(_PhysicsOperator, bpy.types.Operator):
                 area.tag_redraw()
 
 
-class HEFT_OT_show(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_show(PhysicsOperator, bpy.types.Operator):
     """Show the source's or the result's motion on the rig"""
 
     bl_idname = "heft.show"
@@ -199,7 +201,7 @@ class HEFT_OT_show(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_flip(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_flip(PhysicsOperator, bpy.types.Operator):
     """Flip between the source's and the result's motion"""
 
     bl_idname = "heft.flip"
@@ -211,7 +213,7 @@ class HEFT_OT_flip(_PhysicsOperator, bpy.types.Operator):
         return bpy.ops.heft.show(which=which)
 
 
-class HEFT_OT_bake(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):
     """Bake the shown result into plain new keys; the source action stays in the file"""
 
     bl_idname = "heft.bake"
@@ -253,7 +255,7 @@ class HEFT_OT_bake(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_copy_to_selected(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_copy_to_selected(PhysicsOperator, bpy.types.Operator):
     """Copy the active bone's physics settings to all selected bones"""
 
     bl_idname = "heft.copy_to_selected"
@@ -275,7 +277,7 @@ class HEFT_OT_copy_to_selected(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_set_size(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_set_size(PhysicsOperator, bpy.types.Operator):
     """Set Metres per Unit so that the rig is as tall as a person"""
 
     bl_idname = "heft.set_size"
@@ -290,7 +292,7 @@ class HEFT_OT_set_size(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_add_colliders(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_add_colliders(PhysicsOperator, bpy.types.Operator):
     """Let the character meet the selected objects: they are put into its colliders collection, made if there is none.
     Selected armatures with physics are simulated together with this one"""
 
@@ -312,7 +314,7 @@ class HEFT_OT_add_colliders(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_remove_collider(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_remove_collider(PhysicsOperator, bpy.types.Operator):
     """Take the object out of the character's colliders"""
 
     bl_idname = "heft.remove_collider"
@@ -332,7 +334,7 @@ class HEFT_OT_remove_collider(_PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_fit_ground(_PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_fit_ground(PhysicsOperator, bpy.types.Operator):
     """Put the ground where the character's lowest point is in the whole shot: nothing of it reaches below"""
 
     bl_idname = "heft.fit_ground"
@@ -344,58 +346,6 @@ class HEFT_OT_fit_ground(_PhysicsOperator, bpy.types.Operator):
             height = session.lowest_point(rig, context.scene)
             rig.heft.ground = True
         rig.heft.ground_height = height
-        return {"FINISHED"}
-
-
-class _ListOperator(_PhysicsOperator):
-    """Adds to, or takes from, one of the armature's lists."""
-
-    which: EnumProperty(
-        name="List", items=(("pushes", "Pushes", "Blows from nowhere"), ("ties", "Ties", "What holds bones"))
-    )
-
-    def place(self, rig) -> str:
-        """The property that says which entry is active."""
-        return {"pushes": "push_index", "ties": "tie_index"}[self.which]
-
-
-class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
-    """Add an entry, for the active bone and the current frame"""
-
-    bl_idname = "heft.list_add"
-    bl_label = "Add"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
-
-    def run(self, context, rig) -> set[str]:
-        with live.paused():
-            entries = getattr(rig.heft, self.which)
-            entry = entries.add()
-            active = rig.data.bones.active
-            entry.bone = active.name if active is not None else rig.data.bones[0].name
-            if self.which == "pushes":
-                entry.frame = context.scene.frame_current
-            setattr(rig.heft, self.place(rig), len(entries) - 1)
-        live.setting_changed(rig)
-        return {"FINISHED"}
-
-
-class HEFT_OT_list_remove(_ListOperator, bpy.types.Operator):
-    """Remove the active entry"""
-
-    bl_idname = "heft.list_remove"
-    bl_label = "Remove"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
-
-    def run(self, context, rig) -> set[str]:
-        entries, place = getattr(rig.heft, self.which), self.place(rig)
-        index = getattr(rig.heft, place)
-        if not 0 <= index < len(entries):
-            self.report({"ERROR"}, "Nothing is active in the list.")
-            return {"CANCELLED"}
-        with live.paused():
-            entries.remove(index)
-            setattr(rig.heft, place, max(0, min(index, len(entries) - 1)))
-        live.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -411,6 +361,4 @@ CLASSES = (
     HEFT_OT_add_colliders,
     HEFT_OT_remove_collider,
     HEFT_OT_fit_ground,
-    HEFT_OT_list_add,
-    HEFT_OT_list_remove,
 )

@@ -3,39 +3,29 @@
 Owns the layout and the warnings shown above the buttons. Must not change data.
 """
 
-import textwrap
 from typing import ClassVar
 
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, properties, session, shot, showing, warmup
+from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
+from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
 # Colliders listed by name; more than these are only counted.
 MOST_LISTED = 8
-# A box's width beside its text, and that of a letter, in pixels at normal size.
-BESIDE_TEXT, LETTER = 80.0, 6.2
+# What each controller listens to, in the panel's order.
+SETTINGS = {
+    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "use_strength"),
+    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "use_strength"),
+    "LIMP": (),
+}
 
 
-class _HeftPanel:
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Heft"
-
-
-class _PhysicsPanel(_HeftPanel):
-    bl_parent_id = "HEFT_PT_main"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return has_physics(active_rig(context))
-
-
-class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
+class HEFT_PT_main(HeftPanel, bpy.types.Panel):
     """Add Physics, or the controller and its sliders."""
 
     bl_label = "Heft"
@@ -54,19 +44,16 @@ class HEFT_PT_main(_HeftPanel, bpy.types.Panel):
             return
         heft = rig.heft
         layout.prop(heft, "controller")
-        if heft.controller == "FOLLOW":
-            layout.prop(heft, "settle_time")
-            layout.prop(heft, "damping_ratio")
-            layout.prop(heft, "heaviness")
-            layout.prop(heft, "use_strength")
-            if heft.use_strength:
-                layout.prop(heft, "strength")
+        for name in SETTINGS[heft.controller]:
+            layout.prop(heft, name)
+        if heft.use_strength and "use_strength" in SETTINGS[heft.controller]:
+            layout.prop(heft, "strength")
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
 
 
-class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
     """Warnings, Simulate, Live, source and result, mix, Bake, Remove."""
 
     bl_label = "Result"
@@ -83,9 +70,10 @@ class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
         if len(together) > 1:
-            _note(layout, context, f"One shot with {_named(each for each in together if each != rig)}", "COMMUNITY")
+            note(layout, context, f"One shot with {_named(each for each in together if each != rig)}", "COMMUNITY")
         if rig.heft_result is not None:
             draw_status(layout, rig, context)
+            panel_on_time.draw_misses(layout, rig)
             row = layout.row(align=True)
             for which, text in (("SOURCE", "Source"), ("RESULT", "Result")):
                 row.operator("heft.show", text=text, depress=heft.shown == which).which = which
@@ -96,7 +84,7 @@ class HEFT_PT_result(_PhysicsPanel, bpy.types.Panel):
         layout.operator("heft.remove", icon="X")
 
 
-class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
     """The active bone's part; a button copies it to the selected ones."""
 
     bl_label = "Selected Bones"
@@ -115,10 +103,12 @@ class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
         layout.prop(bone.heft, "behaviour")
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
-        column.prop(bone.heft, "settle_scale")
-        column.prop(bone.heft, "heaviness_scale")
-        if bone.id_data.heft.use_strength:
-            column.prop(bone.heft, "strength_scale")
+        heft = bone.id_data.heft
+        if heft.controller != "LIMP":
+            column.prop(bone.heft, "settle_scale")
+            column.prop(bone.heft, "heaviness_scale")
+            if heft.use_strength:
+                column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
         selected = len(context.selected_pose_bones or ())
@@ -126,7 +116,7 @@ class HEFT_PT_bones(_PhysicsPanel, bpy.types.Panel):
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
 
 
-class HEFT_PT_bone_contact(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
     """The active bone's shape and the limits of its joint."""
 
     bl_label = "Shape and Limits"
@@ -161,7 +151,7 @@ class HEFT_PT_bone_contact(_PhysicsPanel, bpy.types.Panel):
         column.prop(look, "limit_high", text="To")
 
 
-class HEFT_PT_contact(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
     """The ground, what the character meets, and its own surface."""
 
     bl_label = "Ground and Colliders"
@@ -175,7 +165,7 @@ class HEFT_PT_contact(_PhysicsPanel, bpy.types.Panel):
         group = shot.members(rig)
         layout.prop(heft, "ground")
         if group.grounded not in (None, rig):
-            _note(layout, context, f"The shot stands on the ground of '{group.grounded.name}'", "INFO")
+            note(layout, context, f"The shot stands on the ground of '{group.grounded.name}'", "INFO")
         if heft.ground:
             column = layout.column(align=True)
             row = column.row(align=True)
@@ -215,7 +205,7 @@ class HEFT_UL_ties(bpy.types.UIList):
         row.prop(item, "on", text="")
 
 
-class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_forces(PhysicsPanel, bpy.types.Panel):
     """Blows from nowhere, and what holds bones besides their joints."""
 
     bl_label = "Pushes, Ties and Wind"
@@ -225,16 +215,16 @@ class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
         layout = self.layout
         rig = active_rig(context)
         layout.label(text="Pushes")
-        push = _draw_list(layout, rig, "pushes", "push_index", "HEFT_UL_pushes")
+        push = draw_list(layout, rig, "pushes", "push_index", "HEFT_UL_pushes")
         if push is not None:
-            column = _details(layout)
+            column = details(layout)
             column.prop_search(push, "bone", rig.data, "bones")
             for name in ("direction", "impulse", "frame"):
                 column.prop(push, name)
         layout.label(text="Ties")
-        tie = _draw_list(layout, rig, "ties", "tie_index", "HEFT_UL_ties")
+        tie = draw_list(layout, rig, "ties", "tie_index", "HEFT_UL_ties")
         if tie is not None:
-            column = _details(layout)
+            column = details(layout)
             column.use_property_decorate = True
             column.prop(tie, "on")
             column.prop_search(tie, "bone", rig.data, "bones")
@@ -250,7 +240,7 @@ class HEFT_PT_forces(_PhysicsPanel, bpy.types.Panel):
             column.prop(rig.heft, "wind_strength")
 
 
-class HEFT_PT_collider(_HeftPanel, bpy.types.Panel):
+class HEFT_PT_collider(HeftPanel, bpy.types.Panel):
     """How the active mesh object meets the characters whose shot it is in."""
 
     bl_label = "Collider"
@@ -285,7 +275,7 @@ class HEFT_PT_collider(_HeftPanel, bpy.types.Panel):
             column.prop(look, "bounce")
 
 
-class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
+class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
     """Size, mass, gravity, range and steps."""
 
     bl_label = "Body and Time"
@@ -298,7 +288,7 @@ class HEFT_PT_world(_PhysicsPanel, bpy.types.Panel):
         heft, leader = rig.heft, shot.leader(rig)
         if leader != rig:
             text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
-            _note(layout, context, text, "INFO")
+            note(layout, context, text, "INFO")
         for name in ("total_mass", "meters_per_unit", "gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
@@ -345,34 +335,15 @@ def _named(rigs) -> str:
     return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
-def _draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, index: str, kind: str):
-    """A list with its buttons; the active entry, if there is one."""
-    entries = getattr(rig.heft, name)
-    row = layout.row()
-    row.template_list(kind, "", rig.heft, name, rig.heft, index, rows=2)
-    column = row.column(align=True)
-    column.operator("heft.list_add", text="", icon="ADD").which = name
-    column.operator("heft.list_remove", text="", icon="REMOVE").which = name
-    active = getattr(rig.heft, index)
-    return entries[active] if 0 <= active < len(entries) else None
-
-
-def _details(layout: bpy.types.UILayout) -> bpy.types.UILayout:
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
-    return column
-
-
 def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """What the animator should know before pressing Simulate, with the fix beside it."""
     tall = session.height_in_meters(rig, context.scene)
     if not SHORTEST <= tall <= TALLEST:
-        box = _note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
+        box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
     for text in (warmup.problem(), rig.heft.message):
         if text:
-            _note(layout, context, text)
+            note(layout, context, text)
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
@@ -380,38 +351,32 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
     try:
         current = handlers.is_current(rig, context.scene)
     except HeftError as error:
-        _note(layout, context, str(error))
+        note(layout, context, str(error))
         return
     if showing.standing_back(rig):
         text = "The rig has another action than the simulated one: Simulate takes the new one."
         if current and rig.heft.baked:
             text = "Baked: the rig plays its new keys. Simulate would give them weight once more."
-        _note(layout, context, text, "INFO")
+        note(layout, context, text, "INFO")
     elif not current:
-        _note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
+        note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
     elif rig.heft.undisturbed:
-        _note(layout, context, NOTHING_TO_SEE, "INFO")
-
-
-def _note(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str = "ERROR") -> bpy.types.UILayout:
-    """A box with the text broken into lines that fit the sidebar."""
-    box = layout.box().column(align=True)
-    width = context.region.width / context.preferences.system.ui_scale
-    letters = max(int((width - BESIDE_TEXT) / LETTER), 20)
-    for i, line in enumerate(line for part in text.splitlines() for line in textwrap.wrap(part, letters)):
-        box.label(text=line, icon=icon if i == 0 else "BLANK1")
-    return box
+        note(layout, context, NOTHING_TO_SEE, "INFO")
 
 
 CLASSES = (
     HEFT_UL_pushes,
     HEFT_UL_ties,
+    panel_on_time.HEFT_UL_misses,
+    panel_on_time.HEFT_UL_script,
     HEFT_PT_main,
+    panel_on_time.HEFT_PT_advanced,
     HEFT_PT_collider,
     HEFT_PT_result,
     HEFT_PT_bones,
     HEFT_PT_bone_contact,
     HEFT_PT_contact,
     HEFT_PT_forces,
+    panel_on_time.HEFT_PT_script,
     HEFT_PT_world,
 )

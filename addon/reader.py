@@ -297,6 +297,15 @@ def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray
     return rotations.continuous(rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative))
 
 
+def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
+    order = [samples.names.index(name) for name in reading.names]
+    _check_finite(samples, order)
+    poses = samples.poses[:, order].astype(np.float64)
+    quats = rotations.from_matrix(rotations.split(poses[..., :3, :3])[0])
+    return _joints(reading.model, placement, quats), placement.points_to_world(poses[..., :3, 3])
+
+
 def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
     """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
     and with the limits asked for."""

@@ -7,6 +7,7 @@ go, and a mesh's shape. Must not know physics, bodies or results.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Samples:
 
 
 def sample(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Generator[int, None, Samples]:
-    """Yield the number of frames done now and then; return the samples.
+    """Yield the number of frames done now and then; return the samples. Frames may lie between whole ones.
 
     Closing the generator half way leaves nothing behind.
     """
@@ -50,7 +51,8 @@ def sample(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) ->
     hold = _main_scene if reads_scene(rig) else _private_scene
     with hold(rig, scene) as stage:
         for i, frame in enumerate(frames):
-            stage.frame_set(int(frame))
+            whole = math.floor(frame)
+            stage.frame_set(whole, subframe=float(frame) - whole)
             evaluated = rig.evaluated_get(_depsgraph(stage))
             evaluated.pose.bones.foreach_get("matrix", poses[i])
             placements[i] = evaluated.matrix_world

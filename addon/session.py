@@ -1,16 +1,13 @@
 """One simulation from the rig to its result armature, as a generator.
 
-Owns the order of the work (read, simulate, write, show) and the cache of what was
-read, so that dragging a slider does not sample the rig again. The scene is touched
-once, at the end: cancelling is closing the generator. Must not know operators or
-panels.
+Owns the order of the work (read, simulate, write, show). The scene is touched once, at
+the end: cancelling is closing the generator. Must not know operators or panels.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import bpy
@@ -20,8 +17,11 @@ from .. import engine
 from . import (
     actions,
     baker,
+    intake,
     live,
+    misses,
     objects,
+    physical_keys,
     properties,
     reader,
     sampling,
@@ -29,37 +29,12 @@ from . import (
     settings,
     shot,
     showing,
-    skin,
     solids,
     store,
     units,
 )
 from .errors import RigError
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """done: 0 to 1; label: what is being done."""
-
-    done: float
-    label: str
-
-
-@dataclass(eq=False)
-class _Cached:
-    source: str
-    samples: sampling.Samples
-    structure: tuple = ()
-    reading: reader.Reading | None = None
-    written: reader.Reading | None = None
-
-
-@dataclass(eq=False)
-class _Way:
-    """Where the objects of a rig's shot go: world matrices (objects, frames, 4, 4) and what they depend on."""
-
-    source: str
-    matrices: np.ndarray
+from .intake import READ_SHARE, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,23 +46,16 @@ class Shown:
     tracks: tuple[scenery.Track, ...]
 
 
-_cache: dict[int, _Cached] = {}
-_ways: dict[int, _Way] = {}
 _shown: dict[int, Shown] = {}
-# How much of the bar reading takes, against simulating.
-READ_SHARE = 0.4
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
     """Drop what was read of one rig, or of all."""
-    for kept in (_cache, _ways, _shown):
-        if rig is None:
-            kept.clear()
-        else:
-            kept.pop(rig.session_uid, None)
-    skin.forget(rig)
+    intake.forget(rig)
     if rig is None:
-        solids.forget()
+        _shown.clear()
+    else:
+        _shown.pop(rig.session_uid, None)
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -194,10 +162,10 @@ def simulate_steps(
     leader = group.leader
     frames = settings.frame_range(leader, scene)
     if fresh:
-        _forget_group(group)
-    cached, way = yield from _sample_group(group, scene, frames)
+        intake.forget_group(group)
+    cached, way = yield from intake.sample_group(group, scene, frames)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
-    readings = [_read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
+    readings = [intake.read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
     tracks = [
@@ -237,76 +205,6 @@ def _check_free(group: shot.Members) -> None:
                 above = above.parent
 
 
-def _forget_group(group: shot.Members) -> None:
-    """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
-    for each in group.rigs:
-        _cache.pop(each.session_uid, None)
-        skin.forget(each)
-        for load in shot.loads(each):
-            solids.forget(load.ob)
-    for ob in group.objects:
-        solids.forget(ob)
-    _ways.pop(group.leader.session_uid, None)
-
-
-def _sample_group(
-    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray
-) -> Generator[Step, None, tuple[dict[bpy.types.Object, _Cached], _Way]]:
-    """What is kept of rigs and objects, sampled anew where their sources have changed."""
-    leader, things = group.leader, (*group.objects, *shot.anchors(group))
-    sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
-    stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
-    trail = store.objects_fingerprint(things, scene, frames)
-    moved = _source_kept(_ways, leader) != trail
-    jobs = len(stale) + moved
-    with _sources_shown(group, things) if jobs else nullcontext():
-        for k, each in enumerate(stale):
-            steps = sampling.sample(each, scene, frames)
-            samples = yield from _reading_steps(steps, k, jobs, len(frames))
-            _cache[each.session_uid] = _Cached(sources[each], samples)
-        if moved:
-            steps = sampling.sample_objects(things, scene, frames)
-            matrices = yield from _reading_steps(steps, jobs - 1, jobs, len(frames))
-            _ways[leader.session_uid] = _Way(trail, matrices)
-    return {each: _cache[each.session_uid] for each in group.rigs}, _ways[leader.session_uid]
-
-
-def _source_kept(kept: dict, rig: bpy.types.Object) -> str | None:
-    found = kept.get(rig.session_uid)
-    return found.source if found is not None else None
-
-
-@contextmanager
-def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
-    """Within this block everything of the shot moves as it is keyed."""
-    with ExitStack() as stack:
-        for each in group.rigs:
-            stack.enter_context(showing.exposed(each, "SOURCE"))
-        stack.enter_context(objects.exposed(things))
-        yield
-
-
-def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator:
-    """Pass a sampling generator's progress on as steps of the k-th of several jobs; its return value."""
-    try:
-        while True:
-            done = next(steps)
-            yield Step(READ_SHARE * (k + done / count) / jobs, "reading")
-    except StopIteration as stop:
-        return stop.value
-    finally:
-        steps.close()
-
-
-def _read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: _Cached, meters: float, solid: bool) -> reader.Reading:
-    """The reading of cached samples, made anew when masses, sizes, shapes, limits or ignored bones change."""
-    structure = (meters, solid, store.structure(rig))
-    if cached.reading is None or cached.structure != structure:
-        cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
-        cached.structure = structure
-    return cached.reading
-
-
 def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...]) -> None:
     """The one moment the scene is touched."""
     _write_objects(group, readings[0].frames, tracks, results[0])
@@ -321,7 +219,8 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.message = "\n".join((*result.warnings, *shot.left_out(each)))
+        each.heft.message = "\n".join((*result.warnings, *physical_keys.notes(each, reading), *shot.left_out(each)))
+        misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)
         showing.show(each, "RESULT")

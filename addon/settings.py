@@ -9,11 +9,15 @@ import bpy
 import numpy as np
 
 from .. import engine
+from ..engine.controllers.base import SHAPES
 from . import actions
 from .errors import RigError
 
 # Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
 BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
+
+# How much of a key's speed a body arrives with.
+ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
 
 def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray):
@@ -24,15 +28,20 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     common = {"behaviour": behaviour, "root": heft.root, "assist": float(heft.assist)}
     if heft.controller == "LIMP":
         return engine.Limp(**common)
-    if heft.controller != "FOLLOW":
-        raise RigError(f"The controller '{heft.controller}' is not available yet: choose Follow or Limp.")
     settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")
     heaviness = np.clip(_product(rig, names, frames, keyed, "heaviness", "heaviness_scale"), 0.0, 1.0)
     damping = _product(rig, names, frames, keyed, "damping_ratio", None)
     strength = np.inf
     if heft.use_strength:
         strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * model.strengths
-    return engine.Follow(settle_time=settle, damping_ratio=damping, heaviness=heaviness, strength=strength, **common)
+    common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
+    if heft.controller == "FOLLOW":
+        return engine.Follow(**common)
+    shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *SHAPES)
+    arrival = _value(keyed, "heft.arrival", ARRIVAL_NUMBERS[heft.arrival], frames)
+    if np.ndim(arrival):
+        arrival = np.repeat(arrival[:, None], len(names), axis=1)
+    return engine.OnTime(shape=shape, arrival=arrival, law=heft.law, **common)
 
 
 def gravity_of(rig: bpy.types.Object) -> tuple[float, float, float]:

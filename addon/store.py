@@ -14,11 +14,11 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, limits, properties, sampling, settings, shot, skin, solids
+from . import actions, constraints, limits, physical_keys, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "use_strength", "strength",
-    "root", "assist", "mix", "live",
+    "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",
@@ -36,6 +36,8 @@ PUSH_SETTINGS = ("bone", "direction", "impulse", "frame")
 TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
 LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
+# Kept with the settings, of no consequence to the simulation.
+KEPT_LISTS = {"misses": ("bone", "frame", "degrees"), "script": ("pose", "seconds")}
 # Pointers are stored by name.
 POINTERS = {"colliders": "collections", "target": "objects"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
@@ -60,6 +62,8 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
         digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
         _digest_settings(digest, each)
         _digest_loads(digest, each)
+        # Keyframe types change nothing but which keys are physical.
+        digest.update(repr(physical_keys.wanted(each, scene, frames)).encode())
         digest.update(repr(skin.fingerprint(each)).encode())
     digest.update(objects_fingerprint((*group.objects, *shot.anchors(group)), scene, frames).encode())
     for ob in group.objects:
@@ -222,11 +226,7 @@ def _plain_values(thing: bpy.types.bpy_struct) -> list:
 
 
 def _all_curves(action: bpy.types.Action):
-    if not actions.HAS_SLOTS:
-        return list(action.fcurves)
-    return [
-        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
-    ]
+    return [curve for bag in actions.bags(action) for curve in bag.fcurves]
 
 
 def _animated_paths(ob: bpy.types.Object) -> set[str]:
@@ -290,7 +290,8 @@ def keys_fingerprint(result: bpy.types.Object) -> str:
 def pack(rig: bpy.types.Object) -> None:
     """Write the settings into `heft_store`."""
     values = _values(rig.heft, (*ARMATURE_SETTINGS, *ARMATURE_STATE))
-    lists = {name: [_values(item, fields) for item in getattr(rig.heft, name)] for name, fields in LISTS.items()}
+    kept = (LISTS | KEPT_LISTS).items()
+    lists = {name: [_values(item, fields) for item in getattr(rig.heft, name)] for name, fields in kept}
     bones = {bone.name: _values(bone.heft, BONE_SETTINGS) for bone in rig.pose.bones if bone.is_property_set("heft")}
     rig.heft_store = json.dumps({"armature": values, "lists": lists, "bones": bones})
 

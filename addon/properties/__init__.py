@@ -13,12 +13,14 @@ from .bone import HeftBone
 from .character import SHOWN, HeftArmature
 from .collider import HeftCollider
 from .common import OVERRIDABLE
+from .on_time import HeftMiss
+from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .tie import HeftTie
 
 __all__ = ("CLASSES", "SHOWN", "collider_of", "forget", "has_physics", "register", "unregister")
 
-CLASSES = (HeftPush, HeftTie, HeftArmature, HeftBone, HeftCollider)
+CLASSES = (HeftPush, HeftTie, HeftScriptPose, HeftMiss, HeftArmature, HeftBone, HeftCollider)
 
 
 def register() -> None:

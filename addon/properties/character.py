@@ -16,11 +16,19 @@ from bpy.props import (
 )
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .on_time import HeftMiss, OnTimeSettings
+from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .tie import HeftTie
 
 CONTROLLERS = (
     ("FOLLOW", "Follow", "Joints pull towards the keys like springs tuned by settle time and damping", 0),
+    (
+        "ON_TIME",
+        "On Time",
+        "The keys are met on their time, also after a blow; between them the body moves by itself",
+        2,
+    ),
     ("LIMP", "Limp", "No muscles at all: the body hangs and falls", 1),
 )
 ROOTS = (
@@ -40,7 +48,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
@@ -313,6 +321,18 @@ class HeftArmature(bpy.types.PropertyGroup):
     ties: CollectionProperty(
         name="Ties", description="What holds bones besides their joints", type=HeftTie, override=OVERRIDABLE_LIST
     )
+    script: CollectionProperty(
+        name="Pose Script",
+        description="Poses and the seconds between them, to be turned into keys",
+        type=HeftScriptPose,
+        override=OVERRIDABLE_LIST,
+    )
+    misses: CollectionProperty(
+        name="Missed Keys",
+        description="Keys that the last simulation could not meet, the worst first",
+        type=HeftMiss,
+        override=OVERRIDABLE_LIST,
+    )
 
     # What Heft keeps for itself: hidden from the panel, saved and undone with the file.
     shown: EnumProperty(items=SHOWN, default="SOURCE", options={"HIDDEN"}, override=OVERRIDABLE)
@@ -330,3 +350,5 @@ class HeftArmature(bpy.types.PropertyGroup):
     own_colliders: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     push_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     tie_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    script_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    miss_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -1,0 +1,150 @@
+"""What is read of a shot's rigs and objects, kept until their sources change.
+
+Owns the cache, so that dragging a slider does not sample a rig again, and the progress
+of reading. Must not simulate or write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from . import objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """done: 0 to 1; label: what is being done."""
+
+    done: float
+    label: str
+
+
+@dataclass(eq=False)
+class Cached:
+    """A rig's source as it was sampled, at whole frames and around its physical keys, and what was made of it."""
+
+    source: str
+    samples: sampling.Samples
+    moments: physical_keys.Moments | None = None
+    between: sampling.Samples | None = None
+    structure: tuple = ()
+    reading: reader.Reading | None = None
+    written: reader.Reading | None = None
+
+
+@dataclass(eq=False)
+class Way:
+    """Where the objects of a rig's shot go: world matrices (objects, frames, 4, 4) and what they depend on."""
+
+    source: str
+    matrices: np.ndarray
+
+
+_cache: dict[int, Cached] = {}
+_ways: dict[int, Way] = {}
+# How much of the bar reading takes, against simulating.
+READ_SHARE = 0.4
+
+
+def forget(rig: bpy.types.Object | None = None) -> None:
+    """Drop what was read of one rig, or of all."""
+    for kept in (_cache, _ways):
+        if rig is None:
+            kept.clear()
+        else:
+            kept.pop(rig.session_uid, None)
+    skin.forget(rig)
+    if rig is None:
+        solids.forget()
+
+
+def forget_group(group: shot.Members) -> None:
+    """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
+    for each in group.rigs:
+        _cache.pop(each.session_uid, None)
+        skin.forget(each)
+        for load in shot.loads(each):
+            solids.forget(load.ob)
+    for ob in group.objects:
+        solids.forget(ob)
+    _ways.pop(group.leader.session_uid, None)
+
+
+def sample_group(
+    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray
+) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
+    """What is kept of rigs and objects, sampled anew where their sources have changed."""
+    leader, things = group.leader, (*group.objects, *shot.anchors(group))
+    sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
+    stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
+    moments = {each: physical_keys.wanted(each, scene, frames) for each in group.rigs}
+    keyed = [
+        each
+        for each, asked in moments.items()
+        if asked is not None and (each in stale or _cache[each.session_uid].moments != asked)
+    ]
+    trail = store.objects_fingerprint(things, scene, frames)
+    moved = _source_kept(_ways, leader) != trail
+    jobs = len(stale) + len(keyed) + moved
+    with _sources_shown(group, things) if jobs else nullcontext():
+        for k, each in enumerate(stale):
+            samples = yield from _sampled(each, scene, frames, k, jobs)
+            _cache[each.session_uid] = Cached(sources[each], samples)
+        for k, each in enumerate(keyed, len(stale)):
+            between = yield from _sampled(each, scene, physical_keys.looks(moments[each]), k, jobs)
+            _cache[each.session_uid].moments, _cache[each.session_uid].between = moments[each], between
+        if moved:
+            steps = sampling.sample_objects(things, scene, frames)
+            matrices = yield from _reading_steps(steps, jobs - 1, jobs, len(frames))
+            _ways[leader.session_uid] = Way(trail, matrices)
+    for each in group.rigs:
+        if moments[each] is None:
+            _cache[each.session_uid].moments = _cache[each.session_uid].between = None
+    return {each: _cache[each.session_uid] for each in group.rigs}, _ways[leader.session_uid]
+
+
+def _source_kept(kept: dict, rig: bpy.types.Object) -> str | None:
+    found = kept.get(rig.session_uid)
+    return found.source if found is not None else None
+
+
+@contextmanager
+def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
+    """Within this block everything of the shot moves as it is keyed."""
+    with ExitStack() as stack:
+        for each in group.rigs:
+            stack.enter_context(showing.exposed(each, "SOURCE"))
+        stack.enter_context(objects.exposed(things))
+        yield
+
+
+def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int, jobs: int) -> Generator:
+    return (yield from _reading_steps(sampling.sample(rig, scene, frames), k, jobs, max(len(frames), 1)))
+
+
+def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator:
+    """Pass a sampling generator's progress on as steps of the k-th of several jobs; its return value."""
+    try:
+        while True:
+            done = next(steps)
+            yield Step(READ_SHARE * (k + done / count) / jobs, "reading")
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool) -> reader.Reading:
+    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change."""
+    structure = (meters, solid, store.structure(rig), cached.moments)
+    if cached.reading is None or cached.structure != structure:
+        cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
+        if cached.moments is not None:
+            cached.reading = physical_keys.with_keys(rig, cached.reading, cached.moments, cached.between, meters)
+        cached.structure = structure
+    return cached.reading
