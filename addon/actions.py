@@ -83,10 +83,12 @@ def active_curves(id_block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
 
 
 def new_action(name: str, id_block: bpy.types.ID) -> bpy.types.Action:
-    """An empty action with (from 4.4) one slot made for the block's type."""
+    """An empty action made for the block's type, with (from 4.4) one slot."""
     action = bpy.data.actions.new(name)
     if HAS_SLOTS:
         action.slots.new(id_block.id_type, id_block.name)
+    else:
+        action.id_root = id_block.id_type
     return action
 
 
