@@ -94,7 +94,7 @@ def touching(touch):
 
 
 @part
-def meet(tree, target, plan, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
+def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
     """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
     h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
     if touch is None:
@@ -107,7 +107,7 @@ def meet(tree, target, plan, state, aim, work, touch, frame, time, h, least, gra
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     if collide_now(tree, plan, state, aim, work, touch, frame, least):
-        make_deadlines(tree, target, plan, state, aim, frame, time, dt, work.rate[ANSWER])
+        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)

@@ -325,7 +325,7 @@ def feel_wind(tree, aim, work, touch, pose):
 
 
 @part
-def strike(tree, target, plan, state, aim, work, touch, frame, dt):
+def strike(tree, plan, state, aim, work, touch, frame, dt):
     """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`)."""
     if touch is None:
         return
@@ -333,7 +333,7 @@ def strike(tree, target, plan, state, aim, work, touch, frame, dt):
         return
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(len(tree.parent)):
-        stiff = recovers(plan, state, i, frame) and touch.rows.tally[i] == 0
+        stiff = touch.rows.tally[i] == 0 and recovers(plan, state, i, frame)
         factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED and not stiff
         work.body[i, COMPLIANCE] = 0.0
         for k in range(6):
@@ -355,7 +355,7 @@ def strike(tree, target, plan, state, aim, work, touch, frame, dt):
     solve(tree, pose, factor, work.rate[LOADED_RATE], work.rate[ANSWER])
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
-    make_deadlines(tree, target, plan, state, aim, frame, float(frame), dt, work.rate[ANSWER])
+    make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER])
     take_blow(tree, state, aim, work.rate[ANSWER])
     velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
     momenta(tree, pose, work.body, MOTION, state.body, SPIN)

@@ -43,7 +43,7 @@ DUE_VALUE = np.int64(44)  # 4: its coordinates then …
 DUE_RATE = np.int64(48)  # 3: … and their rates
 DUE_PLACE = np.int64(51)  # 3: of a free root …
 DUE_DRIFT = np.int64(54)  # 3: … and its rate
-DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none
+DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none: then it is with the source motion (see `recovery`)
 DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
 STATE_COLUMNS = np.int64(59)
 # Rows of State.rate
