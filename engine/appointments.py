@@ -59,6 +59,12 @@ def expected(state, i):
 
 
 @kernel
+def has_key_ahead(state, i):
+    """Whether that is a key; otherwise the body has to be back on its motion."""
+    return expected(state, i) and state.body[i, DUE_KEY] >= 0.0
+
+
+@kernel
 def put_way_in(tree, state, aim, i, time, dt, sample):
     """A target sample: where the straight way to the body's appointment is at a time [frames]."""
     kind = tree.kind[i]

@@ -56,7 +56,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
         if frame == 0:
             _begin_shot(tree, state, work)
             _write(state, record, frame)
-        strike(tree, state, aim, work, touch, frame)
+        keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
+        strike(tree, plan, state, aim, work, touch, frame, dt)
         k = 0
         while k < substeps:
             width = 1
@@ -73,7 +74,9 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 keep_appointments(tree, target, plan, state, aim, frame, now, dt)
                 h = even_part(tree, state, aim, share * (1.0 - done), least)
                 h = until_due(state, frame + now, h, dt)
-                h = meet(tree, state, aim, work, touch, frame, h, least, gravity, cuts < MAX_CUTS)
+                h = meet(
+                    tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
+                )
                 if not h > 0.0:
                     _write(state, record, frame + 1)
                     return frame + 1

@@ -10,7 +10,7 @@ it, so a key is met only about as well as they allow.
 from __future__ import annotations
 
 from .aim import difference, joint_rates
-from .appointments import expected
+from .appointments import has_key_ahead
 from .articulated import composite_form, composite_inertia
 from .jit import part
 from .spatial import axpy, dot, load3, load4, scale, sub
@@ -51,7 +51,7 @@ def apply_law(tree, state, aim, plan, work, frame, time, h, dt):
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
         spin = load3(work.body, p, LOAD) if p > 0 and ready else (0.0, 0.0, 0.0)
-        if expected(state, i) and state.behaviour[i] == SIMULATED and plan.setting[row, i, LAW] != 0.0:
+        if has_key_ahead(state, i) and state.behaviour[i] == SIMULATED and plan.setting[row, i, LAW] != 0.0:
             if not ready:
                 composite_inertia(tree, pose, work.body, COMPOSITE)
                 for k in range(1, i):
