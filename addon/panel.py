@@ -19,8 +19,8 @@ SHORTEST, TALLEST = 0.05, 12.0
 MOST_LISTED = 8
 # What each controller listens to, in the panel's order.
 SETTINGS = {
-    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "use_strength"),
-    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "use_strength"),
+    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "recovery_time", "use_strength"),
+    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "recovery_time", "use_strength"),
     "LIMP": (),
 }
 

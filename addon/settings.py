@@ -34,7 +34,9 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     strength = np.inf
     if heft.use_strength:
         strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * model.strengths
+    recovery = _product(rig, names, frames, keyed, "recovery_time", None)
     common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
+    common["recovery_time"] = recovery
     if heft.controller == "FOLLOW":
         return engine.Follow(**common)
     shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *SHAPES)

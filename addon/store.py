@@ -17,8 +17,8 @@ from .. import engine
 from . import actions, constraints, limits, physical_keys, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
-    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "use_strength", "strength",
-    "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
+    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
+    "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",

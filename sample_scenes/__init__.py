@@ -17,4 +17,8 @@ SCENES = (
     "carry_box",
     "two_bump",
     "net",
+    "ymca",
+    "conductor",
+    "straight_and_bent",
+    "catch",
 )

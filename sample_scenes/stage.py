@@ -117,19 +117,23 @@ def key_pose(
     """Key bones at a frame. Turns (degrees) and moves (m) are about the armature's axes, relative to rest."""
     for name, degrees in turns.items():
         bone = ob.pose.bones[name]
-        rest = bone.bone.matrix_local.to_quaternion()
-        turn = Euler([math.radians(d) for d in degrees]).to_quaternion()
-        local = rest.inverted() @ turn @ rest
-        if bone.rotation_mode == "QUATERNION":
-            bone.rotation_quaternion = local
-            bone.keyframe_insert("rotation_quaternion", frame=frame)
-        else:
-            bone.rotation_euler = local.to_euler(bone.rotation_mode, bone.rotation_euler)
-            bone.keyframe_insert("rotation_euler", frame=frame)
+        turn(bone, degrees)
+        is_quaternion = bone.rotation_mode == "QUATERNION"
+        bone.keyframe_insert("rotation_quaternion" if is_quaternion else "rotation_euler", frame=frame)
     for name, move in moves.items():
         bone = ob.pose.bones[name]
         bone.location = bone.bone.matrix_local.to_quaternion().inverted() @ Vector(move)
         bone.keyframe_insert("location", frame=frame)
+
+
+def turn(bone: bpy.types.PoseBone, degrees: tuple[float, float, float]) -> None:
+    """Turn a bone about the armature's axes, relative to rest."""
+    rest = bone.bone.matrix_local.to_quaternion()
+    local = rest.inverted() @ Euler([math.radians(d) for d in degrees]).to_quaternion() @ rest
+    if bone.rotation_mode == "QUATERNION":
+        bone.rotation_quaternion = local
+    else:
+        bone.rotation_euler = local.to_euler(bone.rotation_mode, bone.rotation_euler)
 
 
 def name_action(ob: bpy.types.Object, name: str, interpolation: str = "BEZIER") -> None:

@@ -97,6 +97,21 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
         override=OVERRIDABLE,
         update=changed,
     )
+    recovery_time: FloatProperty(
+        name="Recovery Time",
+        description="Seconds in which a struck bone, and those from it to the root, are back on their motion, while "
+        "the others keep to theirs; 0 lets all of them yield and come back by the settle time",
+        default=0.0,
+        min=0.0,
+        max=100.0,
+        soft_max=3.0,
+        precision=3,
+        step=5,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        override=OVERRIDABLE,
+        update=changed,
+    )
     use_strength: BoolProperty(
         name="Limit Strength",
         description="Joints can give only so much: a load or blow beyond it makes them give way",
