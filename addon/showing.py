@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ..engine import Motion
-from . import actions, constraints, objects, properties, reader, shot
+from . import actions, constraints, objects, properties, reader, result_pose, shot
 from .errors import RigError
 
 # Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
@@ -116,7 +116,7 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     action = result.animation_data.action
     bag = actions.ensure_bag(action, actions.slot_of(result))
     table = actions.curve_table(bag)
-    quats, locations = reader.result_channels(reading, motion)
+    quats, locations = result_pose.of_motion(reading, motion)
     if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
         raise RigError("The result holds numbers that are not finite: nothing was written.")
     bodies = np.arange(len(reading.names))

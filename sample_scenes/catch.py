@@ -43,7 +43,7 @@ def build() -> bpy.types.Object:
     stage.key_places(heavy, {1: (3.4, -2.3, 1.5), FREE_FROM: (1.0, -0.72, 1.5)}, "Heavy throw")
     stage.collider(heavy, moves="FREE", free_from=FREE_FROM, mass=3.0, bounce=0.3)
     stage.collide(rigs[1], heavy, rigs[0])
-    stage.camera(eye=(1.6, -6.0, 1.8), at=(0.0, -0.2, 1.05), lens=84, size=(480, 420))
+    stage.camera(eye=(1.6, -6.0, 1.8), at=(0.0, -0.2, 1.12), lens=78, size=(480, 420))
     return rigs[1]
 
 

@@ -6,6 +6,7 @@ Runs inside bpy, once a Blender version.
 from __future__ import annotations
 
 import importlib
+import sys
 
 import bpy
 import numpy as np
@@ -117,7 +118,7 @@ def test_without_heaviness_and_left_alone_the_result_is_the_source(name):
         if bone.heft.behaviour == "LIMP":
             bone.heft.behaviour = "SIMULATED"
     source = sample(rig)
-    shown = simulate(rig, heaviness=0.0)
+    shown = simulate(rig, heaviness=0.0, controller="FOLLOW")
     assert bpy.ops.heft.bake(target="ACTION") == {"FINISHED"}
     baked = sample(rig)
     height = np.ptp([bone.head_local for bone in rig.data.bones], axis=0).max()
@@ -264,6 +265,82 @@ def test_two_bump_and_walk_on():
         assert turned[:28].max() < MAX_ANGLE
         assert turned[:, column(ob, "chest")].max() > 10.0
         assert turned[-1].max() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [("ymca", (0.1, 1.1, 1.85, 2.355)), ("conductor", (0.3, 0.6, 0.9, 1.3, 1.845, 2.39))],
+)
+@pytest.mark.parametrize("root", ["ANIMATED", "FREE"])
+def test_every_pose_of_a_script_is_met_on_its_time(name, times, root):
+    rig = build(name)
+    source = sample(rig)
+    turned = angles(simulate(rig, root=root), source)
+    shown = sys.modules["heft.addon.session"].last_shown(rig)
+    model, arrivals = shown.reading.model, shown.result.arrivals
+    assert model.nv == 6 + 39
+    keyed = sorted({round((frame - 1.0) / 24.0, 3) for frame in arrivals.frames.tolist()})
+    assert keyed == pytest.approx(times, abs=2e-3)
+    assert len(arrivals.bodies) == len(times) * (len(model) - 1)  # the root is not the controller's
+    assert np.degrees(arrivals.angles).max() <= 0.1 and np.degrees(arrivals.rates).max() <= 1.0
+    assert turned.max() > 5.0  # between the keys it moves by itself
+
+
+def test_straight_and_bent_arm_arrive_together():
+    rig = build("straight_and_bent")
+    source = sample(rig)
+    result = simulate(rig)
+    arrive = {}
+    for arm in ("straight", "bent"):
+        upper = column(rig, f"upper.{arm}")
+        left = angles(result[:24, upper], np.repeat(source[23:24, upper], 24, axis=0))
+        assert left[23] < 0.1
+        arrive[arm] = int(np.argmax(left < 0.01 * left[0]))  # within 1 % of the swing
+    assert abs(arrive["straight"] - arrive["bent"]) <= 1
+    torques = sys.modules["heft.addon.session"].last_shown(rig).result.torques
+    names = sys.modules["heft.addon.session"].last_shown(rig).reading.names
+    straight, bent = (np.abs(torques[:, names.index(f"upper.{arm}")]).max() for arm in ("straight", "bent"))
+    assert straight > 1.3 * bent  # though it takes more
+
+
+def hand_from_ball(name: str) -> np.ndarray:
+    """(frames,) how far the catcher's hand is from where its ball arrives [m]."""
+    scene, rig, ball = bpy.context.scene, bpy.data.objects[name], bpy.data.objects[f"Ball {name}"]
+    curves = [c for c in stage.curves_of(ball.animation_data.action) if c.data_path == "location"]
+    place = np.array([curve.evaluate(40.0) for curve in sorted(curves, key=lambda c: c.array_index)])
+    found = []
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append(np.linalg.norm(np.array(evaluated.matrix_world @ evaluated.pose.bones["hand.R"].tail) - place))
+    return np.array(found)
+
+
+def test_both_catch_though_one_is_struck():
+    rig = build("catch")
+    simulate(rig)
+    struck, still = hand_from_ball("Struck"), hand_from_ball("Still")
+    assert np.abs(struck - still)[:18].max() < 1e-4
+    assert (struck - still).max() > 0.05  # the blow
+    assert still[39] < 0.001 and struck[39] < 0.01
+    assert not len(rig.heft.misses)
+
+
+def test_too_weak_for_the_blow_the_catch_is_missed_and_told():
+    rig = build("catch")
+    simulate(rig, use_strength=True, strength=0.15)
+    miss = next(miss for miss in rig.heft.misses if miss.frame == 40.0)
+    bone = miss.bone
+    result = sample(rig)
+    bpy.ops.heft.show(which="SOURCE")
+    source = sample(rig)
+
+    def joint(poses):
+        above = poses[39, column(rig, rig.pose.bones[bone].parent.name), :3, :3]
+        return above.T @ poses[39, column(rig, bone), :3, :3]
+
+    off = np.degrees(np.arccos(np.clip((np.trace(joint(source).T @ joint(result)) - 1.0) / 2.0, -1.0, 1.0)))
+    assert miss.degrees == pytest.approx(off, abs=0.1) and off > 0.5
 
 
 def test_net_holds_together_and_stops_the_ball():

@@ -165,3 +165,23 @@ def test_settings_can_be_keyed(rig):
     steady = simulate(rig, arrival="REST", shape=9.5)
     assert rigs.deviation(keyed[:11], steady[:11], 1.0)[1] > 2.0
     assert off(rig, keyed, 36) < 0.1
+
+
+@pytest.mark.parametrize("controller", ["FOLLOW", "ON_TIME"])
+def test_a_struck_post_is_back_after_its_recovery_time(empty, controller):
+    """Struck at frame 10, half a second is twelve frames; without it a long settle time keeps it away."""
+    empty.frame_start, empty.frame_end = 1, 40
+    rig = rigs.post(3)
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.settle_time = 3.0, 2.0
+    push = rig.heft.pushes.add()
+    push.bone, push.direction, push.impulse, push.frame = "bone.002", (0.0, 1.0, 0.0), 1.0, 10
+    rig.heft.controller = controller
+    bends = {}
+    for seconds in (0.0, 0.5):
+        rig.heft.recovery_time = seconds
+        bpy.ops.heft.simulate()
+        bends[seconds] = rigs.bend(rig)
+    assert bends[0.5].max() > 2.0
+    assert bends[0.5][21] < 0.02 * bends[0.5].max()
+    assert bends[0.0][21] > 0.2 * bends[0.0].max()
