@@ -45,7 +45,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
         heft = rig.heft
         layout.prop(heft, "controller")
         for name in SETTINGS[heft.controller]:
-            layout.prop(heft, name)
+            layout.prop(heft, name, slider=name == "shape")
         if heft.use_strength and "use_strength" in SETTINGS[heft.controller]:
             layout.prop(heft, "strength")
         layout.prop(heft, "root")

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from .operators import active_rig
-from .panel_parts import PhysicsPanel, draw_list
+from .panel_parts import PhysicsPanel, details, draw_list
 
 # Missed keys seen at once; the list scrolls.
 MISSES_SEEN = 5
@@ -19,7 +19,7 @@ class HEFT_UL_misses(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
-        for text, part in ((item.bone, 0.5), (f"frame {item.frame:.5g}", 0.55), (f"{item.degrees:.1f}°", 1.0)):
+        for text, part in ((item.bone, 0.5), (f"{item.frame:.5g}", 0.5), (f"{item.degrees:.1f}°", 1.0)):
             row = row.split(factor=part, align=True) if part < 1.0 else row
             row.operator("heft.go_to_miss", text=text, emboss=False).index = index
 
@@ -28,9 +28,9 @@ class HEFT_UL_script(bpy.types.UIList):
     """A pose script: pose and seconds."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = layout.split(factor=0.65, align=True)
-        row.prop(item, "pose", text="", icon="ARMATURE_DATA", emboss=False)
-        row.prop(item, "seconds", text="", emboss=False)
+        row = layout.split(factor=0.7, align=True)
+        row.label(text=item.pose or "no pose", icon="ARMATURE_DATA")
+        row.label(text=f"{item.seconds:.4g} s")
 
 
 class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):
@@ -62,7 +62,11 @@ class HEFT_PT_script(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         rig = active_rig(context)
-        draw_list(layout, rig, "script", "script_index", "HEFT_UL_script", moves=True)
+        entry = draw_list(layout, rig, "script", "script_index", "HEFT_UL_script", moves=True)
+        if entry is not None:
+            column = details(layout)
+            column.prop(entry, "pose")
+            column.prop(entry, "seconds")
         layout.operator("heft.save_pose", icon="ADD")
         row = layout.row()
         row.scale_y = 1.2
@@ -76,7 +80,8 @@ def draw_misses(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
     """The keys that could not be met, the worst first."""
     count = len(rig.heft.misses)
     if count:
-        layout.label(text="One missed key" if count == 1 else f"{count} missed keys", icon="ERROR")
+        text = "One missed key" if count == 1 else f"{count} missed keys"
+        layout.label(text=f"{text}: bone, frame, degrees", icon="ERROR")
         layout.template_list(
             "HEFT_UL_misses", "", rig.heft, "misses", rig.heft, "miss_index", rows=min(count, MISSES_SEEN)
         )
