@@ -27,7 +27,7 @@ class HEFT_OT_go_to_miss(PhysicsOperator, bpy.types.Operator):
 
 
 class HEFT_OT_save_pose(PhysicsOperator, bpy.types.Operator):
-    """Keep the pose of the moment under a name, as a pose asset of this file"""
+    """Keep the rig's own pose of the moment, keyed or set by hand, under a name, as a pose asset of this file"""
 
     bl_idname = "heft.save_pose"
     bl_label = "Save Pose"

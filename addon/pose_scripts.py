@@ -115,7 +115,9 @@ def make_keys(
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it first, so that it can take a new action.")
-    for name, seconds in script:
+    for k, (name, seconds) in enumerate(script, 1):
+        if not name:
+            raise RigError(f"Entry {k} of the script has no pose: choose one.")
         if not (np.isfinite(seconds) and seconds > 0.0):
             raise RigError(f"The pose '{name}' takes {seconds:g} seconds: give a number above zero.")
     fps = scene.render.fps / scene.render.fps_base

@@ -121,7 +121,8 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="Times what a strong body's joints give (they hold three times what hangs on them); 0 is a faint",
+        description="Times what the joints of a strong person of this mass give, told by the bones' names (arm, leg, "
+        "spine …); other joints hold three times what hangs on them. 0 is a faint",
         default=1.0,
         min=0.0,
         max=1000.0,

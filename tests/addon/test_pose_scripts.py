@@ -131,10 +131,11 @@ def test_quaternions_go_the_short_way(rig):
     [
         ([], "empty"),
         ([("Nowhere", 0.3)], "There is no pose 'Nowhere'.*'Low'"),
+        ([("Low", 0.3), ("", 0.3)], "Entry 2"),
         ([("Low", 0.0)], "'Low' takes 0 seconds"),
         ([("Low", float("nan"))], "'Low' takes nan seconds"),
     ],
-    ids=["empty", "unknown", "no time", "not a number"],
+    ids=["empty", "unknown", "no name", "no time", "not a number"],
 )
 def test_bad_scripts_are_refused_and_leave_nothing(rig, script, words):
     before = [action.name for action in bpy.data.actions], rig.animation_data.action
