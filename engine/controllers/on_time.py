@@ -26,8 +26,8 @@ class OnTime(Controller):
     recovery_time   [s] and there a struck body is back after it, as in Follow; with a key ahead it keeps that key
     heaviness       0 effortless … 1 the joint feels its full load
     strength        [N m] the most a joint's drive can give; a key that takes more is missed
-    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity, speed
-                    and blows make it miss
+    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
+                    bend its way, and it misses the velocities of keys
     """
 
     shape: object = SETTLE
