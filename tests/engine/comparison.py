@@ -20,7 +20,7 @@ from pd_laws import GONE, LEAST_WAY, Player, hand_tuned, own_link_gains
 from performer import perform, performer
 
 FPS = 200.0  # every key falls on a frame
-TORQUE_STEPS = 4000  # a second, of S2's torques: they are explicit
+TORQUE_STEPS = 960  # a second, of S2's torques
 LAWS = ("On Time", "S2's torques", "hand-tuned constant gains", "gains of the single link")
 ARMS = ("upper arm", "forearm", "hand")
 EARTH = engine.Scene(touch_self=False)

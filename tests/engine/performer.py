@@ -91,6 +91,7 @@ POSES = {
     "Bent": _arms((0.0, 0.0, 0.0), bend=120.0),
     "Ahead": _arms((90.0, 0.0, 0.0)),
     "AheadBent": _arms((90.0, 0.0, 0.0), bend=120.0),
+    "Catch": _arms((0.0, 0.0, 0.0), (75.0, 25.0, 10.0), bend=25.0, nod=-15.0) | {"head": (5.0, 0.0, 0.0)},
     "DownBeat": _arms((55.0, 20.0, 0.0), bend=40.0, nod=30.0) | {"chest": (8.0, 0.0, 0.0), "neck": (10.0, 0.0, 0.0)},
 }
 # What is asked for and when [s]: S2's scripts. The conductor's are given one after the other.
@@ -101,6 +102,7 @@ CONDUCTOR = (
     *((pose, float(end)) for (pose, _), end in zip(_BEATS, np.cumsum([s for _, s in _BEATS]).round(6), strict=True)),
 )
 SCRIPTS = {"YMCA": YMCA, "conductor": CONDUCTOR}
+CATCH = (("Stand", 0.0), ("Catch", 1.5))  # S2 Fig. 6
 # S2 Fig. 1: the same swing with the elbows straight and bent
 SWINGS = {"straight": (("Stand", 0.0), ("Ahead", 1.0)), "bent": (("Bent", 0.0), ("AheadBent", 1.0))}
 
