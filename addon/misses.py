@@ -9,7 +9,7 @@ import math
 
 import bpy
 
-from ..engine.result import Arrivals
+from ..engine import Arrivals
 from .errors import RigError
 
 

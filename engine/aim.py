@@ -200,7 +200,8 @@ def _note_arrival(tree, state, i):
     kind, k = tree.kind[i], int(state.body[i, DUE_KEY])
     e = difference(kind, load4(state.body, i, DUE_VALUE), load4(state.body, i, COORDS))
     w = sub(joint_rates(kind, state.rate, V, tree.dof[i]), load3(state.body, i, DUE_RATE))
-    state.off[k, 0], state.off[k, 1] = math.sqrt(dot(e, e)), math.sqrt(dot(w, w))
+    store3(state.off, k, 0, e)
+    store3(state.off, k, 3, w)
 
 
 @kernel

@@ -84,7 +84,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
-                apply_law(tree, state, aim, plan, work, frame, frame + now, h, dt)
+                apply_law(tree, state, aim, plan, work, frame, h)
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)

@@ -133,7 +133,7 @@ class State(NamedTuple):
     body: np.ndarray  # (n+1, STATE_COLUMNS)
     rate: np.ndarray  # (2, nv)
     behaviour: np.ndarray  # (n+1,) the plan's, of the current frame; −1 before the first
-    off: np.ndarray  # (k, 2) how far a body was off its key at the key's time: [rad] and [rad/s]; NaN before it
+    off: np.ndarray  # (k, 6) how far a joint was off its key at the key's time: [rad] and [rad/s]; NaN before it
 
 
 class Aim(NamedTuple):
@@ -176,7 +176,7 @@ def new_state(tree: Tree, keys: int = 0) -> State:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     body = np.zeros((n1, STATE_COLUMNS))
     body[:, DUE_KEY] = -1.0
-    return State(body, np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64), np.full((keys, 2), np.nan))
+    return State(body, np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64), np.full((keys, 6), np.nan))
 
 
 def new_aim(tree: Tree) -> Aim:

@@ -25,7 +25,8 @@ LAWS = (
     (
         "TORQUES",
         "Torques",
-        "Torques from the time that is left, as in the paper: gravity, speed and blows make it miss",
+        "Torques from the time that is left, as in the paper: gravity and speed bend the way, and it misses the "
+        "speeds of keys",
         1,
     ),
 )

@@ -19,15 +19,15 @@ class OnTime(Controller):
 
     Each setting is one number, one a body (n,), or (frames, n).
 
-    shape           3.5 arrives early and eases in … 9.5 starts late and arrives fast
+    shape           3.5 takes all the time there is … 9.5 is there early and eases in
     arrival         1 with the velocity of the key's curve … 0 at rest
     settle_time     [s] where a body has no key ahead of it, it follows the motion
     damping_ratio   there, too
     recovery_time   [s] and there a struck body is back after it, as in Follow; with a key ahead it keeps that key
     heaviness       0 effortless … 1 the joint feels its full load
     strength        [N m] the most a joint's drive can give; a key that takes more is missed
-    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity, speed
-                    and blows make it miss
+    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
+                    bend its way, and it misses the velocities of keys
     """
 
     shape: object = SETTLE

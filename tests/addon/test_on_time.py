@@ -94,10 +94,13 @@ def test_only_the_extremes(rig):
 
 
 def test_the_papers_law_is_looser(rig):
-    rig.heft.root = "ANIMATED"
+    """Gravity and speed bend its way, and it misses the speeds of keys."""
     exact = simulate(rig)
+    kept = session.last_shown(rig).result.arrivals.rates.max()
     loose = simulate(rig, law="TORQUES")
-    assert off(rig, exact, 36) < 0.1 < off(rig, loose, 36)
+    missed = session.last_shown(rig).result.arrivals.rates.max()
+    assert rigs.deviation(exact, loose, 1.0)[1] > 1.0
+    assert np.degrees(kept) < 1.0 < np.degrees(missed)
 
 
 def test_no_key_of_that_type_is_told(rig):

@@ -35,8 +35,10 @@ LIMBS = (
 ONE_SIDE, OTHER_SIDE = ("left", 1.0), ("right", -1.0)
 
 
-def performer(root: str = "FREE") -> engine.Model:
-    """19 bodies, 39 degrees of freedom in their joints; the root's six are apart ('FREE', or 'FIXED' for none)."""
+def performer(root: str = "FREE", only: tuple[str, ...] = ()) -> engine.Model:
+    """19 bodies, 39 degrees of freedom in their joints; the root's six are apart ('FREE', or 'FIXED' for none).
+
+    only: the joints that move, whatever their side; the others are fixed."""
     rows = [(name, parent, np.array(at), root if kind == "FREE" else kind, way, *rest)
             for name, parent, at, kind, way, *rest in TRUNK]  # fmt: skip
     for side, sign in (ONE_SIDE, OTHER_SIDE):
@@ -45,6 +47,8 @@ def performer(root: str = "FREE") -> engine.Model:
             out = np.array([sign, 0.0, 0.0]) if way is None else way
             rows.append((f"{side} {name}", on, np.array(at) * [sign, 1.0, 1.0], kind, out, *rest))
     names, parents, offsets, kinds, ways, lengths, shares, centers, gyrations, radii = zip(*rows, strict=True)
+    if only:
+        kinds = [kind if name.split(" ", 1)[-1] in only else "FIXED" for name, kind in zip(names, kinds, strict=True)]
     masses = MASS * np.array(shares) / sum(shares)
     inertias = []
     for mass, length, gyration, radius, way in zip(masses, lengths, gyrations, radii, ways, strict=True):
@@ -84,6 +88,10 @@ POSES = {
     "ArmsUp": _arms((130.0, 20.0, 10.0), bend=35.0, raised=10.0) | {"head": (-10.0, 0.0, 0.0)},
     "Out": _arms((50.0, 70.0, 0.0), bend=30.0, nod=15.0),
     "UpBeat": _arms((100.0, 30.0, 20.0), bend=70.0, nod=-30.0) | {"chest": (-5.0, 0.0, 0.0)},
+    "Bent": _arms((0.0, 0.0, 0.0), bend=120.0),
+    "Ahead": _arms((90.0, 0.0, 0.0)),
+    "AheadBent": _arms((90.0, 0.0, 0.0), bend=120.0),
+    "Catch": _arms((0.0, 0.0, 0.0), (75.0, 25.0, 10.0), bend=25.0, nod=-15.0) | {"head": (5.0, 0.0, 0.0)},
     "DownBeat": _arms((55.0, 20.0, 0.0), bend=40.0, nod=30.0) | {"chest": (8.0, 0.0, 0.0), "neck": (10.0, 0.0, 0.0)},
 }
 # What is asked for and when [s]: S2's scripts. The conductor's are given one after the other.
@@ -94,6 +102,9 @@ CONDUCTOR = (
     *((pose, float(end)) for (pose, _), end in zip(_BEATS, np.cumsum([s for _, s in _BEATS]).round(6), strict=True)),
 )
 SCRIPTS = {"YMCA": YMCA, "conductor": CONDUCTOR}
+CATCH = (("Stand", 0.0), ("Catch", 1.5))  # S2 Fig. 6
+# S2 Fig. 1: the same swing with the elbows straight and bent
+SWINGS = {"straight": (("Stand", 0.0), ("Ahead", 1.0)), "bent": (("Bent", 0.0), ("AheadBent", 1.0))}
 
 
 def pose_angles(model: engine.Model, name: str) -> np.ndarray:
@@ -110,7 +121,7 @@ def perform(model: engine.Model, script, fps: float, rest: float = 0.25) -> engi
     poses = np.array([pose_angles(model, pose) for pose, _ in script])
     frames = int(np.ceil((times[-1] + rest) * fps)) + 1
     t = np.minimum(np.arange(frames) / fps, times[-1])
-    angles = CubicSpline(times, poses, bc_type="natural")(t)
+    angles = CubicSpline(times, poses, bc_type="clamped")(t)
     bodies = np.flatnonzero((model.kinds != FREE) & (model.kinds != FIXED))
     turns = joint_rotations(model, poses)[1:, bodies]
     keys = engine.Keys(
