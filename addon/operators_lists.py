@@ -28,6 +28,11 @@ class _ListOperator(PhysicsOperator):
         """The property that says which entry is active."""
         return {"pushes": "push_index", "ties": "tie_index", "script": "script_index"}[self.which]
 
+    def tell(self, rig) -> None:
+        """A script is simulated only once it has become keys."""
+        if self.which != "script":
+            live.setting_changed(rig)
+
 
 class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
     """Add an entry; where it is of a bone, for the active one, and for the current frame"""
@@ -46,7 +51,7 @@ class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
             if self.which == "pushes":
                 entry.frame = context.scene.frame_current
             setattr(rig.heft, self.place(rig), len(entries) - 1)
-        live.setting_changed(rig)
+        self.tell(rig)
         return {"FINISHED"}
 
 
@@ -86,7 +91,7 @@ class HEFT_OT_list_remove(_ListOperator, bpy.types.Operator):
         with live.paused():
             entries.remove(index)
             setattr(rig.heft, place, max(0, min(index, len(entries) - 1)))
-        live.setting_changed(rig)
+        self.tell(rig)
         return {"FINISHED"}
 
 

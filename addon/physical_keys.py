@@ -23,7 +23,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, channels, constraints, layers, properties, reader, rotations, sampling
+from . import actions, channels, constraints, layers, properties, reader, rotations, sampling, settings
 from .sampling import Samples
 from .units import Placement
 
@@ -48,7 +48,7 @@ class Moments:
 
     own: dict[str, tuple[float, ...]]
     whole: tuple[float, ...]
-    led: frozenset[str]
+    led: tuple[str, ...]
 
 
 def wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Moments | None:
@@ -90,11 +90,11 @@ def _keys(block: bpy.types.ID, kind: int | None, stretch: float) -> Iterator[tup
     at_work = layers.layers_of(block)
     for depth, layer in enumerate(at_work):
         for key, curve in layer.curves.items():
-            if curve.mute or "heft." in key[0]:
+            if curve.mute or settings.is_setting(key[0]):
                 continue
-            times = [time * stretch for frame in actions.key_frames(curve, kind) for time in layer.times_of(frame)]
+            times = [time for frame in actions.key_frames(curve, kind) for time in layer.times_of(frame)]
             above = at_work[depth + 1 :]
-            yield key[0], [time for time in times if not layers.covered(above, key, time)]
+            yield key[0], [time * stretch for time in times if not layers.covered(above, key, time)]
 
 
 def _number_of(key_type: str) -> int:
@@ -112,7 +112,7 @@ def _apart(times: Iterable[float], first: float, last: float) -> tuple[float, ..
     return tuple(found)
 
 
-def _led(rig: bpy.types.Object) -> frozenset[str]:
+def _led(rig: bpy.types.Object) -> tuple[str, ...]:
     """Bones with a constraint that has a target, and those that IK solves; not where it is muted for good."""
     found: set[str] = set()
     ours = constraints.muted_solvers(rig) if properties.has_physics(rig) else ()
@@ -128,7 +128,7 @@ def _led(rig: bpy.types.Object) -> frozenset[str]:
             found.add(bone.name)
             if each.type in constraints.SOLVERS:
                 found.update(above.name for above in constraints.solved_by(bone, each))
-    return frozenset(found)
+    return tuple(sorted(found))
 
 
 def _target(constraint: bpy.types.Constraint):

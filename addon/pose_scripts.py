@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 import bpy
 import numpy as np
 
-from . import actions, channels
+from . import actions, channels, settings
 from .errors import RigError
 
 QUATERNION = "rotation_quaternion"
@@ -65,12 +65,12 @@ def _own_action(rig: bpy.types.Object) -> bpy.types.Action | None:
 
 def _pose_at(rig: bpy.types.Object, action: bpy.types.Action, frame: float) -> Pose:
     """What the action says of the rig's bones on a frame."""
-    bones = [bone.path_from_id() for bone in rig.pose.bones]
+    bones = tuple(bone.path_from_id() for bone in rig.pose.bones)
     pose: Pose = {}
     for bag in actions.bags(action, actions.slot_of(rig) if action == _own_action(rig) else None):
         for curve in bag.fcurves:
             path = curve.data_path
-            if path.startswith(tuple(bones)) and ".heft." not in path and len(curve.keyframe_points):
+            if path.startswith(bones) and not settings.is_setting(path) and len(curve.keyframe_points):
                 pose.setdefault((path, curve.array_index), curve.evaluate(frame))
     return pose
 

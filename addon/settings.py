@@ -74,10 +74,13 @@ def frame_range(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
 def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
     """Heft settings animated by the rig's action, by data path."""
     return {
-        curve.data_path: curve
-        for curve in actions.active_curves(rig)
-        if not curve.mute and (curve.data_path.startswith("heft.") or "].heft." in curve.data_path)
+        curve.data_path: curve for curve in actions.active_curves(rig) if not curve.mute and is_setting(curve.data_path)
     }
+
+
+def is_setting(path: str) -> bool:
+    """Does a data path of the rig's lead to a setting of Heft's?"""
+    return path.startswith("heft.") or "].heft." in path
 
 
 def switched(rig: bpy.types.Object, path: str, fixed: bool, frames: np.ndarray) -> np.ndarray:

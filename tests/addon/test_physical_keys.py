@@ -223,6 +223,23 @@ def test_changed_keys_and_types_are_noticed(rig):
     assert session.is_current(rig, scene), "Follow keeps no keys"
 
 
+def test_keyed_settings_and_names_like_them_are_told_apart(rig):
+    rig.data.bones[1].name = "heft.001"
+    key(rig.pose.bones[1], (10, 20))
+    for frame in (5, 33):
+        rig.keyframe_insert("heft.heaviness", frame=frame)
+        rig.keyframe_insert(f"{rig.pose.bones[1].path_from_id()}.heft.settle_scale", frame=frame)
+    assert moments(rig).whole == (10.0, 20.0)
+
+
+def test_what_a_strip_above_replaces_is_no_key(rig):
+    key(rig.pose.bones[1], (1, 6, 12, 30))
+    push_down(rig, 1)
+    key(rig.pose.bones[1], (1, 8))
+    push_down(rig, 10, extrapolation="NOTHING")
+    assert moments(rig).own["bone.001"] == (6.0, 10.0, 17.0, 30.0)
+
+
 def test_stretched_time(rig):
     key(rig.pose.bones[1], (1, 10, 15))
     bpy.context.scene.render.frame_map_new = 200

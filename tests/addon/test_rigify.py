@@ -80,3 +80,18 @@ def test_weight_shows_on_a_rigify_human(rig):
     hand = rig.pose.bones.find("DEF-hand.L")
     offset, angle = rigs.deviation(source[:, [hand]], shown[:, [hand]], rigs.height(rig))
     assert angle > 1.0 and offset < 0.5
+
+
+def test_on_time_a_rigify_human_meets_its_controls_keys(rig):
+    """The deforming bones have no keys: those of the controls are theirs."""
+    source = rigs.poses(rig, FRAMES)
+    bpy.ops.heft.add()
+    rig.heft.controller = "ON_TIME"
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, FRAMES)
+    hand = [rig.pose.bones.find("DEF-hand.L")]
+    on_keys, between = [6, 12, 18, 24], [3, 9, 15, 21]  # frames 7, 13 … and those in the middle
+    offset, angle = rigs.deviation(source[on_keys][:, hand], shown[on_keys][:, hand], rigs.height(rig))
+    assert offset < 1e-3 and angle < 0.1
+    assert rigs.deviation(source[between][:, hand], shown[between][:, hand], rigs.height(rig))[1] > 0.5
+    assert not len(rig.heft.misses)
