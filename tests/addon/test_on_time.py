@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import misses, session
+from heft.addon import misses, sampling, session
 from test_physical_keys import key, set_type
 
 KEYS = (1, 12, 22.4, 36)
@@ -188,3 +188,18 @@ def test_a_struck_post_is_back_after_its_recovery_time(empty, controller):
     assert bends[0.5].max() > 2.0
     assert bends[0.5][21] < 0.02 * bends[0.5].max()
     assert bends[0.0][21] > 0.2 * bends[0.0].max()
+
+
+def test_dragging_samples_nothing_and_other_keys_only_around_them(rig, monkeypatch):
+    count = []
+    original = sampling.sample
+    monkeypatch.setattr(sampling, "sample", lambda *args: count.append(len(args[2])) or original(*args))
+    rig.heft.live = True
+    assert count == [40, 5 * 3]  # every frame, and five looks at each of three keys
+    for shape in (4.0, 6.0, 8.0):
+        rig.heft.shape = shape
+    assert len(count) == 2
+    for bone in rig.pose.bones[1:]:
+        set_type(rig, f"{bone.path_from_id()}.rotation_euler", 36, "EXTREME")
+    rig.heft.key_type = "EXTREME"
+    assert count[2:] == [5]

@@ -61,18 +61,6 @@ def test_nothing_of_the_users_is_lost(rig):
     assert old.use_fake_user
 
 
-def test_undo_brings_the_old_action_back(rig):
-    old = rig.animation_data.action.name
-    rig.heft.script.add().pose = "High"
-    bpy.ops.ed.undo_push(message="script")
-    assert bpy.ops.heft.script_to_keys() == {"FINISHED"}
-    assert bpy.context.object.animation_data.action.name != old
-    bpy.ops.ed.undo_push(message="keys")
-    bpy.ops.ed.undo()
-    assert bpy.context.object.animation_data.action.name == old
-    assert not any("script" in action.name for action in bpy.data.actions)
-
-
 def test_the_panels_list_does_the_same(rig):
     scene = bpy.context.scene
     for name, seconds in (("High", 0.2), ("Low", 0.5)):

@@ -160,6 +160,32 @@ def test_undo_and_redo(rig):
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
 
 
+def test_on_time_leaves_the_source_alone(rig):
+    before = state.snapshot(rig)
+    bpy.ops.heft.add()
+    rig.heft.controller = "ON_TIME"
+    bpy.ops.heft.simulate()
+    assert len(session.last_shown(rig).reading.motion.keys.bodies) > len(rig.pose.bones)
+    assert state.difference(before, state.snapshot(rig)) == []
+    bpy.ops.heft.remove()
+    assert state.difference(before, state.snapshot(rig)) == []
+
+
+def test_keys_of_a_pose_script_are_undone(rig):
+    bpy.ops.heft.add()
+    bpy.ops.heft.save_pose(name="Saved")
+    rig.heft.script.add().pose = "Saved"
+    old, before = rig.animation_data.action.name, state.snapshot(rig, pose=False)
+    bpy.ops.ed.undo_push(message="start")
+    assert bpy.ops.heft.script_to_keys() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="keys")
+    assert bpy.context.object.animation_data.action.name != old
+    bpy.ops.ed.undo()
+    rig = bpy.context.object
+    assert rig.animation_data.action.name == old
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+
+
 def test_undo_and_redo_of_live_mix_bake_and_remove(rig):
     """Step by step back to the start and forth again: the source is the same bytes on every step."""
     before = state.snapshot(rig, pose=False)
