@@ -14,7 +14,7 @@ from .aim import aim_step, begin_frame, keep_appointments
 from .appointments import until_due
 from .contact import mark_contacts, meet
 from .holds import strike
-from .jit import entry, kernel
+from .jit import entry, kernel, table
 from .kinematics import forward, momenta, velocities
 from .pace import MAX_PARTS, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
@@ -27,6 +27,7 @@ from .tree import Tree
 MAX_CUTS = 24  # parts of a step in which something fast may meet
 
 
+@table
 class Record(NamedTuple):
     """What is written down at every frame."""
 
