@@ -4,6 +4,7 @@
     python3 dev.py demo                 bake a sample scene without a window, into out/
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
+    python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py package [--all]      the extension zips, into dist/
     python3 dev.py scenes [NAME…]       rebuild the sample scenes and their pictures
 
@@ -422,10 +423,12 @@ def scenes(arguments: list[str]) -> int:
 
 
 def bench(arguments: list[str]) -> int:
-    chosen = arguments or ["engine", "addon"]
+    chosen = arguments or ["engine", "on_time", "addon"]
     failures = 0
     if "engine" in chosen:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
+    if "on_time" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
     return int(failures > 0)

@@ -14,7 +14,8 @@ from .jit import NO_NUMBA, is_compiled
 from .keys import Keys
 from .model import Model
 from .motion import Motion
-from .result import Contacts, Progress, Result
+from .result import Arrivals, Contacts, Progress, Result
+from .roles import STRENGTH_OF_ROLE, strength_limits
 from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 from .simulate import (
@@ -36,8 +37,10 @@ __all__ = [
     "NO_NUMBA",
     "RESPONSES",
     "ROOTS",
+    "STRENGTH_OF_ROLE",
     "TIES",
     "Actor",
+    "Arrivals",
     "Box",
     "Capsule",
     "Collider",
@@ -73,5 +76,6 @@ __all__ = [
     "simulate_together",
     "simulate_together_iter",
     "simulate_variants",
+    "strength_limits",
     "warm_up",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from .appointments import ON_TIME, expected, promise_next, put_arrival, put_way_in
+from .appointments import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_way_in
 from .jit import kernel, part, stage
 from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
@@ -148,7 +148,7 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now
-        if expected(state, i):
+        if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, float(frame), dt, FROM)
         else:
             _set_gains(plan, aim, row, i)
@@ -200,7 +200,8 @@ def _note_arrival(tree, state, i):
     kind, k = tree.kind[i], int(state.body[i, DUE_KEY])
     e = difference(kind, load4(state.body, i, DUE_VALUE), load4(state.body, i, COORDS))
     w = sub(joint_rates(kind, state.rate, V, tree.dof[i]), load3(state.body, i, DUE_RATE))
-    state.off[k, 0], state.off[k, 1] = math.sqrt(dot(e, e)), math.sqrt(dot(w, w))
+    store3(state.off, k, 0, e)
+    store3(state.off, k, 3, w)
 
 
 @kernel
@@ -279,8 +280,9 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     row = min(frame, len(plan.behaviour) - 1)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
-        if expected(state, i):
+        if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, frame + s1, dt, TO)
+        if expected(state, i):
             put_arrival(plan, state, aim, i, row, frame + s1 - h / dt, h, dt)
         aim.mode[i] = PRESCRIBED
         share = 0.0

@@ -49,6 +49,7 @@ from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
 from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from .pairs import find_pairs
+from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
@@ -73,9 +74,9 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
-    add_ties, add_limits, find_pairs, meet, brace, lean, stages, first_half, give_in, strike, turn_roots,
-    balance_roots, place_roots, carry_rows, balance_together, note_work, eliminate_ties, close_ties, still_ties,
-    second_half, drive_torques, run_frames,
+    add_ties, add_limits, find_pairs, make_deadlines, meet, brace, lean, stages, first_half, give_in, strike,
+    turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, eliminate_ties, close_ties,
+    still_ties, second_half, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4

@@ -26,6 +26,7 @@ from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
 from .pace import even_part
 from .pairs import find_pairs
+from .recovery import make_deadlines
 from .rows import row_rate
 from .shape_tables import BODY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
@@ -93,9 +94,9 @@ def touching(touch):
 
 
 @part
-def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
-    """Find contacts, let what meets collide, see what leans. Returns the seconds to step: h, or less
-    where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
+def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
+    """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
+    h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
     if touch is None:
         return h
     now = pose_of(work, NOW)
@@ -105,7 +106,8 @@ def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
-    if collide_now(tree, state, aim, work, touch, least):
+    if collide_now(tree, plan, state, aim, work, touch, frame, least):
+        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)

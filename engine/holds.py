@@ -12,6 +12,7 @@ from .articulated import factorise, generalized, solve
 from .jit import kernel, part
 from .kinematics import momenta, velocities
 from .model import BALL, FREE
+from .recovery import make_deadlines, recovers
 from .spatial import (
     add,
     cross,
@@ -324,18 +325,16 @@ def feel_wind(tree, aim, work, touch, pose):
 
 
 @part
-def strike(tree, state, aim, work, touch, frame):
-    """Pushes of this frame: driven joints are passive, as in any impact."""
+def strike(tree, plan, state, aim, work, touch, frame, dt):
+    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`)."""
     if touch is None:
         return
-    due = False
-    for p in range(len(touch.holds.push)):
-        due = due or touch.holds.push[p, PUSH_FRAME] == frame
-    if not due:
+    if not _pushes(tree, touch, frame):
         return
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(len(tree.parent)):
-        factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED
+        stiff = touch.rows.tally[i] == 0 and recovers(plan, state, i, frame)
+        factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED and not stiff
         work.body[i, COMPLIANCE] = 0.0
         for k in range(6):
             work.body[i, LOAD + k] = 0.0
@@ -356,6 +355,23 @@ def strike(tree, state, aim, work, touch, frame):
     solve(tree, pose, factor, work.rate[LOADED_RATE], work.rate[ANSWER])
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
+    make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER])
     take_blow(tree, state, aim, work.rate[ANSWER])
     velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
     momenta(tree, pose, work.body, MOTION, state.body, SPIN)
+
+
+@kernel
+def _pushes(tree, touch, frame):
+    """tally: not 0 for joints between a push of this frame and the root. Returns whether there is any."""
+    found = False
+    for i in range(len(tree.parent)):
+        touch.rows.tally[i] = 0
+    for p in range(len(touch.holds.push)):
+        if touch.holds.push[p, PUSH_FRAME] == frame:
+            found = True
+            i = int(touch.holds.push[p, PUSH_ROW])
+            while i > 0:
+                touch.rows.tally[i] = 1
+                i = tree.parent[i]
+    return found

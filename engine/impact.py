@@ -13,6 +13,7 @@ from .articulated import composite_inertia, factorise, mass_block
 from .jit import kernel, part
 from .pace import brake_whirls
 from .pd import peak_time, response
+from .recovery import recovers
 from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
 from .spatial import add, axpy, dot, load3, load4, scale, sub
 from .state import (
@@ -21,12 +22,15 @@ from .state import (
     COMPLIANCE,
     COMPOSITE,
     COORDS,
+    DUE_KEY,
     FROM,
     GAINS,
     LIMP,
     MAIN,
     NOW,
     RATE,
+    RECOVERY,
+    SHAPE,
     SIMULATED,
     VALUE,
     V,
@@ -72,23 +76,26 @@ EXCESS = 1e-9
 
 
 @part
-def collide_now(tree, state, aim, work, touch, least):
+def collide_now(tree, plan, state, aim, work, touch, frame, least):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
-    carry what is braced against hold; animated ones stay as they are. No step is shorter than `least`. Returns
+    carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
+    they are. No step is shorter than `least`. Returns
     whether anything changed."""
     any_fast, gives_way = _find_blows(tree, touch)
     if not any_fast:
         return False
+    _hand_on(tree, touch.rows)
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
-        passive = gives_way and touch.rows.tally[i] != BRACING
+        carries = touch.rows.tally[i]
+        passive = gives_way and carries != BRACING and (carries == GIVING or not recovers(plan, state, i, frame))
         factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
         work.body[i, COMPLIANCE] = 0.0
     composite_inertia(tree, pose, work.body, COMPOSITE)
     for _ in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
-        if not _stiffen(tree, state, aim, work, pose, factor):
+        if not _stiffen(tree, plan, state, aim, work, pose, factor, frame):
             break
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
@@ -124,13 +131,30 @@ def _find_blows(tree, touch):
 
 
 @kernel
-def _stiffen(tree, state, aim, work, pose, factor):
+def _hand_on(tree, rows):
+    """A blow on what is tied to a body is one on the body, too."""
+    again = True
+    while again:
+        again = False
+        for b in range(rows.count[BLOCKS]):
+            if rows.link[b, WHAT] == TIE:
+                i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+                if rows.tally[i] != GIVING:
+                    i, j = j, i
+                while rows.tally[i] == GIVING and j > 0 and rows.tally[j] == 0:
+                    rows.tally[j] = GIVING
+                    j = tree.parent[j]
+                    again = True
+
+
+@kernel
+def _stiffen(tree, plan, state, aim, work, pose, factor, frame):
     """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
     stopped) resists with as much more inertia as that takes. Returns whether any does."""
     again = False
     for i in range(1, len(tree.parent)):
         if factor.active[i] and state.behaviour[i] == SIMULATED:
-            share = _share_within(tree, state, aim, work, i)
+            share = _share_within(tree, plan, state, aim, work, i, frame)
             if share < 1.0 - NEAR:
                 own = whole = 0.0
                 first = tree.dof[i]
@@ -144,12 +168,15 @@ def _stiffen(tree, state, aim, work, pose, factor):
 
 
 @kernel
-def _share_within(tree, state, aim, work, i):
+def _share_within(tree, plan, state, aim, work, i, frame):
     """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
     swinging anyway."""
     kind, d = tree.kind[i], tree.dof[i]
     omega = math.sqrt(aim.body[i, GAINS])
     zeta = 0.5 * aim.body[i, GAINS + 1] / omega
+    if recovers(plan, state, i, frame) and state.body[i, DUE_KEY] < 0.0:
+        row = min(frame, len(plan.behaviour) - 1)
+        omega, zeta = plan.setting[row, i, SHAPE] / plan.setting[row, i, RECOVERY], 1.0
     u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
     value, rate = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + RATE)
     c, w = load4(state.body, i, COORDS), joint_rates(kind, state.rate, V, d)

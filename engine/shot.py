@@ -64,7 +64,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
         if frame == 0:
             _begin_shot(tree, state, work)
             _write(tree, state, record, frame)
-        strike(tree, state, aim, work, touch, frame)
+        keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
+        strike(tree, plan, state, aim, work, touch, frame, dt)
         k = 0
         while k < substeps:
             width = 1
@@ -81,7 +82,9 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 keep_appointments(tree, target, plan, state, aim, frame, now, dt)
                 h = even_part(tree, state, aim, share * (1.0 - done), least)
                 h = until_due(state, frame + now, h, dt)
-                h = meet(tree, state, aim, work, touch, frame, h, least, gravity, cuts < MAX_CUTS)
+                h = meet(
+                    tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
+                )
                 if not h > 0.0:
                     _write(tree, state, record, frame + 1)
                     return frame + 1
@@ -89,7 +92,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
-                apply_law(tree, state, aim, plan, work, frame, frame + now, h, dt)
+                apply_law(tree, state, aim, plan, work, frame, h)
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)

@@ -181,7 +181,7 @@ class Shot:
         rows, bodies = rows[order], bodies[order]
         names = tuple(actor.model.names[b] for b in bodies)
         frames = self.target.key[rows, WHEN] + actor.motion.frame_start
-        return Arrivals(names, frames, self.state.off[rows, 0], self.state.off[rows, 1])
+        return Arrivals(names, frames, *_sizes(actor.model, bodies, self.state.off[rows]))
 
     def _contacts(self) -> Contacts:
         """What touched, frame by frame."""
@@ -199,6 +199,19 @@ class Shot:
             if collider.moves == "FREE":
                 found[collider.name] = (positions[:, start], rotations[:, start])
         return found
+
+
+def _sizes(model: Model, bodies: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Angles and angular speeds (k,) of what joints are off (k, 6), each in its own coordinates."""
+    angles, rates = np.linalg.norm(off[:, :3], axis=1), np.linalg.norm(off[:, 3:], axis=1)
+    cross = model.kinds[bodies] == UNIVERSAL
+    axes, (a, b), (v, w) = model.axes[bodies[cross]], off[cross, :2].T, off[cross, 3:5].T
+    overlap = np.sum(axes[:, 0] * axes[:, 1], axis=1)
+    # two turns, one after the other, make one; between their axes the angle stays
+    half = np.cos(0.5 * a) * np.cos(0.5 * b) - overlap * np.sin(0.5 * a) * np.sin(0.5 * b)
+    angles[cross] = 2.0 * np.arccos(np.clip(np.abs(half), 0.0, 1.0))
+    rates[cross] = np.sqrt(v * v + w * w + 2.0 * overlap * v * w)
+    return angles, rates
 
 
 def _drive(model: Model, record: Record) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,8 @@ OMEGA, ZETA, HEAVINESS, STRENGTH = (np.int64(k) for k in range(4))
 ARRIVAL = np.int64(4)  # the share of its keys' velocities a body arrives with; below 0 it keeps no keys
 SHAPE = np.int64(5)  # n of METHODS §2: how late in its time a body moves
 LAW = np.int64(6)  # not 0: by S2's own torques instead of in closed form
-SETTING_COLUMNS = np.int64(7)
+RECOVERY = np.int64(7)  # [s] in which a struck body is back on its motion; 0: it follows as ever
+SETTING_COLUMNS = np.int64(8)
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
 COORDS = np.int64(0)  # 4
@@ -42,8 +43,9 @@ DUE_VALUE = np.int64(44)  # 4: its coordinates then …
 DUE_RATE = np.int64(48)  # 3: … and their rates
 DUE_PLACE = np.int64(51)  # 3: of a free root …
 DUE_DRIFT = np.int64(54)  # 3: … and its rate
-DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none
-STATE_COLUMNS = np.int64(58)
+DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none: then it is with the source motion (see `recovery`)
+DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
+STATE_COLUMNS = np.int64(59)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -133,7 +135,7 @@ class State(NamedTuple):
     body: np.ndarray  # (n+1, STATE_COLUMNS)
     rate: np.ndarray  # (2, nv)
     behaviour: np.ndarray  # (n+1,) the plan's, of the current frame; −1 before the first
-    off: np.ndarray  # (k, 2) how far a body was off its key at the key's time: [rad] and [rad/s]; NaN before it
+    off: np.ndarray  # (k, 6) how far a joint was off its key at the key's time: [rad] and [rad/s]; NaN before it
 
 
 @table
@@ -178,7 +180,7 @@ def new_state(tree: Tree, keys: int = 0) -> State:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     body = np.zeros((n1, STATE_COLUMNS))
     body[:, DUE_KEY] = -1.0
-    return State(body, np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64), np.full((keys, 2), np.nan))
+    return State(body, np.zeros((2, nv)), np.full(n1, -1, dtype=np.int64), np.full((keys, 6), np.nan))
 
 
 def new_aim(tree: Tree) -> Aim:

@@ -52,6 +52,7 @@ class Controller(ABC):
         arrival=-1.0,
         shape=SETTLE,
         law=0.0,
+        recovery=None,
     ) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
         zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
@@ -61,9 +62,10 @@ class Controller(ABC):
         form = _per_body(shape, model, frames, "shape", *SHAPES)
         behaviour = self._behaviours(model, frames)
         how = _per_body(law, model, frames, "law", 0.0, 1.0)
+        back = _per_body(0.0 if recovery is None else recovery, model, frames, "recovery time", 0.0, 1e6)
         settings = (
             (SETTLE / settle, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
-            (how, 0.0),
+            (how, 0.0), (back, 0.0),
         )  # fmt: skip
         rows = max(len(behaviour), *(len(values) for values, _ in settings))
 

@@ -16,13 +16,17 @@ class Follow(Controller):
     settle_time     [s] until an error has fallen to 10 % at damping ratio 1
     damping_ratio   1 critical, below 1 swings through
     heaviness       0 effortless … 1 the joint feels its full load
+    recovery_time   [s] in which a struck body is back on its motion, and bodies that do not lie between the blow
+                    and the root keep to theirs; None or 0: all yield, and come back by their settle time
     strength        [N m] the most a joint's drive can give; a load beyond it makes the joint give way
     """
 
     settle_time: object = 0.2
     damping_ratio: object = 1.0
     heaviness: object = 0.0
+    recovery_time: object = None
     strength: object = float("inf")
 
     def plan(self, model: Model, frames: int) -> Plan:
-        return self._plan(model, frames, self.settle_time, self.damping_ratio, self.heaviness, self.strength)
+        settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength)
+        return self._plan(model, frames, *settings, recovery=self.recovery_time)

@@ -23,16 +23,18 @@ class OnTime(Controller):
     arrival         1 with the velocity of the key's curve … 0 at rest
     settle_time     [s] where a body has no key ahead of it, it follows the motion
     damping_ratio   there, too
+    recovery_time   [s] and there a struck body is back after it, as in Follow; with a key ahead it keeps that key
     heaviness       0 effortless … 1 the joint feels its full load
     strength        [N m] the most a joint's drive can give; a key that takes more is missed
-    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity, speed
-                    and blows make it miss
+    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
+                    bend its way, and it misses the velocities of keys
     """
 
     shape: object = SETTLE
     arrival: object = 1.0
     settle_time: object = 0.2
     damping_ratio: object = 1.0
+    recovery_time: object = None
     heaviness: object = 0.0
     strength: object = float("inf")
     law: str = "CLOSED_FORM"
@@ -41,4 +43,4 @@ class OnTime(Controller):
         if self.law not in LAWS:
             raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
         settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength, self.arrival, self.shape)
-        return self._plan(model, frames, *settings, float(LAWS.index(self.law)))
+        return self._plan(model, frames, *settings, float(LAWS.index(self.law)), self.recovery_time)

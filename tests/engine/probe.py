@@ -6,6 +6,7 @@ The one file of the tests that knows how the kernels' tables are laid out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,11 +64,16 @@ def _mass_times(tree, work, v, drift, g):
 
 
 @entry
-def _solve(tree, work, g, x):
-    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
+def _fill_blocks(tree, work):
+    pose = pose_of(work, NOW)
     articulated.composite_inertia(tree, pose, work.body, COMPOSITE)
     for i in range(1, len(tree.parent)):
         articulated.mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+
+
+@entry
+def _solve(tree, work, g, x):
+    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     articulated.factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     articulated.solve(tree, pose, factor, g, x)
 
@@ -204,8 +210,15 @@ class Frozen:
         self.work.active[MAIN, 1:] = active
         self.work.body[1:, COMPLIANCE] = compliance
         x = np.full(self.model.nv, np.nan)
+        _fill_blocks(self.tree, self.work)
         _solve(self.tree, self.work, np.asarray(g, dtype=float), x)
         return x
+
+    def joint_blocks(self) -> list[np.ndarray]:
+        """Each joint's block of M, from the composite inertia of all that hangs on it."""
+        _fill_blocks(self.tree, self.work)
+        starts = self.model.dof_starts
+        return [self.work.block[a:b, : b - a].copy() for a, b in pairwise(starts)]
 
     def tree_momentum(self, root: int):
         """Mass, centre (from the root anchor), momentum, angular momentum and locked inertia of a tree."""

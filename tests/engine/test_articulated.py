@@ -136,6 +136,19 @@ def test_free_velocities_and_prescribed_impulses(cases, figure, rng):
     figure("MuJoCo, 200 trees: residual at any condition", worst_residual, RESIDUAL)
 
 
+def test_composite_inertia(cases, figure):
+    """S2's composite inertias are the diagonal blocks of the mass matrix."""
+    worst, joints = 0.0, 0
+    for model, coords, anchors, v, oracle in cases[:100]:
+        matrix, starts = oracle.mass_matrix(), model.dof_starts
+        for i, block in enumerate(Frozen.at(model, coords, anchors, v).joint_blocks()):
+            if len(block):
+                worst = max(worst, relative(block, matrix[starts[i] : starts[i + 1], starts[i] : starts[i + 1]]))
+                joints += 1
+    assert joints > 500
+    figure(f"MuJoCo, 100 trees, {joints} joints: composite inertia", worst, 1e-9)
+
+
 def test_compliant_joints_add_their_own_block(cases, figure, rng):
     """M + c·D with D the joints' diagonal blocks of M, mixed with free and prescribed joints."""
     worst = 0.0
