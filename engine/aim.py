@@ -150,7 +150,7 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
         state.behaviour[i] = now
         if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, float(frame), dt, FROM)
-        elif not expected(state, i):
+        else:
             _set_gains(plan, aim, row, i)
         jumped = frame > 0 and target.hold[frame - 1, i]
         if before < 0:

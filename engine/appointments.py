@@ -25,6 +25,7 @@ from .state import (
     DUE_RATE,
     DUE_VALUE,
     GAINS,
+    HEAVINESS,
     RATE,
     RESPONSE,
     SHAPE,
@@ -84,21 +85,25 @@ def put_way_in(tree, state, aim, i, time, dt, sample):
 
 @kernel
 def put_arrival(plan, state, aim, i, row, time, h, dt):
-    """The body's response and gains over a step of h seconds from a time [frames]."""
+    """The body's response and gains over a step of h seconds from a time [frames].
+
+    Who has to be back on the motion and feels its weight keeps its own gains, and hangs as it always does.
+    """
     shape = plan.setting[row, i, SHAPE]
-    same = state.body[i - 1, DUE] == state.body[i, DUE] and plan.setting[row, i - 1, SHAPE] == shape
-    if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
-        for k in range(6):
-            aim.body[i, RESPONSE + k] = aim.body[i - 1, RESPONSE + k]
-        return
     left = (state.body[i, DUE] - time) * dt
     after = left - h
     if after < ON_TIME * dt:
         after = 0.0
-    store4(aim.body, i, RESPONSE, arrival(shape, left, after))
-    middle = 0.5 * (left + after)
-    aim.body[i, GAINS] = (shape / middle) ** 2
-    aim.body[i, GAINS + 1] = 2.0 * shape / middle
+    same = state.body[i - 1, DUE] == state.body[i, DUE] and plan.setting[row, i - 1, SHAPE] == shape
+    if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
+        store4(aim.body, i, RESPONSE, load4(aim.body, i - 1, RESPONSE))
+    else:
+        store4(aim.body, i, RESPONSE, arrival(shape, left, after))
+    heavy = state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0
+    if state.body[i, DUE_KEY] >= 0.0 or not heavy:
+        middle = 0.5 * (left + after)
+        aim.body[i, GAINS] = (shape / middle) ** 2
+        aim.body[i, GAINS + 1] = 2.0 * shape / middle
 
 
 @kernel

@@ -47,7 +47,7 @@ from .impact import collide_now
 from .jit import cache_dir, compiling, is_compiled, is_writable
 from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
-from .pace import brake_whirls
+from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from .pairs import find_pairs
 from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
@@ -56,7 +56,7 @@ from .shot import run_frames
 from .standing import allow_source
 from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
-from .strength import give_in
+from .strength import any_limit, give_in
 from .sweeps import eliminate_ties, solve_island
 from .ties import close_ties, still_ties
 from .together import balance_together
@@ -65,11 +65,12 @@ from .torque_law import apply_law
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
 ALONE = (
-    velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, prepare_factor,
-    aim_step, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
+    aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia,
+    prepare_factor, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
     brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
     carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,
-    keep_energy, end_step, drive_torques, run_frames,
+    keep_energy, end_step, drive_torques, even_part, note_quickening, remember, return_to, too_far, any_limit,
+    run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
@@ -237,7 +238,22 @@ def _types(shot) -> dict:
         "composite", "compliance", "coords", "anchors", "x_row", "drift", "motion", "spin", "own", "load", "column",
     )  # fmt: skip
     counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
-    numbers = ("h", "dt", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least", "lasts", "half")
+    numbers = (
+        "h",
+        "dt",
+        "rest",
+        "s",
+        "s1",
+        "time",
+        "gamma",
+        "share",
+        "weight",
+        "margin",
+        "slop",
+        "least",
+        "lasts",
+        "half",
+    )
     tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
     out = {
         **dict.fromkeys((*columns, *counts), int64),

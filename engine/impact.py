@@ -84,6 +84,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     any_fast, gives_way = _find_blows(tree, touch)
     if not any_fast:
         return False
+    _hand_on(tree, touch.rows)
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
@@ -127,6 +128,23 @@ def _find_blows(tree, touch):
                     rows.tally[i] = max(rows.tally[i], carries)
                     i = tree.parent[i]
     return any_fast, gives_way
+
+
+@kernel
+def _hand_on(tree, rows):
+    """A blow on what is tied to a body is one on the body, too."""
+    again = True
+    while again:
+        again = False
+        for b in range(rows.count[BLOCKS]):
+            if rows.link[b, WHAT] == TIE:
+                i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+                if rows.tally[i] != GIVING:
+                    i, j = j, i
+                while rows.tally[i] == GIVING and j > 0 and rows.tally[j] == 0:
+                    rows.tally[j] = GIVING
+                    j = tree.parent[j]
+                    again = True
 
 
 @kernel

@@ -50,6 +50,8 @@ except ImportError as error:
     numba = None
     NO_NUMBA = f"Heft runs without its compiler (numba: {error}): simulations take hundreds of times longer."
 else:
+    from .numba_tables import register
+
     NO_NUMBA = ""
     # Parts reach into numba; only the version they were written for is known to bear it.
     PARTS = numba.__version__.startswith("0.68.")
@@ -123,6 +125,13 @@ def is_writable(folder: Path) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK)
+
+
+def table(kind: type) -> type:
+    """Hand named tuples of arrays of this class to kernels as one pointer (see `numba_tables`)."""
+    if numba is not None:
+        register(kind)
+    return kind
 
 
 def kernel(function: Callable) -> Callable:

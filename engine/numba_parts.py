@@ -15,9 +15,35 @@ from functools import partial
 
 from llvmlite.binding import parse_assembly
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    InlineInlinables,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
 
 from .errors import LibraryError
+
+# What numba does with a function, without what no kernel has use for: closures, `with`, object mode,
+# parallel loops, array expressions, literals that call for code of their own.
+PASSES = (
+    TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
+    InlineInlinables, DeadBranchPrune, ReconstructSSA, DeadBranchPrune, NopythonTypeInference, PreLowerStripPhis,
+    IRLegalization, NativeLowering, NoPythonBackend,
+)  # fmt: skip
 
 
 class Library(JITCodeLibrary):
@@ -39,7 +65,7 @@ class Flags(set):
         return str(sorted(self))
 
 
-class PartCompiler(Compiler):
+class PartCompiler(CompilerBase):
     """Names what it compiles by what it is, not by how many were compiled before it: processes that
     share the cache call a part by that name."""
 
@@ -49,7 +75,11 @@ class PartCompiler(Compiler):
         state.flags.fastmath.flags = Flags(state.flags.fastmath.flags)
         state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return super().define_pipelines()
+        passes = PassManager("part")
+        for each in PASSES:
+            passes.add_pass(each, each._name)
+        passes.finalize()
+        return [passes]
 
 
 def keep_needs(dispatcher, apart: bool) -> None:

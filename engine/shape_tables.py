@@ -19,6 +19,7 @@ import numpy as np
 from . import rotations as rot
 from .errors import SettingError
 from .hulls import Solid, box_solid, hull_solid, sides_of
+from .jit import table
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 
 # Kinds, in the order the kernels lean on: round ones first, then those with faces.
@@ -60,6 +61,7 @@ EXTENT = np.int64(12)  # 3: half sizes of its bounding box in world axes, with t
 PLACED_COLUMNS = np.int64(15)
 
 
+@table
 class Shapes(NamedTuple):
     """Constant tables of ns shapes."""
 

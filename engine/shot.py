@@ -14,23 +14,31 @@ from .aim import aim_step, begin_frame, keep_appointments
 from .appointments import until_due
 from .contact import mark_contacts, meet
 from .holds import strike
-from .jit import entry, kernel
-from .kinematics import forward, momenta, velocities
+from .jit import entry, kernel, table
+from .kinematics import forward, joint_rotation, momenta, velocities
 from .pace import MAX_PARTS, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
+from .spatial import load3, load4
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
 from .torque_law import apply_law
 from .touch import MARK_COLUMNS, MARKS
-from .tree import Tree
+from .tree import AXIS, AXIS2, Tree
+
+# Columns of Record.body
+TURN = np.int64(0)  # 4: the joint's rotation, its sign that of the frame before
+SPOT = np.int64(4)  # 3: anchor
+SECOND = np.int64(7)  # 1: a universal joint's second angle
+RECORD_COLUMNS = np.int64(8)
 
 MAX_CUTS = 24  # parts of a step in which something fast may meet
 
 
+@table
 class Record(NamedTuple):
     """What is written down at every frame."""
 
-    body: np.ndarray  # (frames, n+1, 7) coordinates and anchors
+    body: np.ndarray  # (frames, n+1, RECORD_COLUMNS)
     rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
     touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
 
@@ -38,7 +46,7 @@ class Record(NamedTuple):
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
-    return Record(np.zeros((frames, n1, 7)), np.zeros((frames, 2, nv)), marks)
+    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks)
 
 
 @entry
@@ -55,7 +63,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
         begin_frame(tree, target, plan, state, aim, frame, dt)
         if frame == 0:
             _begin_shot(tree, state, work)
-            _write(state, record, frame)
+            _write(tree, state, record, frame)
         keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
         strike(tree, plan, state, aim, work, touch, frame, dt)
         k = 0
@@ -78,7 +86,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
                 )
                 if not h > 0.0:
-                    _write(state, record, frame + 1)
+                    _write(tree, state, record, frame + 1)
                     return frame + 1
                 cuts += 1
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
@@ -98,7 +106,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             k += width
             if k == substeps:
                 mark_contacts(touch, record.touch, frame + 1, h)
-        if not _write(state, record, frame + 1):
+        if not _write(tree, state, record, frame + 1):
             return frame + 1
     keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)  # those of the last frame
     return -1
@@ -113,16 +121,25 @@ def _begin_shot(tree, state, work):
 
 
 @kernel
-def _write(state, record, frame):
+def _write(tree, state, record, frame):
     """Write the frame down. Returns whether every number is finite."""
     total = 0.0
     for d in range(len(state.rate[V])):
         record.rate[frame, 0, d] = state.rate[V, d]
         total += state.rate[V, d]
     for i in range(1, len(state.body)):
-        for k in range(7):
-            record.body[frame, i, k] = state.body[i, COORDS + k]
-            total += state.body[i, COORDS + k]
+        c = load4(state.body, i, COORDS)
+        q = joint_rotation(tree.kind[i], load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), c)
+        side = 0.0
+        for k in range(4):
+            side += q[k] * record.body[max(frame - 1, 0), i, TURN + k]
+        for k in range(4):
+            record.body[frame, i, TURN + k] = -q[k] if side < 0.0 else q[k]
+            total += q[k]
+        for k in range(3):
+            record.body[frame, i, SPOT + k] = state.body[i, ANCHOR + k]
+            total += state.body[i, ANCHOR + k]
+        record.body[frame, i, SECOND] = c[1]
     return np.isfinite(total)
 
 

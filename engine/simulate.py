@@ -23,9 +23,9 @@ from .motion import Motion
 from .result import Arrivals, Contacts, Progress, Result
 from .scene import Collider, Scene
 from .shapes import Sphere
-from .shot import new_record, run_frames
+from .shot import SECOND, SPOT, TURN, Record, new_record, run_frames
 from .state import new_aim, new_state, new_work
-from .target import ANCHOR_AT, AT, WHEN
+from .target import ANCHOR_AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
 SLICES = 50  # progress reports of a shot
@@ -118,9 +118,10 @@ class Shot:
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
         self.record = new_record(self.tree, self.frames, self.touch is not None)
-        if self.frames == 1:
-            self.record.body[0, 1:, :4] = self.target.curve[0, 1:, AT : AT + 4]
-            self.record.body[0, 1:, 4:] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
+        if self.frames == 1:  # nothing to simulate: the result is the source
+            turns = [motion.rotations[0] for motion in self.cast.motions]
+            self.record.body[0, 1:, TURN : TURN + 4] = np.concatenate(turns)
+            self.record.body[0, 1:, SPOT : SPOT + 3] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
@@ -147,9 +148,8 @@ class Shot:
     def results(self) -> list[Result]:
         """What was simulated, as motion in the sources' terms: a result each actor."""
         cast, model, record = self.cast, self.cast.model, self.record
-        rotations = coords_to_rotations(model, record.body[:, 1:, :4])
-        positions = np.ascontiguousarray(record.body[:, 1:, 4:])
-        torques, forces = _drive(model, record, rotations)
+        rotations, positions = record.body[:, 1:, TURN : TURN + 4], record.body[:, 1:, SPOT : SPOT + 3]
+        torques, forces = _drive(model, record)
         objects, contacts = self._objects(rotations, positions), self._contacts()
         out = []
         for actor, start in zip(cast.actors, cast.starts, strict=False):
@@ -214,22 +214,9 @@ def _sizes(model: Model, bodies: np.ndarray, off: np.ndarray) -> tuple[np.ndarra
     return angles, rates
 
 
-def coords_to_rotations(model: Model, coords: np.ndarray) -> np.ndarray:
-    """Joint rotations (frames, n, 4) of coordinates (frames, n, 4), continuous in sign."""
-    out = np.zeros_like(coords)
-    out[..., 0] = 1.0
-    turn = model.kinds >= BALL
-    out[:, turn] = coords[:, turn]
-    angles = (model.kinds == HINGE) | (model.kinds == UNIVERSAL)
-    out[:, angles] = rot.about(model.axes[angles, 0], coords[:, angles, 0])
-    second = model.kinds == UNIVERSAL
-    out[:, second] = rot.multiply(out[:, second], rot.about(model.axes[second, 1], coords[:, second, 1]))
-    return rot.continuous(out)
-
-
-def _drive(model: Model, record, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _drive(model: Model, record: Record) -> tuple[np.ndarray, np.ndarray]:
     """Generalized torques as vectors: (frames, n, 3) in body axes, and roots' forces in world axes."""
-    frames, n = rotations.shape[:2]
+    frames, n = len(record.body), len(model)
     torques, forces = np.zeros((frames, n, 3)), np.zeros((frames, n, 3))
     tau, first = record.rate[:, 1], model.dof_starts[:-1]
     three = np.arange(3)
@@ -240,7 +227,7 @@ def _drive(model: Model, record, rotations: np.ndarray) -> tuple[np.ndarray, np.
     torques[:, hinge] = tau[:, first[hinge], None] * model.axes[hinge, 0]
     # a universal's torque is the vector whose components along its two axes, as they stand, are tau
     axis2 = model.axes[cross, 1]
-    back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, 1]))
+    back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, SECOND]))
     axis = rot.rotate(back, np.broadcast_to(model.axes[cross, 0], (*back.shape[:-1], 3)))
     one, two = tau[:, first[cross]], tau[:, first[cross] + 1]
     overlap = np.sum(axis * axis2, axis=-1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import kernel
+from .jit import kernel, table
 from .tree import FACTOR_COLUMNS, POSE_COLUMNS, ROTATION, Factor, Pose, Tree
 
 # What a joint is to the solve of one step.
@@ -119,6 +119,7 @@ NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = (np.int64(k) for k in rang
 MAIN, TRACKING = (np.int64(k) for k in range(2))
 
 
+@table
 class Plan(NamedTuple):
     """What the controller asks, a row a frame or one row for all frames; bodies from column 1."""
 
@@ -127,6 +128,7 @@ class Plan(NamedTuple):
     assist: np.ndarray  # (n+1,) limit of a root's guiding force in body weights
 
 
+@table
 class State(NamedTuple):
     """The characters at one instant."""
 
@@ -136,6 +138,7 @@ class State(NamedTuple):
     off: np.ndarray  # (k, 6) how far a joint was off its key at the key's time: [rad] and [rad/s]; NaN before it
 
 
+@table
 class Aim(NamedTuple):
     """What the controller wants of the step."""
 
@@ -144,6 +147,7 @@ class Aim(NamedTuple):
     mode: np.ndarray  # (n+1,) PRESCRIBED, LOOSE or COMPLIANT
 
 
+@table
 class Work(NamedTuple):
     """Scratch of a step."""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import rotations as rot
 from .errors import MotionError
-from .jit import kernel
+from .jit import kernel, table
 from .model import BALL, FIXED, HINGE, UNIVERSAL, Model
 from .spatial import add, axpy, load3, load4, quat_exp, quat_mul, right_jacobian, scale, store3, store4, sub
 from .state import RATE, TARGET_ANCHOR, TARGET_ANCHOR_RATE, VALUE
@@ -42,6 +42,7 @@ KEY_DRIFT = np.int64(11)  # 3: its rate [m/s]
 KEY_COLUMNS = np.int64(14)
 
 
+@table
 class Target(NamedTuple):
     """Curves of n bodies (rows 1 … n, row 0 the world) over `frames` samples."""
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .contact_table import CONTACT_COLUMNS, TOUCH_COLUMNS
+from .jit import table
 from .pairs import new_box
 from .shape_tables import Shapes, new_placed
 from .tree import MASS, Tree
@@ -98,6 +99,7 @@ MOST_CONTACTS = 1024
 ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count
 
 
+@table
 class Rows(NamedTuple):
     """Blocks of rows and their solve, island by island."""
 
@@ -119,6 +121,7 @@ class Rows(NamedTuple):
     count: np.ndarray  # (COUNTS,)
 
 
+@table
 class Found(NamedTuple):
     """Where bodies are and what nearly touches."""
 
@@ -135,6 +138,7 @@ class Found(NamedTuple):
     moves: np.ndarray  # (n+1,) whether the body can move at all
 
 
+@table
 class Holds(NamedTuple):
     """What holds and strikes besides contacts: ties, joint limits, pushes, wind."""
 
@@ -148,6 +152,7 @@ class Holds(NamedTuple):
     area: np.ndarray  # (n+1,) that a body offers the wind [m²]
 
 
+@table
 class Touch(NamedTuple):
     """Everything a shot needs in which something touches, is tied, limited or pushed."""
 

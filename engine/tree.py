@@ -4,8 +4,8 @@ Owns the layout of the constant tables, of a pose and of a factor. Must not know
 time or controllers.
 
 Numbers of a body stand side by side in one row; names such as REST are the first
-column of a group. (One array a group would read a little better, but numba passes
-arrays as eight words each, and compiles for minutes what takes seconds this way.)
+column of a group. (One array a group would read a little better, but a body's numbers
+are mostly wanted together, and the fewer arrays the sooner all is compiled.)
 
 The names are numpy integers because numba compiles a kernel anew for every plain
 integer it is called with.
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .jit import table
 from .model import Model
 
 # Columns of Tree.body
@@ -58,6 +59,7 @@ PIVOT = np.int64(12)  # 1: 1 / pivot, 0 where nothing can move
 FACTOR_COLUMNS = np.int64(13)
 
 
+@table
 class Tree(NamedTuple):
     """Constant tables of a model; n bodies in rows 1 … n."""
 

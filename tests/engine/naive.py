@@ -32,6 +32,20 @@ def angle_between(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return turn.magnitude().reshape(np.shape(p)[:-1])
 
 
+def turns_of(model, coords: np.ndarray) -> np.ndarray:
+    """Rotations (n, 4) relative to rest of joint coordinates (n, 4)."""
+    out = np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1))
+    for i, kind in enumerate(model.kinds):
+        if kind >= BALL:
+            out[i] = coords[i]
+        elif kind in (HINGE, UNIVERSAL):
+            turns = Rotation.from_rotvec(model.axes[i, 0] * coords[i, 0])
+            if kind == UNIVERSAL:
+                turns = turns * Rotation.from_rotvec(model.axes[i, 1] * coords[i, 1])
+            out[i] = turns.as_quat()[[3, 0, 1, 2]]
+    return out
+
+
 @dataclass
 class Bodies:
     """World poses of all bodies over a motion."""

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.linalg import block_diag
 
 import engine
+from engine import rotations as rot
 from engine.model import BALL
 from engine.pd import SETTLE
-from engine.simulate import coords_to_rotations
 from engine.target import KEY_RATE, KEY_VALUE, WHEN
 from mujoco_model import Oracle
-from naive import angle_between, rotation_vectors
+from naive import angle_between, rotation_vectors, turns_of
 from test_follow import coordinates, product
 
 RATE = 2000  # steps a second, implicit in the law: no gain shakes itself apart
@@ -73,7 +73,7 @@ class Player:
             key = min(int(np.searchsorted(self.times, step / RATE, side="right")), len(self.times) - 1)
             omega = pace(max(self.times[key] - step / RATE, 0.0))
             self._step(omega * omega * inertia, 2.0 * omega * inertia, key, coords)
-        return coords_to_rotations(self.model, out)
+        return rot.continuous(np.stack([turns_of(self.model, each) for each in out]))
 
     def _step(self, stiff: np.ndarray, damp: np.ndarray, key: int, coords: np.ndarray) -> None:
         """The law's pose and rates are those that the step ends with: (M + h B + h² K) a = …"""

@@ -128,6 +128,41 @@ def test_a_key_ahead_is_kept_whatever_the_recovery_time(frame, figure):
         figure("struck at its key: off the motion when the time is up [rad]", np.abs(found[52:, 0]).max(), 1e-9)
 
 
+def test_a_blow_on_what_an_arm_holds_goes_into_the_arm(figure):
+    """A box welded to the last link is struck: all links between it and the root give way, and are back in time."""
+    model = chain(3, length=0.4)
+    source = still_motion(model, 2.0, FPS)
+    box = engine.Collider("box", [engine.Box((0.05,) * 3)], (1.25, 0.0, 0.0), moves="FREE", mass=0.5)
+    ball = engine.Collider(
+        "ball", [engine.Sphere(0.05)], (1.25, 0.0, 0.6), moves="FREE", mass=0.5, bounce=1.0, velocity=(0.0, 0.0, -4.0)
+    )
+    weld = engine.Tie("WELD", "link2", "box", point_a=(0.45, 0.0, 0.0))
+    scene = engine.Scene(gravity=SPACE, colliders=[box, ball], ties=[weld])
+    result = engine.simulate(model, source, engine.Follow(recovery_time=0.5), scene)
+    off = np.abs(hinge_angles(model, result.motion))
+    start = int(np.argmax(off.max(axis=1) > 1e-3))
+    figure.note("a box in an arm is struck: the joints give way by [°]", str(np.degrees(off.max(axis=0)).round(2)))
+    assert (off.max(axis=0) > np.radians(1.0)).all()
+    back = off[start + 12] / off.max(axis=0)
+    figure("a box in an arm is struck: left of the peak when the time is up [%]", 100.0 * back.max(), 2.0)
+
+
+def test_heaviness_is_as_ever_when_the_time_is_up(figure):
+    """A heavy arm that was struck hangs when its time is up as it hung before: it does not pull itself up for it.
+
+    What the way back itself does to the load dies away by the settle time."""
+    model = chain(2, length=0.5)
+    source = still_motion(model, 4.0, FPS)
+    control = engine.Follow(recovery_time=0.5, heaviness=1.0, settle_time=0.2)
+    blow = engine.Scene(pushes=[engine.Push("link0", (0.0, 0.0, 1.5), 48)])
+    calm, struck = (hinge_angles(model, engine.simulate(model, source, control, scene).motion)
+                    for scene in (engine.Scene(), blow))  # fmt: skip
+    sag = np.abs(calm[48]).min()
+    assert sag > 0.02 and np.abs(struck - calm).max() > 0.02
+    figure("heavy and struck: off where it hangs, from the time that is up [of the sag]",
+           np.abs(struck - calm)[60:].max() / sag, 0.1)  # fmt: skip
+
+
 def test_a_recovery_time_below_zero_is_refused():
     with pytest.raises(engine.SettingError, match="Body 'link0' has recovery time -1"):
         pushed({}, engine.Follow(recovery_time=-1.0))

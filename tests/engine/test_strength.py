@@ -7,8 +7,8 @@ import pytest
 
 import engine
 from engine.motion import Motion
-from engine.simulate import Shot, coords_to_rotations
-from naive import angle_between, gravity_torques, mass_matrix, mechanics
+from engine.simulate import Shot
+from naive import angle_between, gravity_torques, mass_matrix, mechanics, turns_of
 from probe import strength_step
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion
 
@@ -114,7 +114,7 @@ def test_strength_finds_the_exact_minimum(kinds, figure, rng):
         first = model.dof_starts[:-1]
         # what following takes sets the scale: some joints have plenty, some too little
         loose, asked, middle, _ = first_step(model, motion, np.zeros(len(model)), gravity)
-        rotations = coords_to_rotations(model, middle[None])[0]
+        rotations = turns_of(model, middle)
         mass = mass_matrix(model, rotations, model.offsets)
         needed = mass @ (asked - loose) / h
         size = np.sqrt(np.add.reduceat(needed**2, first))
@@ -229,7 +229,7 @@ def test_one_ball_joint_slips_the_right_way(figure, rng):
         motion = smooth_motion(model, rng, 3, FPS, reach=1.0)
         gravity = tuple(rng.normal(size=3) * 10.0)
         loose, asked, middle, _ = first_step(model, motion, 0.0, gravity)
-        mass = mass_matrix(model, coords_to_rotations(model, middle[None])[0], model.offsets)
+        mass = mass_matrix(model, turns_of(model, middle), model.offsets)
         strength = 0.5 * np.linalg.norm(mass @ (asked - loose)) * FPS
         found, _, _, turns = first_step(model, motion, strength, gravity)
         v, _ = Slow(mass, loose, asked, np.array([0]), np.array([strength / FPS])).minimum()
