@@ -110,7 +110,7 @@ def meet(tree, state, aim, work, touch, frame, h, least, gravity, cut):
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         note_speeds(tree, state, work, touch.rows)
-        h = even_part(tree, state, aim, h, least)
+        h = even_part(tree, state, aim, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)

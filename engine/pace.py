@@ -17,7 +17,23 @@ import math
 from .articulated import solve
 from .jit import kernel, part
 from .model import FREE
-from .state import ENDS, LIMP, LOOSE, MAIN, PRESCRIBED, QUICKENS, STATE_COLUMNS, X1, G, V, factor_of
+from .state import (
+    ENDS,
+    LIMP,
+    LOOSE,
+    MAIN,
+    MEAN,
+    MIDDLE,
+    PRESCRIBED,
+    QUICKENS,
+    STATE_COLUMNS,
+    X1,
+    X2,
+    G,
+    V,
+    factor_of,
+    pose_of,
+)
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 MAX_PARTS = 16.0  # of a step, however fast joints whirl
@@ -25,9 +41,9 @@ TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
 
 
 @kernel
-def even_part(tree, state, aim, rest, least):
-    """The next of equal parts of `rest` seconds in which no joint turns too far, none shorter than `least`."""
-    longest = rest
+def even_part(tree, state, aim, rest, longest, least):
+    """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
+    than `least`."""
     for i in range(1, len(tree.parent)):
         limp = state.behaviour[i] == LIMP
         if limp or aim.mode[i] != PRESCRIBED:
@@ -39,7 +55,7 @@ def even_part(tree, state, aim, rest, least):
             fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * TURN_LIMIT)
             if fast * longest > 2.0 * TURN_LIMIT:
                 longest = 2.0 * TURN_LIMIT / fast
-    if longest >= rest:
+    if longest >= rest * (1.0 - 1e-9):
         return rest
     return rest / math.ceil(rest / max(longest, min(least, rest)) - 1e-9)
 
@@ -95,6 +111,19 @@ def note_quickening(tree, state, aim, work, h):
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
         state.body[i, QUICKENS] = math.sqrt(change) / h
+
+
+@kernel
+def brake_ends(tree, state, work, least):
+    """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
+    change, rate = work.rate[X2], work.rate
+    for d in range(len(change)):
+        change[d] = rate[ENDS, d] - state.rate[V, d]
+    brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least)
+    for d in range(len(change)):
+        less = state.rate[V, d] + change[d] - rate[ENDS, d]
+        rate[ENDS, d] += less
+        rate[MEAN, d] += 0.5 * less
 
 
 @part

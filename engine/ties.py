@@ -58,27 +58,28 @@ def close_ties(tree, state, aim, work, touch, h, gravity):
     """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
 
     Ties that were open or tore when the step began are brought together by places alone: what
-    closes them is no force of theirs.
+    closes them is no force of theirs. Returns whether the ties that were closed still are.
     """
     if touch is None:
-        return
+        return True
     if touch.rows.count[TIED] == 0:
-        return
+        return True
     push = _whole(touch, h)
     before = math.inf
     for _ in range(ROUNDS):
         off = _errors(tree, work, touch)
         if off > VAIN * before:
             _move_on(tree, state, aim, work, touch, push, -1.0, h, gravity)
-            return
+            return not push or before <= OPEN
         if off <= CLOSED:
-            return
+            return True
         before = off
         _solve(tree, touch)
         give(tree, pose_of(work, MIDDLE), factor_of(work, MAIN), touch.rows, work, CLOSING, work.rate[ANSWER])
         if _largest_turn(tree, work) > FAR:
-            return
+            return not push
         _move_on(tree, state, aim, work, touch, push, 1.0, h, gravity)
+    return not push or before <= OPEN
 
 
 @kernel
