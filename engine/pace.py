@@ -18,6 +18,7 @@ from .articulated import solve
 from .jit import kernel, part
 from .model import FREE
 from .state import (
+    ASSIST,
     ENDS,
     LIMP,
     LOOSE,
@@ -129,15 +130,16 @@ def brake_ends(tree, state, work, least):
 @part
 def brake_whirls(tree, state, work, pose, base, change, least):
     """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
-    speed by friction of their own: within the tree, so that its momentum stays. The main factor is that of
-    `pose`; `change`, base (nv,).
+    speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what
+    guides them. The main factor is that of `pose`; `change`, base (nv,).
     """
     factor = factor_of(work, MAIN)
     push, answer = work.rate[G], work.rate[X1]
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] != LIMP or tree.kind[i] == FREE or not factor.active[i]:
+        limp = state.behaviour[i] == LIMP and tree.kind[i] != FREE
+        if not (limp or state.behaviour[i] == ASSIST) or not factor.active[i]:
             continue
-        first, end = tree.dof[i], tree.dof[i + 1]
+        first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
         rate = 0.0
         for d in range(first, end):
             rate += (base[d] + change[d]) ** 2

@@ -56,7 +56,7 @@ from .tree import COM, REST, ROTATION
 # Fixed-point rounds of the implicit midpoint rule on the root's turn; as far as it goes at once [rad], and in how
 # many parts at most: a splinter that is struck spins a hundred times a frame.
 ROUNDS = 6
-FAR, MAX_PARTS = 0.5, 64
+FAR, MAX_PARTS = 0.25, 128
 
 
 @kernel
@@ -91,7 +91,8 @@ def turn_roots(tree, state, aim, work, touch, h):
         # a push acts all through the step: half of it is there in the middle
         carried = axpy(0.5, pushed(tree, touch, root, center)[1], carried)
         start, guess = load4(now.body, root, ROTATION), load4(pose.body, root, ROTATION)
-        w = symmetric_solve(inertia, sub(carried, inner))
+        turn = quat_mul(start, quat_conj(guess))
+        w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
         parts = 1 + int(min(MAX_PARTS - 1.0, h * math.sqrt(dot(w, w)) / FAR))
         q = guess
         for _ in range(parts):
