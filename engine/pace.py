@@ -120,7 +120,8 @@ def brake_ends(tree, state, work, least):
     change, rate = work.rate[X2], work.rate
     for d in range(len(change)):
         change[d] = rate[ENDS, d] - state.rate[V, d]
-    brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least)
+    if not brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        return
     for d in range(len(change)):
         less = state.rate[V, d] + change[d] - rate[ENDS, d]
         rate[ENDS, d] += less
@@ -131,8 +132,9 @@ def brake_ends(tree, state, work, least):
 def brake_whirls(tree, state, work, pose, base, change, least):
     """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
     speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what
-    guides them. The main factor is that of `pose`; `change`, base (nv,).
+    guides them. The main factor is that of `pose`; `change`, base (nv,). Returns whether any does.
     """
+    braked = False
     factor = factor_of(work, MAIN)
     push, answer = work.rate[G], work.rate[X1]
     for i in range(1, len(tree.parent)):
@@ -155,5 +157,7 @@ def brake_whirls(tree, state, work, pose, base, change, least):
         for d in range(first, end):
             moved += push[d] * answer[d]
         if moved > 0.0:
+            braked = True
             for d in range(len(push)):
                 change[d] += (TURN_LIMIT / least - rate) / moved * answer[d]
+    return braked

@@ -14,9 +14,7 @@ WELD = "a welded box at one step a frame and a settle time of 0.1 s: the sag is 
 _finite = "test_random_scenes_stay_finite"
 _energy = "test_random_limp_scenes_gain_no_energy"
 
-STRICT = {
-    "test_an_arm_gives_way_to_what_it_holds_by_its_own_settle_time[0.1-24]": WELD,
-}
+STRICT: dict = {}
 LOOSE = {
     **{f"{_finite}[{k}]": WILD for k in range(10)},
     **{f"{_energy}[{k}]": ENERGY for k in range(10)},
