@@ -37,7 +37,7 @@ from .state import (
 )
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-MAX_PARTS = 16.0  # of a step, however fast joints whirl
+MAX_PARTS = 64.0  # of a step, however fast joints whirl
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
 
 
