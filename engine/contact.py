@@ -75,6 +75,7 @@ from .touch import (
     SOURCE,
     SPEED_NOW,
     START_PLACE,
+    STAYS,
     TOTAL,
     WHAT,
     WINDY,
@@ -330,7 +331,7 @@ def mark_contacts(touch, marks, frame, h):
 
 @kernel
 def keep_warm(touch, h):
-    """Remember the contacts' forces for the next step."""
+    """Remember the contacts' forces for the next step, which may shift places again."""
     if touch is None:
         return
     kept = 0
@@ -346,3 +347,4 @@ def keep_warm(touch, h):
             touch.found.old_meet[kept, 2] = touch.found.meet[c, FEATURE]
             kept += 1
     touch.rows.count[OLD] = kept
+    touch.rows.count[STAYS] = 0

@@ -39,12 +39,13 @@ from .state import (
 )
 from .together import group_inertia, group_momentum, is_head, join, pushes, turn_rigid
 from .touch import BLOCKS, BODY_A, BODY_B, TIE, TOTAL, WHAT
-from .tree import COM, MASS
+from .tree import COM, MASS, WORLD_INERTIA
 
 # What counts as rounding, of the energy there is.
 ROUNDING = 1e-12
-# A step after which this share of what is at stake would be too much is not taken.
-TOO_MUCH = 1e-3
+# A step after which this share of what is at stake (their motion, a fall by their size) would be too much is not
+# taken.
+TOO_MUCH = 3e-3
 # FIXED: what stands still pushes the group; something that moves does, too; a joint holds it to the world.
 LEANS, PUSHED, HUNG = 1.0, 2.0, 3.0
 
@@ -155,10 +156,11 @@ def _balance(tree, state, aim, work, head, gravity):
             allowed += before + work.body[root, GIVEN]
             stake += before
             for i in range(root, tree.last[root] + 1):
-                center = load3(pose.body, i, COM)
-                way = add(lift, sub(center, load3(now.body, i, COM)))
+                way = add(lift, sub(load3(pose.body, i, COM), load3(now.body, i, COM)))
                 allowed += tree.body[i, MASS] * dot(gravity, way)
-                stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity) * dot(center, center))
+                inertia = load3(pose.body, i, WORLD_INERTIA)
+                size = math.sqrt(0.5 * (inertia[0] + inertia[1] + inertia[2]) / tree.body[i, MASS])
+                stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity)) * size
             after += tree_energy(tree, pose, root, work.body, MOMENTUM)
     if after <= allowed + ROUNDING * after:
         return True

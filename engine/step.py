@@ -15,7 +15,7 @@ from .deflection import first_half, second_half
 from .energy import keep_energy, note_work
 from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
-from .lean import forget_forces
+from .lean import forget_forces, stay
 from .model import BALL, FREE
 from .pace import brake_ends, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
@@ -130,7 +130,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     still_ties(tree, aim, work, touch, h)
     if free:
         balance_together(tree, state, aim, work, touch, h)
-    if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and shorter:
+    if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and (shorter or stay(touch)):
         return False
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)

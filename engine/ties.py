@@ -40,7 +40,7 @@ from .state import (
     pose_of,
 )
 from .sweeps import solve_ties, tie_rows
-from .touch import AHEAD, BLOCKS, CLOSING, ERROR_NOW, FORCE, FREE_RATE, SPEED_NOW, TIE, TIED, TOTAL, WHAT
+from .touch import AHEAD, BLOCKS, CLOSING, ERROR_NOW, FORCE, FREE_RATE, SPEED_NOW, STAYS, TIE, TIED, TOTAL, WHAT
 
 ROUNDS = 8
 # Ties nearer than this are closed [m, rad], slower than this they hold still [m/s, rad/s].
@@ -65,6 +65,8 @@ def close_ties(tree, state, aim, work, touch, h, gravity):
     if touch.rows.count[TIED] == 0:
         return True
     push = _whole(touch, h)
+    if not push and touch.rows.count[STAYS] != 0:
+        return True
     before = math.inf
     for _ in range(ROUNDS):
         off = _errors(tree, work, touch)
