@@ -18,7 +18,6 @@ from .articulated import solve
 from .jit import kernel, part
 from .model import FREE
 from .state import (
-    ASSIST,
     ENDS,
     LIMP,
     LOOSE,
@@ -130,16 +129,15 @@ def brake_ends(tree, state, work, least):
 
 @part
 def brake_whirls(tree, state, work, pose, base, change, least):
-    """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
-    speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what
-    guides them. The main factor is that of `pose`; `change`, base (nv,). Returns whether any does.
+    """Joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off speed by
+    friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
+    them. The main factor is that of `pose`; `change`, base (nv,). Returns whether any does.
     """
     braked = False
     factor = factor_of(work, MAIN)
     push, answer = work.rate[G], work.rate[X1]
     for i in range(1, len(tree.parent)):
-        limp = state.behaviour[i] == LIMP and tree.kind[i] != FREE
-        if not (limp or state.behaviour[i] == ASSIST) or not factor.active[i]:
+        if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
             continue
         first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
         rate = 0.0
