@@ -37,6 +37,9 @@ from .state import (
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 MAX_PARTS = 64.0  # of a step, however fast joints whirl
+# … and in the shortest one at most: links without weight between heavy things turn and turn while those hardly move,
+# and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+WHIRL = 0.1
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
 
 
@@ -144,7 +147,7 @@ def brake_whirls(tree, state, work, pose, base, change, least):
         for d in range(first, end):
             rate += (base[d] + change[d]) ** 2
         rate = math.sqrt(rate)
-        if not rate * least > TURN_LIMIT:
+        if not rate * least > WHIRL:
             continue
         for d in range(len(push)):
             push[d] = 0.0
@@ -157,5 +160,5 @@ def brake_whirls(tree, state, work, pose, base, change, least):
         if moved > 0.0:
             braked = True
             for d in range(len(push)):
-                change[d] += (TURN_LIMIT / least - rate) / moved * answer[d]
+                change[d] += (WHIRL / least - rate) / moved * answer[d]
     return braked
