@@ -75,8 +75,8 @@ ALONE = (
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, make_deadlines, meet, brace, lean, stages, first_half, give_in, strike,
-    turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, eliminate_ties, close_ties,
-    still_ties, second_half, drive_torques, run_frames,
+    turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
+    close_ties, still_ties, second_half, drive_torques, run_frames,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING}
 MAX_CHILDREN = 4

@@ -76,6 +76,7 @@ from .touch import (
     SOURCE,
     SPEED_NOW,
     START_PLACE,
+    STAYS,
     TOTAL,
     WHAT,
     WINDY,
@@ -112,7 +113,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         note_speeds(tree, state, work, touch.rows)
-        h = even_part(tree, state, aim, h, least)
+        h = even_part(tree, state, aim, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
@@ -332,7 +333,7 @@ def mark_contacts(touch, marks, frame, h):
 
 @kernel
 def keep_warm(touch, h):
-    """Remember the contacts' forces for the next step."""
+    """Remember the contacts' forces for the next step, which may shift places again."""
     if touch is None:
         return
     kept = 0
@@ -348,3 +349,4 @@ def keep_warm(touch, h):
             touch.found.old_meet[kept, 2] = touch.found.meet[c, FEATURE]
             kept += 1
     touch.rows.count[OLD] = kept
+    touch.rows.count[STAYS] = 0

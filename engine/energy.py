@@ -1,6 +1,6 @@
 """Energy: a tree that nothing drives gains none but from what pushes it.
 
-Owns the balance of energy over a step of a limp tree, and what is done where the step's
+Owns the balance of energy over a step of limp trees, and what is done where the step's
 rounding of curves (large turns, light bodies that carry heavy ones) breaks it. Must not
 know how the step came about.
 """
@@ -10,26 +10,19 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .kinematics import locked_inertia, momenta, tree_energy, tree_momentum, velocities
+from .kinematics import momenta, tree_energy, velocities
 from .model import FREE
-from .roots import give_momentum
 from .rows import row_rate
-from .spatial import (
-    add,
-    dot,
-    dot6,
-    load3,
-    load6,
-    sub,
-    symmetric_solve,
-)
+from .spatial import add, dot, dot6, load3, load6, scale, sub, symmetric_solve
 from .state import (
     ANCHOR,
     DRIFT_SECANT,
     ENDS,
     FINAL,
+    FIXED,
     GIVEN,
     GOAL_DRIFT,
+    GROUP,
     LIMITED,
     LOOSE,
     MIDDLE,
@@ -44,11 +37,17 @@ from .state import (
     V,
     pose_of,
 )
+from .together import group_inertia, group_momentum, is_head, join, pushes, turn_rigid
 from .touch import BLOCKS, BODY_A, BODY_B, TIE, TOTAL, WHAT
-from .tree import COM, MASS
+from .tree import COM, MASS, WORLD_INERTIA
 
 # What counts as rounding, of the energy there is.
 ROUNDING = 1e-12
+# A step after which this share of what is at stake (their motion, a fall by their size) would be too much is not
+# taken.
+TOO_MUCH = 3e-3
+# FIXED: what stands still pushes the group; something that moves does, too; a joint holds it to the world.
+LEANS, PUSHED, HUNG = 1.0, 2.0, 3.0
 
 
 @kernel
@@ -100,34 +99,88 @@ def note_work(tree, state, aim, work, touch):
 
 
 @part
-def keep_energy(tree, state, aim, work, gravity):
-    """Where a limp tree would end with more energy than it had and was given, its joints are slowed until it
-    has not; the momentum of a free tree stays."""
-    now, pose = pose_of(work, NOW), pose_of(work, FINAL)
+def keep_energy(tree, state, aim, work, touch, gravity):
+    """Where limp trees that push one another would end with more energy than they had and were given, they are
+    slowed until they have not: as one, so that ties and contacts between them stay as they are.
+
+    Returns whether that is possible: not where they have gone higher, or drawn in closer, than their energy takes
+    them.
+    """
+    _find_groups(tree, aim, work, touch)
+    possible = True
+    for head in tree.roots:
+        if is_head(work, head):
+            possible = _balance(tree, state, aim, work, head, gravity) and possible
+    return possible
+
+
+@kernel
+def _find_groups(tree, aim, work, touch):
+    """GROUP of the limp trees' roots, and FIXED of the groups' first."""
     for root in tree.roots:
-        if tree.dof[tree.last[root] + 1] == tree.dof[root] or not is_limp(tree, aim, root):
-            continue
-        free = tree.kind[root] == FREE
-        if free and tree.last[root] == root:
-            continue
-        allowed = 2.0 * (tree_energy(tree, now, root, state.body, SPIN) + work.body[root, GIVEN])
-        lift = sub(load3(work.body, root, NEW_ANCHOR), load3(state.body, root, ANCHOR))
-        for i in range(root, tree.last[root] + 1):
-            way = add(lift, sub(load3(pose.body, i, COM), load3(now.body, i, COM)))
-            allowed += 2.0 * tree.body[i, MASS] * dot(gravity, way)
-        after = 2.0 * tree_energy(tree, pose, root, work.body, MOMENTUM)
-        mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
-        least = 0.0
-        if free:
-            # the tree turning as one piece has the least energy that its momentum leaves it
-            turn = symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular)
-            least = dot(linear, linear) / mass + dot(angular, turn)
-        if after <= allowed + ROUNDING * after or after <= least:
-            continue
+        moves = tree.dof[tree.last[root] + 1] > tree.dof[root]
+        work.body[root, GROUP] = root if moves and is_limp(tree, aim, root) else 0
+        work.body[root, FIXED] = 0.0
+    if touch is not None:
+        _join_pushed(tree, work, touch.rows)
+    for root in tree.roots:
+        if work.body[root, GROUP] > 0.0 and tree.kind[root] != FREE:
+            work.body[int(work.body[root, GROUP]), FIXED] = HUNG
+
+
+@kernel
+def _join_pushed(tree, work, rows):
+    """Trees that push one another are a group; what stands still holds those it pushes, unless they are moved too."""
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+        if pushes(rows.block, b) and work.body[i, GROUP] > 0.0 and work.body[j, GROUP] > 0.0:
+            join(tree, work, i, j)
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        one, other = int(work.body[rows.root[i], GROUP]), int(work.body[rows.root[j], GROUP])
+        if pushes(rows.block, b) and (one > 0) != (other > 0):
+            v = load6(work.body, j if one > 0 else i, MOTION)
+            head = max(one, other)
+            work.body[head, FIXED] = max(work.body[head, FIXED], LEANS if dot6(v, v) == 0.0 else PUSHED)
+
+
+@kernel
+def _balance(tree, state, aim, work, head, gravity):
+    """Slow a group until it has no more energy than it may. Returns whether that is possible."""
+    now, pose = pose_of(work, NOW), pose_of(work, FINAL)
+    allowed = after = stake = 0.0
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            before = tree_energy(tree, now, root, state.body, SPIN)
+            lift = sub(load3(work.body, root, NEW_ANCHOR), load3(state.body, root, ANCHOR))
+            allowed += before + work.body[root, GIVEN]
+            stake += before
+            for i in range(root, tree.last[root] + 1):
+                way = add(lift, sub(load3(pose.body, i, COM), load3(now.body, i, COM)))
+                allowed += tree.body[i, MASS] * dot(gravity, way)
+                inertia = load3(pose.body, i, WORLD_INERTIA)
+                size = math.sqrt(0.5 * (inertia[0] + inertia[1] + inertia[2]) / tree.body[i, MASS])
+                stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity)) * size
+            after += tree_energy(tree, pose, root, work.body, MOMENTUM)
+    if after <= allowed + ROUNDING * after:
+        return True
+    least = 0.0
+    center = drift = turn = (0.0, 0.0, 0.0)
+    held = work.body[head, FIXED] == LEANS or work.body[head, FIXED] == HUNG
+    if not held:
+        # moving and turning as one piece they have the least energy that their momentum leaves them
+        mass, center, linear, angular = group_momentum(tree, work, head, pose, work.body, NEW_ANCHOR, MOMENTUM)
+        turn = symmetric_solve(group_inertia(tree, work, head, center), angular)
+        drift = scale(1.0 / mass, linear)
+        least = 0.5 * (dot(linear, drift) + dot(angular, turn))
+    if after > least * (1.0 + ROUNDING):
         slow = math.sqrt(max(0.0, allowed - least) / (after - least))
-        for d in range(tree.dof[root + 1] if free else tree.dof[root], tree.dof[tree.last[root] + 1]):
-            work.rate[ENDS, d] *= slow
+        for root in tree.roots:
+            if work.body[root, GROUP] == head:
+                for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+                    work.rate[ENDS, d] *= slow
         velocities(tree, pose, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
         momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-        if free:
-            give_momentum(tree, work, pose, root, linear, angular)
+        if not held:
+            turn_rigid(tree, work, head, center, scale(1.0 - slow, drift), scale(1.0 - slow, turn))
+    return least - allowed <= TOO_MUCH * stake

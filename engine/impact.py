@@ -117,8 +117,8 @@ def _find_blows(tree, touch):
     for b in range(rows.count[BLOCKS]):
         near = rows.block[b, ERROR_NOW] <= slop
         rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
-        closes = rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
-        if near and closes and rows.link[b, WHAT] == CONTACT:
+        closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
+        if (closes and rows.link[b, WHAT] == CONTACT) or (rows.link[b, WHAT] == TIE and _tears(rows.block, b, -fast)):
             any_fast = True
             gives_way = gives_way or rows.link[b, BRACED] == 0
             carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
@@ -145,6 +145,15 @@ def _hand_on(tree, rows):
                     rows.tally[j] = GIVING
                     j = tree.parent[j]
                     again = True
+
+
+@kernel
+def _tears(block, b, fast):
+    """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before."""
+    for r in range(3):
+        if abs(block[b, SPEED_NOW + r] - block[b, ALLOWED + r]) > fast:
+            return True
+    return False
 
 
 @kernel

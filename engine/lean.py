@@ -51,6 +51,7 @@ from .touch import (
     SHIFT,
     SLOP,
     SPEED_NOW,
+    STAYS,
     TIE,
     TIED,
     TOTAL,
@@ -285,7 +286,23 @@ def _shift(touch, first, last, ties, h):
             rows.row[FREE_RATE, r + n] = ahead
             rows.row[FORCE, r + n] = 0.0
     solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
-    take(rows, first, last, SHIFT, 1.0)
+    take(rows, first, last, SHIFT, 1.0 if rows.count[STAYS] == 0 else 0.0)
+
+
+@kernel
+def stay(touch):
+    """Have the next step shift no places, where the one just tried did. Returns whether it did."""
+    if touch is None:
+        return False
+    rows = touch.rows
+    shifts = False
+    for b in range(rows.count[BLOCKS]):
+        for r in range(3):
+            shifts = shifts or rows.block[b, SHIFT + r] != 0.0
+    if rows.count[STAYS] != 0:
+        return False
+    rows.count[STAYS] = 1
+    return shifts
 
 
 @kernel

@@ -17,17 +17,36 @@ import math
 from .articulated import solve
 from .jit import kernel, part
 from .model import FREE
-from .state import ENDS, LIMP, LOOSE, MAIN, PRESCRIBED, QUICKENS, STATE_COLUMNS, X1, G, V, factor_of
+from .state import (
+    ENDS,
+    LIMP,
+    LOOSE,
+    MAIN,
+    MEAN,
+    MIDDLE,
+    PRESCRIBED,
+    QUICKENS,
+    STATE_COLUMNS,
+    X1,
+    X2,
+    G,
+    V,
+    factor_of,
+    pose_of,
+)
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-MAX_PARTS = 16.0  # of a step, however fast joints whirl
+MAX_PARTS = 64.0  # of a step, however fast joints whirl
+# … and in the shortest one at most: links without weight between heavy things turn and turn while those hardly move,
+# and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+WHIRL = 0.1
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
 
 
 @kernel
-def even_part(tree, state, aim, rest, least):
-    """The next of equal parts of `rest` seconds in which no joint turns too far, none shorter than `least`."""
-    longest = rest
+def even_part(tree, state, aim, rest, longest, least):
+    """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
+    than `least`."""
     for i in range(1, len(tree.parent)):
         limp = state.behaviour[i] == LIMP
         if limp or aim.mode[i] != PRESCRIBED:
@@ -39,7 +58,7 @@ def even_part(tree, state, aim, rest, least):
             fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * TURN_LIMIT)
             if fast * longest > 2.0 * TURN_LIMIT:
                 longest = 2.0 * TURN_LIMIT / fast
-    if longest >= rest:
+    if longest >= rest * (1.0 - 1e-9):
         return rest
     return rest / math.ceil(rest / max(longest, min(least, rest)) - 1e-9)
 
@@ -97,23 +116,38 @@ def note_quickening(tree, state, aim, work, h):
         state.body[i, QUICKENS] = math.sqrt(change) / h
 
 
+@kernel
+def brake_ends(tree, state, work, least):
+    """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
+    change, rate = work.rate[X2], work.rate
+    for d in range(len(change)):
+        change[d] = rate[ENDS, d] - state.rate[V, d]
+    if not brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        return
+    for d in range(len(change)):
+        less = state.rate[V, d] + change[d] - rate[ENDS, d]
+        rate[ENDS, d] += less
+        rate[MEAN, d] += 0.5 * less
+
+
 @part
 def brake_whirls(tree, state, work, pose, base, change, least):
-    """Limp joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off
-    speed by friction of their own: within the tree, so that its momentum stays. The main factor is that of
-    `pose`; `change`, base (nv,).
+    """Joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off speed by
+    friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
+    them. The main factor is that of `pose`; `change`, base (nv,). Returns whether any does.
     """
+    braked = False
     factor = factor_of(work, MAIN)
     push, answer = work.rate[G], work.rate[X1]
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] != LIMP or tree.kind[i] == FREE or not factor.active[i]:
+        if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
             continue
-        first, end = tree.dof[i], tree.dof[i + 1]
+        first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
         rate = 0.0
         for d in range(first, end):
             rate += (base[d] + change[d]) ** 2
         rate = math.sqrt(rate)
-        if not rate * least > TURN_LIMIT:
+        if not rate * least > WHIRL:
             continue
         for d in range(len(push)):
             push[d] = 0.0
@@ -124,5 +158,7 @@ def brake_whirls(tree, state, work, pose, base, change, least):
         for d in range(first, end):
             moved += push[d] * answer[d]
         if moved > 0.0:
+            braked = True
             for d in range(len(push)):
-                change[d] += (TURN_LIMIT / least - rate) / moved * answer[d]
+                change[d] += (WHIRL / least - rate) / moved * answer[d]
+    return braked

@@ -7,6 +7,8 @@ ballistic curve. Must not know what the joints inside do, only their mean rates.
 
 from __future__ import annotations
 
+import math
+
 from .jit import kernel, part
 from .kinematics import apply_inertia, locked_inertia, momenta, tree_momentum, velocities
 from .model import FREE
@@ -15,6 +17,7 @@ from .spatial import (
     add,
     axpy,
     cross,
+    dot,
     load3,
     load4,
     quat_conj,
@@ -50,8 +53,10 @@ from .state import (
 from .touch import SHIFT
 from .tree import COM, REST, ROTATION
 
-# Fixed-point rounds of the implicit midpoint rule on the root's turn.
+# Fixed-point rounds of the implicit midpoint rule on the root's turn; as far as it goes at once [rad], and in how
+# many parts at most: a splinter that is struck spins a hundred times a frame.
 ROUNDS = 6
+FAR, MAX_PARTS = 0.25, 128
 
 
 @kernel
@@ -86,14 +91,17 @@ def turn_roots(tree, state, aim, work, touch, h):
         # a push acts all through the step: half of it is there in the middle
         carried = axpy(0.5, pushed(tree, touch, root, center)[1], carried)
         start, guess = load4(now.body, root, ROTATION), load4(pose.body, root, ROTATION)
-        w = (0.0, 0.0, 0.0)
+        turn = quat_mul(start, quat_conj(guess))
+        w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
+        parts = 1 + int(min(MAX_PARTS - 1.0, h * math.sqrt(dot(w, w)) / FAR))
         q = guess
-        for _ in range(ROUNDS):
-            # the whole tree turns rigidly with its root: rotate L instead of the tree
-            turn = quat_mul(q, quat_conj(guess))
-            w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
-            q = quat_mul(quat_exp(scale(0.5 * h, w)), start)
-        q = quat_mul(quat_exp(scale(h, w)), start)
+        for _ in range(parts):
+            for _ in range(ROUNDS):
+                # the whole tree turns rigidly with its root: rotate L instead of the tree
+                turn = quat_mul(q, quat_conj(guess))
+                w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
+                q = quat_mul(quat_exp(scale(0.5 * h / parts, w)), start)
+            start = q = quat_mul(quat_exp(scale(h / parts, w)), start)
         if touch is not None:
             q = quat_mul(q, quat_exp(load3(work.rate, SHIFTED, tree.dof[root])))
         store4(work.body, root, NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, REST)), q)))

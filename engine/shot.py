@@ -76,11 +76,11 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             forget_quickening(state)
             done = 0.0
             cuts = 0
-            h = share
+            h = longest = share
             while done < 1.0:
                 now = (k + width * done) / substeps
                 keep_appointments(tree, target, plan, state, aim, frame, now, dt)
-                h = even_part(tree, state, aim, share * (1.0 - done), least)
+                h = even_part(tree, state, aim, share * (1.0 - done), longest, least)
                 h = until_due(state, frame + now, h, dt)
                 h = meet(
                     tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
@@ -96,6 +96,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)
+                    longest = 0.5 * h
                     continue
                 done = end
                 weight = h / share

@@ -93,7 +93,9 @@ STILL = np.int64(51)  # 3: zeros
 WAY = np.int64(54)  # 3: how far a root's anchor goes in the first half of the step
 GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it in the step [J], at its root
 WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
-WORK_COLUMNS = np.int64(68)
+GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen together with, 0 for none
+FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
+WORK_COLUMNS = np.int64(70)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

@@ -15,9 +15,9 @@ from .deflection import first_half, second_half
 from .energy import keep_energy, note_work
 from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
-from .lean import forget_forces
+from .lean import forget_forces, stay
 from .model import BALL, FREE
-from .pace import too_far
+from .pace import brake_ends, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -81,11 +81,13 @@ DEFLECTION_OVER = 1e-13
 def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did.
 
-    Returns whether the step is taken: not where limp joints whirl and it is longer than `least`.
+    Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
+    it is longer than `least`.
     """
     final = pose_of(work, FINAL)
     free = any_free(tree, aim)
     weak = any_limit(tree, state, plan, frame)
+    shorter = h > 1.001 * least  # whether the step may still be taken in parts
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     middle_pose(tree, state, aim, work, h)
     carry_rows(tree, state, aim, work, touch, h, gravity)
@@ -100,8 +102,9 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
                 feed_forward(tree, state, aim, work, h, gravity)
             elif not hold_back(tree, state, aim, plan, work, h):
                 break
-        if h > 1.001 * least and too_far(tree, state, work, h):
+        if shorter and too_far(tree, state, work, h):
             return False
+        brake_ends(tree, state, work, least)
         stay_turned(tree, aim)
         note_work(tree, state, aim, work, touch)
     else:
@@ -114,7 +117,9 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
-    close_ties(tree, state, aim, work, touch, h, gravity)
+    whole = close_ties(tree, state, aim, work, touch, h, gravity)
+    if not whole and shorter:
+        return False
     if loaded:
         second_half(tree, state, aim, work, touch, h, least, mixed)
     velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
@@ -122,11 +127,11 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
         balance_roots(tree, state, aim, work, touch, h, gravity)
     else:
         momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
-    if loaded:
-        keep_energy(tree, state, aim, work, gravity)
     still_ties(tree, aim, work, touch, h)
     if free:
         balance_together(tree, state, aim, work, touch, h)
+    if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and (shorter or stay(touch)):
+        return False
     drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work)

@@ -36,7 +36,7 @@ POLISH, POLISH_EVERY = 3, 8
 # press harder the more they rub) it is held for a while, so that each round is a convex problem.
 LOOSE, HOLD = 12, 8
 # Redundant ties share their impulses evenly: a hint of softness, as a share of a row's diagonal.
-SOFT = 1e-4
+SOFT = 1e-10
 SOFT_POLISH = 1e-8
 
 

@@ -40,7 +40,7 @@ from .state import (
     pose_of,
 )
 from .sweeps import solve_ties, tie_rows
-from .touch import AHEAD, BLOCKS, CLOSING, ERROR_NOW, FORCE, FREE_RATE, SPEED_NOW, TIE, TIED, TOTAL, WHAT
+from .touch import AHEAD, BLOCKS, CLOSING, ERROR_NOW, FORCE, FREE_RATE, SPEED_NOW, STAYS, TIE, TIED, TOTAL, WHAT
 
 ROUNDS = 8
 # Ties nearer than this are closed [m, rad], slower than this they hold still [m/s, rad/s].
@@ -58,27 +58,30 @@ def close_ties(tree, state, aim, work, touch, h, gravity):
     """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
 
     Ties that were open or tore when the step began are brought together by places alone: what
-    closes them is no force of theirs.
+    closes them is no force of theirs. Returns whether the ties that were closed still are.
     """
     if touch is None:
-        return
+        return True
     if touch.rows.count[TIED] == 0:
-        return
+        return True
     push = _whole(touch, h)
+    if not push and touch.rows.count[STAYS] != 0:
+        return True
     before = math.inf
     for _ in range(ROUNDS):
         off = _errors(tree, work, touch)
         if off > VAIN * before:
             _move_on(tree, state, aim, work, touch, push, -1.0, h, gravity)
-            return
+            return not push or before <= OPEN
         if off <= CLOSED:
-            return
+            return True
         before = off
         _solve(tree, touch)
         give(tree, pose_of(work, MIDDLE), factor_of(work, MAIN), touch.rows, work, CLOSING, work.rate[ANSWER])
         if _largest_turn(tree, work) > FAR:
-            return
+            return not push
         _move_on(tree, state, aim, work, touch, push, 1.0, h, gravity)
+    return not push or before <= OPEN
 
 
 @kernel

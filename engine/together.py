@@ -14,9 +14,8 @@ from __future__ import annotations
 from .jit import kernel, part
 from .kinematics import locked_inertia, tree_momentum
 from .roots import add_rigid, is_free
-from .rows import island_of
 from .spatial import add, axpy, cross, dot, load3, scale, sub, symmetric_solve
-from .state import ANCHOR, FINAL, MOMENTUM, NEW_ANCHOR, NOW, SPIN, WAY, pose_of
+from .state import ANCHOR, FINAL, GROUP, MOMENTUM, NEW_ANCHOR, NOW, SPIN, WAY, pose_of
 from .touch import BLOCKS, BODY_A, BODY_B, LIMIT, SHIFT, TOTAL, WHAT, WINDY
 
 
@@ -25,34 +24,45 @@ def balance_together(tree, state, aim, work, touch, h):
     """Give each group of free trees at its end exactly the angular momentum it carries."""
     if touch is None:
         return
-    _find_groups(tree, aim, touch.rows)
+    rows = touch.rows
+    for root in tree.roots:
+        work.body[root, GROUP] = root if is_free(tree, aim, root) else 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] != LIMIT and pushes(rows.block, b):
+            # where something else pushes as well, there is nothing to keep
+            join(tree, work, rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]])
     for head in tree.roots:
-        if touch.rows.tally[head] > 1:
+        if is_head(work, head) and _size(tree, work, head) > 1:
             _turn_group(tree, state, work, touch, head, h)
 
 
 @kernel
-def _find_groups(tree, aim, rows):
-    """island: the trees that pushed one another in this step, 0 where something else pushed as well;
-    tally[head]: how many they are."""
-    island, tally = rows.island, rows.tally
-    for i in range(len(island)):
-        island[i] = tally[i] = 0
-    for root in tree.roots:
-        if is_free(tree, aim, root):
-            island[root] = root
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] != LIMIT and _pushes(rows.block, b):
-            i = island_of(island, rows.root[rows.link[b, BODY_A]])
-            j = island_of(island, rows.root[rows.link[b, BODY_B]])
-            island[max(i, j)] = min(i, j)
-    for root in tree.roots:
-        tally[island_of(island, root)] += 1
-    tally[0] = 0
+def is_head(work, root):
+    """Whether the root is the first of a group."""
+    return work.body[root, GROUP] == root
 
 
 @kernel
-def _pushes(block, b):
+def join(tree, work, a, b):
+    """Make one group of those of two roots, 0 being what is in none."""
+    one, other = work.body[a, GROUP] if a > 0 else 0.0, work.body[b, GROUP] if b > 0 else 0.0
+    for root in tree.roots:
+        if work.body[root, GROUP] > 0.0 and work.body[root, GROUP] == max(one, other):
+            work.body[root, GROUP] = min(one, other)
+
+
+@kernel
+def _size(tree, work, head):
+    trees = 0
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            trees += 1
+    return trees
+
+
+@kernel
+def pushes(block, b):
+    """Whether a block gave anything in this step, to rates or places."""
     for r in range(3):
         if block[b, TOTAL + r] != 0.0 or block[b, SHIFT + r] != 0.0:
             return True
@@ -62,35 +72,38 @@ def _pushes(block, b):
 @kernel
 def _turn_group(tree, state, work, touch, head, h):
     """Add the rigid turn about the group's centre of mass that brings its angular momentum to what it was."""
-    final, none = pose_of(work, FINAL), (0.0, 0.0, 0.0)
-    mass, before, linear, carried = _group(tree, touch.rows, head, pose_of(work, NOW), state.body, ANCHOR, SPIN)
-    _, center, _, found = _group(tree, touch.rows, head, final, work.body, NEW_ANCHOR, MOMENTUM)
-    inertia = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    wind = none
-    for root in tree.roots:
-        if island_of(touch.rows.island, root) == head:
-            m, own, _, _ = tree_momentum(tree, final, root, work.body, MOMENTUM)
-            arm = sub(add(load3(work.body, root, NEW_ANCHOR), own), center)
-            inertia = _add_point(inertia, locked_inertia(tree, final, root, m, own), m, arm)
-            if touch.rows.count[WINDY] > 0:
+    final = pose_of(work, FINAL)
+    mass, before, linear, carried = group_momentum(tree, work, head, pose_of(work, NOW), state.body, ANCHOR, SPIN)
+    _, center, _, found = group_momentum(tree, work, head, final, work.body, NEW_ANCHOR, MOMENTUM)
+    wind = (0.0, 0.0, 0.0)
+    if touch.rows.count[WINDY] > 0:
+        for root in tree.roots:
+            if work.body[root, GROUP] == head:
                 start = add(load3(state.body, root, ANCHOR), load3(work.body, root, WAY))
                 wind = add(wind, _wind(tree, touch.drag, root, sub(start, axpy(0.5 * h / mass, linear, before))))
-    i, k = inertia
     missing = sub(add(carried, wind), found)
-    turn = symmetric_solve((i[0], i[1], i[2], k[0], k[1], k[2]), missing)
-    for root in tree.roots:
-        if island_of(touch.rows.island, root) == head:
-            arm = sub(load3(work.body, root, NEW_ANCHOR), center)
-            add_rigid(tree, work, final, root, turn, cross(turn, arm))
+    turn_rigid(
+        tree, work, head, center, (0.0, 0.0, 0.0), symmetric_solve(group_inertia(tree, work, head, center), missing)
+    )
 
 
 @kernel
-def _group(tree, rows, head, pose, table, anchors, spin):
+def turn_rigid(tree, work, head, center, drift, turn):
+    """Let a group go and turn as one besides, about `center`."""
+    final = pose_of(work, FINAL)
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            arm = sub(load3(work.body, root, NEW_ANCHOR), center)
+            add_rigid(tree, work, final, root, turn, add(drift, cross(turn, arm)))
+
+
+@kernel
+def group_momentum(tree, work, head, pose, table, anchors, spin):
     """Mass, centre of mass in the world, linear momentum, and angular momentum about that centre, of a group."""
     mass = 0.0
     moment = total = angular = (0.0, 0.0, 0.0)
     for root in tree.roots:
-        if island_of(rows.island, root) == head:
+        if work.body[root, GROUP] == head:
             m, center, linear, own = tree_momentum(tree, pose, root, table, spin)
             center = add(center, load3(table, root, anchors))
             mass += m
@@ -102,9 +115,21 @@ def _group(tree, rows, head, pose, table, anchors, spin):
 
 
 @kernel
-def _add_point(inertia, own, mass, arm):
-    """An inertia (diagonal, rest) with a tree's added that is `arm` away."""
-    diagonal, rest = inertia
+def group_inertia(tree, work, head, center):
+    """Inertia of a group frozen in its end pose, about its centre of mass (xx, yy, zz, xy, xz, yz)."""
+    final = pose_of(work, FINAL)
+    diagonal = rest = (0.0, 0.0, 0.0)
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            mass, own, _, _ = tree_momentum(tree, final, root, work.body, MOMENTUM)
+            arm = sub(add(load3(work.body, root, NEW_ANCHOR), own), center)
+            diagonal, rest = _add_point(diagonal, rest, locked_inertia(tree, final, root, mass, own), mass, arm)
+    return diagonal[0], diagonal[1], diagonal[2], rest[0], rest[1], rest[2]
+
+
+@kernel
+def _add_point(diagonal, rest, own, mass, arm):
+    """An inertia with a tree's added that is `arm` away."""
     square = mass * dot(arm, arm)
     x, y, z = arm
     diagonal = add(

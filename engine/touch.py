@@ -83,9 +83,10 @@ MARK_FORCE = np.int64(8)  # 3: on a [N], the mean over the step before the frame
 MARK_COLUMNS = np.int64(11)
 MARKS = 48  # contacts written down a frame
 
-# Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + where the island begins that `matrix` is of
-PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED = (np.int64(k) for k in range(8))
-COUNTS = np.int64(8)
+# Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + where the island begins that `matrix` is of;
+# STAYS: not 0 where the next step may shift no places
+PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED, STAYS = (np.int64(k) for k in range(9))
+COUNTS = np.int64(9)
 
 # Entries of Touch.limit
 SLOP = np.int64(0)  # [m] nearer than this is touching; deeper than this is pushed out

@@ -18,17 +18,8 @@ for folder in (HERE.parents[1], HERE):
 if getattr(sys.modules.get("engine"), "__file__", None) is None:
     sys.modules.pop("engine", None)
 import engine  # noqa: E402, F401
-from known_gaps import LOOSE, STRICT  # noqa: E402
 
 LINES = pytest.StashKey[list]()
-
-
-def pytest_collection_modifyitems(items) -> None:
-    """Mark what is known to miss its limit; the limits stay."""
-    for item in items:
-        for gaps, strict in ((STRICT, True), (LOOSE, False)):
-            if item.name in gaps:
-                item.add_marker(pytest.mark.xfail(reason=gaps[item.name], strict=strict))
 
 
 class Figures:
