@@ -66,15 +66,19 @@ class Actor:
 class Cast:
     """The actors and the scene's colliders, joined."""
 
-    def __init__(self, actors: Sequence[Actor], scene: Scene) -> None:
-        if not actors:
-            raise SettingError("Nobody is in the shot: give at least one actor.")
+    def __init__(
+        self,
+        actors: Sequence[Actor],
+        scene: Scene,
+        numbers: Sequence[int] | None = None,
+        size: float | None = None,
+    ) -> None:
+        """`numbers`: by which the scene knows the actors, where they are some of more; `size` of all of those."""
+        check_actors(actors)
         self.actors, self.scene = tuple(actors), scene
-        first = actors[0].motion
-        self.frames, self.fps = len(first), first.fps
-        for actor in actors:
-            if (len(actor.motion), actor.motion.fps) != (self.frames, self.fps):
-                raise MotionError("The actors' motions differ in length or frame rate: sample them alike.")
+        self.numbers = tuple(range(len(actors)) if numbers is None else numbers)
+        self._size = largest_size(actors) if size is None else size
+        self.frames, self.fps = len(actors[0].motion), actors[0].motion.fps
         self.colliders = tuple(scene.colliders)
         props = [_prop(each, self.frames, self.fps) for each in self.colliders]
         self.models = [actor.model for actor in actors] + [prop.model for prop in props]
@@ -92,20 +96,8 @@ class Cast:
         """The table row of a body or collider; 0 is the world."""
         if name is None:
             return 0
-        which, wanted = name if isinstance(name, tuple) else (None, name)
-        if which is None:
-            for k, collider in enumerate(self.colliders):
-                if collider.name == wanted:
-                    return int(self.starts[len(self.actors) + k]) + 1
-        found = [
-            int(self.starts[k]) + actor.model.names.index(wanted) + 1
-            for k, actor in enumerate(self.actors)
-            if which in (None, k) and wanted in actor.model.names
-        ]
-        if len(found) != 1:
-            problem = "is in several characters: give (which, name)" if found else "is not in the shot"
-            raise SettingError(f"Body '{wanted}' {problem}.")
-        return found[0]
+        which, body = find_body(self.actors, self.colliders, name, self.numbers)
+        return int(self.starts[which]) + body + 1
 
     def name_of(self, row: int) -> str:
         """The name of a body, for messages."""
@@ -124,7 +116,7 @@ class Cast:
             return None
         moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
-        return new_touch(self.tree, shapes, holds, moves, max(_size(actor.model) for actor in self.actors))
+        return new_touch(self.tree, shapes, holds, moves, self._size)
 
     def _acts_at(self, a: int, b: int) -> int:
         """Where bodies fly freely a pin's force acts at one place, so that force and reaction make no couple: where
@@ -222,6 +214,46 @@ class Cast:
             out.update((s, t) for s in of_body.get(self.row(a), ()) for t in of_body.get(self.row(b), ()))
         out = sorted({(min(pair), max(pair)) for pair in out if pair[0] != pair[1]})
         return out
+
+
+def check_actors(actors: Sequence[Actor]) -> None:
+    """Refuse actors that cannot be in one shot."""
+    if not actors:
+        raise SettingError("Nobody is in the shot: give at least one actor.")
+    first = actors[0].motion
+    for actor in actors:
+        if actor.motion.rotations.shape[1] != len(actor.model):
+            raise MotionError(
+                f"The motion has {actor.motion.rotations.shape[1]} bodies, the model {len(actor.model)}: "
+                "build it for this model."
+            )
+        if (len(actor.motion), actor.motion.fps) != (len(first), first.fps):
+            raise MotionError("The actors' motions differ in length or frame rate: sample them alike.")
+
+
+def find_body(
+    actors: Sequence[Actor], colliders: Sequence[Collider], name: BodyName, numbers: Sequence[int]
+) -> tuple[int, int]:
+    """Which of the actors, then colliders, a name means, and which of its bodies; `numbers` are the actors'."""
+    which, wanted = name if isinstance(name, tuple) else (None, name)
+    if which is None:
+        for k, collider in enumerate(colliders):
+            if collider.name == wanted:
+                return len(actors) + k, 0
+    found = [
+        (k, actor.model.names.index(wanted))
+        for k, actor in enumerate(actors)
+        if which in (None, numbers[k]) and wanted in actor.model.names
+    ]
+    if len(found) != 1:
+        problem = "is in several characters: give (which, name)" if found else "is not in the shot"
+        raise SettingError(f"Body '{wanted}' {problem}.")
+    return found[0]
+
+
+def largest_size(actors: Sequence[Actor]) -> float:
+    """How far the largest of the actors reaches [m]."""
+    return max(_size(actor.model) for actor in actors)
 
 
 def _size(model: Model) -> float:

@@ -140,6 +140,23 @@ class Grid:
 Shape = Sphere | Capsule | Box | Hull | Plane | Grid
 
 
+def ball_around(shape: Shape) -> tuple[np.ndarray, float]:
+    """Centre (3,) and radius of a ball that holds the shape; a plane's is endless."""
+    if isinstance(shape, Sphere):
+        return np.array(shape.center, dtype=float), shape.radius
+    if isinstance(shape, Capsule):
+        start, end = np.array(shape.start, dtype=float), np.array(shape.end, dtype=float)
+        return 0.5 * (start + end), 0.5 * float(np.linalg.norm(end - start)) + shape.radius
+    if isinstance(shape, Box):
+        return np.array(shape.center, dtype=float), float(np.linalg.norm(shape.half))
+    if isinstance(shape, Grid):
+        return np.array(shape.middle, dtype=float), float(np.linalg.norm(shape.half))
+    if isinstance(shape, Hull):
+        center = 0.5 * (shape.points.min(axis=0) + shape.points.max(axis=0))
+        return center, float(np.linalg.norm(shape.points - center, axis=1).max())
+    return np.zeros(3), math.inf
+
+
 def check_length(value: float, what: str) -> None:
     if not (np.ndim(value) == 0 and math.isfinite(value) and value > 0.0):
         raise SettingError(f"{what} is {value}: give a finite number of metres above zero.")
