@@ -2,7 +2,7 @@
 
 Owns those boxes, and when two are near one another. Must not know what follows from it.
 
-Every shape is taken as the ball around it, so boxes are a little too large, never too small.
+Shapes are taken as balls whose hull holds them, so boxes may be a little too large, never too small.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 
 from .jit import entry
 from .model import Model
-from .shapes import ball_around
+from .shapes import hold
 from .shot import RECORD_COLUMNS, SPOT, TURN
 from .spatial import add, dot, load3, load4, quat_mul, rotate, store3, store4, sub
 
 # Columns of a box
 LOW = np.int64(0)  # 3 [m]
 HIGH = np.int64(3)  # 3
-WAY = np.int64(6)  # 1: the farthest that any shape has come since the frame before
+WAY = np.int64(6)  # 1: the farthest that any part has come since the frame before
 BOX_COLUMNS = np.int64(7)
 
 # Within this share of its size a character has others near: what happens between two frames is not seen.
@@ -29,13 +29,13 @@ class Outline:
     """What of a model is needed to tell where it is."""
 
     def __init__(self, model: Model) -> None:
-        balls = [(body, *ball_around(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
-        self.body = np.array([body for body, _, _ in balls], dtype=np.int64)
-        self.ball = np.array([(*center, radius) for _, center, radius in balls]).reshape(-1, 4)
+        held = [(body, hold(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
+        self.body = np.repeat([body for body, _ in held], [len(balls) for _, balls in held]).astype(np.int64)
+        self.ball = np.concatenate([np.zeros((0, 4)), *(balls for _, balls in held)])
         self.parents = np.array(model.parents, dtype=np.int64)
         self.rest = np.array(model.rest_rotations, dtype=np.float64)
         self._where = np.zeros((len(model), 7))
-        self._spots = np.zeros((len(balls), 3))
+        self._spots = np.zeros((len(self.body), 3))
 
     def trace(self, poses: np.ndarray, start: int, first: int, last: int, boxes: np.ndarray) -> None:
         """Write boxes (frames, BOX_COLUMNS) from frame `first` to `last`; poses (frames, rows, RECORD_COLUMNS) as
