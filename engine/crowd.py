@@ -30,8 +30,8 @@ from .whereabouts import Outline, extent, near, new_boxes, poses_of
 if TYPE_CHECKING:
     from .simulate import Shot
 
-# Frames a group goes through at a time, if there are so many: enough to be worth fetching its tables.
-STRIDE = 8
+# Frames that groups go through at a time, if there are so many: enough to be worth fetching their tables.
+STRIDE = 12
 
 
 @dataclass(eq=False)
@@ -72,7 +72,8 @@ class Crowd:
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
         if last > self._ahead:
-            goal = min(max(last, self._ahead + STRIDE), self.frames - 1)
+            stride = STRIDE if len(self._groups) > 1 else 1
+            goal = min(max(last, self._ahead + stride), self.frames - 1)
             self._advance(goal)
             frame = self._first_meeting(self._ahead, goal)
             while frame is not None:
