@@ -80,7 +80,7 @@ class Cast:
         self._size = largest_size(actors) if size is None else size
         self.frames, self.fps = len(actors[0].motion), actors[0].motion.fps
         self.colliders = tuple(scene.colliders)
-        props = [_prop(each, self.frames, self.fps) for each in self.colliders]
+        props = [prop_of(each, self.frames, self.fps) for each in self.colliders]
         self.models = [actor.model for actor in actors] + [prop.model for prop in props]
         self.motions = [actor.motion for actor in actors] + [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
@@ -269,7 +269,9 @@ def _size(model: Model) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prop:
+class Prop:
+    """A collider as everything else in the tables."""
+
     model: Model
     motion: Motion
     plan: Plan
@@ -283,7 +285,7 @@ def _stands(collider: Collider) -> bool:
     return bool((places == places[0]).all() and (turns == turns[0]).all())
 
 
-def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
+def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
     """A collider as a model of one body."""
     places = _sampled(collider, collider.positions, frames, 3)
     turns = _sampled(collider, collider.rotations, frames, 4)
@@ -299,7 +301,7 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
             shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
-        return _Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
+        return Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
     center, total = _weight(collider)
     model = Model.from_tree(
         [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
@@ -310,7 +312,7 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
     if collider.moves == "FREE":
         behaviour[start:, 1] = LIMP
     setting = np.ones((frames, 2, 1)) * SETTING
-    return _Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
+    return Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
 
 
 def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:

@@ -6,22 +6,24 @@ happens inside a shot.
 One shot of all streams through the tables of all at every stage of a step, far more than
 a processor's cache holds. Groups go through many frames each while their tables are at
 hand, side by side on threads. Who is tied, or comes near another in the source, is in one
-group from the start. Where two groups turn out to come near, what they did apart is
-dropped, and they begin anew as one. The earliest meeting always goes first, so the groups,
-and with them every byte, depend neither on slices nor on threads.
+group from the start; something free goes with whom it starts nearest to. Where two groups
+turn out to come near, what they did apart is dropped, and they begin anew as one. The
+earliest meeting always goes first, so the groups, and with them every byte, depend
+neither on slices nor on threads.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .cast import Actor, check_actors, find_body, largest_size
+from .cast import Actor, check_actors, find_body, largest_size, prop_of
+from .motion import Motion
 from .result import Contacts, Result
 from .scene import BodyName, Scene
 from .touch import MARK_A, MARK_B
@@ -36,7 +38,7 @@ STRIDE = 12
 
 @dataclass(eq=False)
 class _Group:
-    """Actors that are simulated together, by their numbers."""
+    """Members that are simulated together, by their numbers."""
 
     members: tuple[int, ...]
     shot: Shot
@@ -44,7 +46,10 @@ class _Group:
 
 
 class Crowd:
-    """The actors' simulation on its way, resumable frame by frame: to the outside a `Shot`."""
+    """The actors' simulation on its way, resumable frame by frame: to the outside a `Shot`.
+
+    Its members are the actors, then the free colliders. All other colliders are in every group.
+    """
 
     def __init__(
         self,
@@ -59,13 +64,16 @@ class Crowd:
         self.frames, self.done = len(actors[0].motion), 0
         self._begin, self._threads = begin, threads or os.cpu_count() or 1
         self._size = largest_size(actors)
+        self._free = [k for k, each in enumerate(scene.colliders) if each.moves == "FREE"]
         self._ties = [(each, self._owners(each.a, each.b)) for each in scene.ties]
         self._pushes = [(each, self._owners(each.body)) for each in scene.pushes]
         self._apart = [(pair, self._owners(*pair)) for pair in scene.apart]
-        self._outlines = [Outline(actor.model) for actor in actors]
-        self._boxes = new_boxes(len(actors), self.frames)
+        sources = [*actors, *(prop_of(scene.colliders[k], self.frames, actors[0].motion.fps) for k in self._free)]
+        self._outlines = [Outline(each.model) for each in sources]
+        self._boxes = new_boxes(len(sources), self.frames)
         self._ahead = 0  # frame to which all groups are simulated, and seen not to meet
-        self._head = self._first_heads()  # (actors,) the lowest number in each one's group
+        self._head = np.arange(len(sources))  # the lowest number in each one's group
+        self._first_heads([each.motion for each in sources])
         self._groups: dict[int, _Group] = {}
         self._gather()
 
@@ -91,34 +99,37 @@ class Crowd:
         """A result each actor."""
         if len(self._groups) == 1:
             return self._groups[0].shot.results()
-        contacts = self._contacts()
+        objects, contacts = {}, self._contacts()
+        for group in self._groups.values():
+            objects.update(group.shot.objects())
+        objects = {each.name: objects[each.name] for each in self.scene.colliders if each.name in objects}
         out = {}
         for group in self._groups.values():
-            out.update(zip(group.members, group.shot.results(contacts), strict=True))
+            out.update(zip(group.members, group.shot.results_with(objects, contacts), strict=False))
         return [out[k] for k in range(len(self.actors))]
 
     def _owners(self, *names: BodyName | None) -> set[int]:
-        """Whose bodies these are; the world and colliders are nobody's."""
-        count = len(self.actors)
-        colliders = self.scene.colliders
+        """Which members' bodies these are; the world and colliders that are not free are nobody's."""
+        count, colliders = len(self.actors), self.scene.colliders
         found = {find_body(self.actors, colliders, name, range(count))[0] for name in names if name is not None}
-        return {which for which in found if which < count}
+        free = {count + k: count + x for x, k in enumerate(self._free)}
+        return {free.get(which, which) for which in found if which < count or which in free}
 
-    def _first_heads(self) -> np.ndarray:
-        """Who is together from the start: what is tied, or near in the source; all, where something free may go
-        from one to the other."""
-        head = np.arange(len(self.actors))
-        if any(collider.moves == "FREE" for collider in self.scene.colliders):
-            head[:] = 0
-            return head
+    def _first_heads(self, sources: Sequence[Motion]) -> None:
+        """Who is together from the start: what is tied, or near in the source; and nothing free is without actor."""
         for _, owners in self._ties:
-            _unite(head, [(min(owners), k) for k in owners])
-        for k, actor in enumerate(self.actors):
-            poses = poses_of(actor.motion.rotations, actor.motion.positions)
+            _unite(self._head, [(min(owners), k) for k in owners])
+        for k, source in enumerate(sources):
+            poses = poses_of(source.rotations, source.positions)
             self._outlines[k].trace(poses, 0, 0, self.frames - 1, self._boxes[k])
         for frame in range(self.frames):
-            _unite(head, np.argwhere(near(self._boxes, frame)))
-        return head
+            _unite(self._head, np.argwhere(self._meet(frame)))
+        low, high = extent(self._boxes, 0)
+        count = len(self.actors)
+        for k in range(count, len(sources)):
+            if self._head[k] >= count:
+                gaps = np.maximum(0.0, np.maximum(low[:count] - high[k], low[k] - high[:count]))
+                _unite(self._head, [(int(np.linalg.norm(gaps, axis=1).argmin()), k)])
 
     def _gather(self) -> None:
         """Begin the groups that are new; the others stay as they are."""
@@ -128,14 +139,17 @@ class Crowd:
             members = tuple(int(k) for k in np.flatnonzero(self._head == head))
             group = old.get(int(head))
             if group is None or group.members != members:
-                shot = self._begin([self.actors[k] for k in members], self._part(set(members)), members, self._size)
+                some = [k for k in members if k < len(self.actors)]
+                shot = self._begin([self.actors[k] for k in some], self._part(set(members)), some, self._size)
                 group = _Group(members, shot)
             self._groups[int(head)] = group
 
     def _part(self, members: set[int]) -> Scene:
         """What of the scene concerns them. Its names stay: a group knows its members' numbers."""
+        free = {k: len(self.actors) + x for x, k in enumerate(self._free)}
         return replace(
             self.scene,
+            colliders=[each for k, each in enumerate(self.scene.colliders) if k not in free or free[k] in members],
             ties=[each for each, owners in self._ties if owners <= members],
             pushes=[each for each, owners in self._pushes if owners <= members],
             apart=[each for each, owners in self._apart if owners <= members],
@@ -161,8 +175,16 @@ class Crowd:
         if len(self._groups) == 1:
             return
         last = goal if group.bad < 0 else group.bad - 1
-        for k, start in zip(group.members, shot.cast.starts, strict=False):
-            self._outlines[k].trace(shot.record.body, int(start) + 1, first, last, self._boxes[k])
+        for k, start in self._starts(group):
+            self._outlines[k].trace(shot.record.body, start + 1, first, last, self._boxes[k])
+
+    def _starts(self, group: _Group) -> Iterator[tuple[int, int]]:
+        """Each member and where its bodies begin in the group's shot."""
+        cast = group.shot.cast
+        free = [x for x, each in enumerate(cast.colliders) if each.moves == "FREE"]
+        places = [*range(len(cast.actors)), *(len(cast.actors) + x for x in free)]
+        for k, place in zip(group.members, places, strict=True):
+            yield k, int(cast.starts[place])
 
     def _first_meeting(self, since: int, goal: int) -> int | None:
         """The first frame after `since` at which groups come near one another, before any flies apart."""
@@ -175,7 +197,7 @@ class Crowd:
         return None
 
     def _meet(self, frame: int) -> np.ndarray:
-        """(actors, actors) who comes near another of another group."""
+        """(members, members) who comes near another of another group."""
         return near(self._boxes, frame) & (self._head[:, None] != self._head)
 
     def _join(self, frame: int) -> None:
@@ -189,6 +211,8 @@ class Crowd:
         low, high = extent(self._boxes, frame)
         for head in np.unique(self._head[self._head != before]):
             mine = self._head == head
+            if not mine.any():  # taken in already
+                continue
             grow = 0.5 * (high[mine].max(axis=0) - low[mine].min(axis=0)).max()
             around = (low <= high[mine].max(axis=0) + grow) & (high >= low[mine].min(axis=0) - grow)
             _unite(self._head, [(int(head), k) for k in np.flatnonzero(around.all(axis=1))])
@@ -196,14 +220,15 @@ class Crowd:
 
     def _contacts(self) -> Contacts:
         """All groups' contacts in the order one shot of all has them: by frame, then by who stands first."""
-        starts = np.cumsum([0, *(len(actor.model) for actor in self.actors)])
+        sizes = [len(actor.model) for actor in self.actors] + [1] * len(self._free)
+        starts = np.cumsum([0, *sizes])
         parts, first = [], []
         for group in self._groups.values():
             shot = group.shot
             parts.append(shot.contacts())
             row = np.full(len(shot.cast.model) + 1, starts[-1])  # of each body's root, in a shot of all
-            for k, start in zip(group.members, shot.cast.starts, strict=False):
-                mine = slice(start, start + len(self.actors[k].model))
+            for k, start in self._starts(group):
+                mine = slice(start, start + sizes[k])
                 row[1:][mine] = shot.cast.model.trees[mine] - start + starts[k]
             first.append(row[shot.marks()[1][:, [MARK_A, MARK_B]].astype(int)].min(axis=1))
         frames = np.concatenate([part.frames for part in parts])

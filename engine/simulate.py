@@ -169,13 +169,15 @@ class Shot:
             "or look for a key that jumps there."
         )
 
-    def results(self, contacts: Contacts | None = None) -> list[Result]:
-        """What was simulated, as motion in the sources' terms: a result each actor, with the shot's own contacts
-        if none are given."""
+    def results(self) -> list[Result]:
+        """What was simulated, as motion in the sources' terms: a result each actor."""
+        return self.results_with(self.objects(), self.contacts())
+
+    def results_with(self, objects: dict[str, tuple[np.ndarray, np.ndarray]], contacts: Contacts) -> list[Result]:
+        """The same with the objects and contacts of more than this shot."""
         cast, model, record = self.cast, self.cast.model, self.record
         rotations, positions = record.body[:, 1:, TURN : TURN + 4], record.body[:, 1:, SPOT : SPOT + 3]
         torques, forces = _drive(model, record)
-        objects, contacts = self._objects(rotations, positions), contacts or self.contacts()
         out = []
         for actor, start in zip(cast.actors, cast.starts, strict=False):
             body = slice(start, start + len(actor.model))
@@ -220,13 +222,13 @@ class Shot:
         point, normal, force = (marks[:, c : c + 3] for c in (MARK_POINT, MARK_NORMAL, MARK_FORCE))
         return Contacts(frames, *names, point, normal, force)
 
-    def _objects(self, rotations: np.ndarray, positions: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def objects(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Where the free colliders went."""
-        cast = self.cast
+        cast, body = self.cast, self.record.body[:, 1:]
         found = {}
         for collider, start in zip(cast.colliders, cast.starts[len(cast.actors) :], strict=True):
             if collider.moves == "FREE":
-                found[collider.name] = (positions[:, start], rotations[:, start])
+                found[collider.name] = (body[:, start, SPOT : SPOT + 3], body[:, start, TURN : TURN + 4])
         return found
 
 

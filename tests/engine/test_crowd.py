@@ -271,11 +271,45 @@ def test_ties_join_and_names_mean_what_they_do_in_one_shot():
                 engine.simulate_together(actors, engine.Scene(**part))
 
 
+def balls(*places_and_velocities):
+    return [
+        engine.Collider(f"ball{k}", [engine.Sphere(0.1)], place, moves="FREE", velocity=velocity, bounce=0.5, mass=4.0)
+        for k, (place, velocity) in enumerate(places_and_velocities)
+    ]
+
+
+def test_something_free_goes_with_the_nearest():
+    """And not with everybody: who is far from it is as if it were not there."""
+    colliders = [*balls(((1.5, 0.0, 0.7), (-4.0, 0.0, 1.0)), ((6.0, 9.0, 0.1), (0.0, 0.0, 0.0)))]
+    colliders.insert(1, engine.Collider("wall", [engine.Box((0.1, 2.0, 1.0))], (-2.0, 0.0, 1.0)))
+    scene = engine.Scene(ground=engine.Ground(), colliders=colliders, touch_self=False)
+    actors = [at(6.0, control=FREE), at(0.0, seed=2)]
+    crowd = finished(actors, scene)
+    assert groups(crowd) == [(0, 3), (1, 2)]
+    results, wanted = crowd.results(), together(actors, scene)
+    struck = set(zip(results[0].contacts.a, results[0].contacts.b, strict=True))
+    assert {("ball1", "the world"), ("the world", "ball1")} & struck
+    assert results[0].objects["ball0"][0][-1, 0] > results[0].objects["ball0"][0][:, 0].min() + 0.05  # thrown back
+    assert list(results[0].objects) == list(wanted[0].objects) == ["ball0", "ball1"]
+    alone = engine.Scene(ground=engine.Ground(), colliders=colliders[:2], touch_self=False)
+    lone = engine.simulate(actors[1].model, actors[1].motion, actors[1].controller, alone)
+    assert (lone.objects["ball0"][0] == results[0].objects["ball0"][0]).all()
+    assert (lone.motion.rotations == results[1].motion.rotations).all()
+
+
 def test_something_free_may_go_from_one_to_the_other():
-    ball = engine.Collider("ball", [engine.Sphere(0.1)], (1.5, 0.0, 0.5), moves="FREE", velocity=(-4.0, 0.0, 1.0))
-    crowd = finished([at(0.0), at(6.0)], engine.Scene(ground=engine.Ground(), colliders=[ball], touch_self=False))
-    assert groups(crowd) == [(0, 1)]
-    assert all("ball" in result.objects for result in crowd.results())
+    """Kicked off by the first, who would not go near the second."""
+    (ball,) = balls(((0.45, 0.0, 0.5), (0.0, 0.0, 0.0)))
+    push = engine.Push("ball0", (40.0, 0.0, 2.0), 5)
+    scene = engine.Scene(ground=engine.Ground(), colliders=[ball], pushes=[push], touch_self=False)
+    actors = [at(0.0), at(3.0, seed=2), at(0.0, 20.0, seed=3)]
+    assert groups(begin(actors, scene, 240)) == [(0, 3), (1,), (2,)]
+    crowd = finished(actors, scene)
+    assert groups(crowd) == [(0, 1, 3), (2,)]
+    pair = together(actors[:2], scene)
+    assert (crowd.results()[1].motion.positions == pair[1].motion.positions).all()
+    assert (crowd.results()[2].objects["ball0"][0] == pair[0].objects["ball0"][0]).all()
+    assert np.abs(pair[1].motion.positions - actors[1].motion.positions).max() > 1e-3
 
 
 @pytest.mark.parametrize("odd", ["length", "rate", "bodies", "nobody"])
