@@ -66,17 +66,21 @@ class Actor:
 class Cast:
     """The actors and the scene's colliders, joined."""
 
-    def __init__(self, actors: Sequence[Actor], scene: Scene) -> None:
-        if not actors:
-            raise SettingError("Nobody is in the shot: give at least one actor.")
+    def __init__(
+        self,
+        actors: Sequence[Actor],
+        scene: Scene,
+        numbers: Sequence[int] | None = None,
+        size: float | None = None,
+    ) -> None:
+        """`numbers`: by which the scene knows the actors, where they are some of more; `size` of all of those."""
+        check_actors(actors)
         self.actors, self.scene = tuple(actors), scene
-        first = actors[0].motion
-        self.frames, self.fps = len(first), first.fps
-        for actor in actors:
-            if (len(actor.motion), actor.motion.fps) != (self.frames, self.fps):
-                raise MotionError("The actors' motions differ in length or frame rate: sample them alike.")
+        self.numbers = tuple(range(len(actors)) if numbers is None else numbers)
+        self._size = largest_size(actors) if size is None else size
+        self.frames, self.fps = len(actors[0].motion), actors[0].motion.fps
         self.colliders = tuple(scene.colliders)
-        props = [_prop(each, self.frames, self.fps) for each in self.colliders]
+        props = [prop_of(each, self.frames, self.fps) for each in self.colliders]
         self.models = [actor.model for actor in actors] + [prop.model for prop in props]
         self.motions = [actor.motion for actor in actors] + [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
@@ -92,20 +96,8 @@ class Cast:
         """The table row of a body or collider; 0 is the world."""
         if name is None:
             return 0
-        which, wanted = name if isinstance(name, tuple) else (None, name)
-        if which is None:
-            for k, collider in enumerate(self.colliders):
-                if collider.name == wanted:
-                    return int(self.starts[len(self.actors) + k]) + 1
-        found = [
-            int(self.starts[k]) + actor.model.names.index(wanted) + 1
-            for k, actor in enumerate(self.actors)
-            if which in (None, k) and wanted in actor.model.names
-        ]
-        if len(found) != 1:
-            problem = "is in several characters: give (which, name)" if found else "is not in the shot"
-            raise SettingError(f"Body '{wanted}' {problem}.")
-        return found[0]
+        which, body = find_body(self.actors, self.colliders, name, self.numbers)
+        return int(self.starts[which]) + body + 1
 
     def name_of(self, row: int) -> str:
         """The name of a body, for messages."""
@@ -124,7 +116,7 @@ class Cast:
             return None
         moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
-        return new_touch(self.tree, shapes, holds, moves, max(_size(actor.model) for actor in self.actors))
+        return new_touch(self.tree, shapes, holds, moves, self._size)
 
     def _acts_at(self, a: int, b: int) -> int:
         """Where bodies fly freely a pin's force acts at one place, so that force and reaction make no couple: where
@@ -224,6 +216,46 @@ class Cast:
         return out
 
 
+def check_actors(actors: Sequence[Actor]) -> None:
+    """Refuse actors that cannot be in one shot."""
+    if not actors:
+        raise SettingError("Nobody is in the shot: give at least one actor.")
+    first = actors[0].motion
+    for actor in actors:
+        if actor.motion.rotations.shape[1] != len(actor.model):
+            raise MotionError(
+                f"The motion has {actor.motion.rotations.shape[1]} bodies, the model {len(actor.model)}: "
+                "build it for this model."
+            )
+        if (len(actor.motion), actor.motion.fps) != (len(first), first.fps):
+            raise MotionError("The actors' motions differ in length or frame rate: sample them alike.")
+
+
+def find_body(
+    actors: Sequence[Actor], colliders: Sequence[Collider], name: BodyName, numbers: Sequence[int]
+) -> tuple[int, int]:
+    """Which of the actors, then colliders, a name means, and which of its bodies; `numbers` are the actors'."""
+    which, wanted = name if isinstance(name, tuple) else (None, name)
+    if which is None:
+        for k, collider in enumerate(colliders):
+            if collider.name == wanted:
+                return len(actors) + k, 0
+    found = [
+        (k, actor.model.names.index(wanted))
+        for k, actor in enumerate(actors)
+        if which in (None, numbers[k]) and wanted in actor.model.names
+    ]
+    if len(found) != 1:
+        problem = "is in several characters: give (which, name)" if found else "is not in the shot"
+        raise SettingError(f"Body '{wanted}' {problem}.")
+    return found[0]
+
+
+def largest_size(actors: Sequence[Actor]) -> float:
+    """How far the largest of the actors reaches [m]."""
+    return max(_size(actor.model) for actor in actors)
+
+
 def _size(model: Model) -> float:
     """How far the bodies reach at rest, from anchor to anchor [m]."""
     places, turns = np.zeros((len(model), 3)), np.zeros((len(model), 4))
@@ -237,7 +269,9 @@ def _size(model: Model) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prop:
+class Prop:
+    """A collider as everything else in the tables."""
+
     model: Model
     motion: Motion
     plan: Plan
@@ -251,7 +285,7 @@ def _stands(collider: Collider) -> bool:
     return bool((places == places[0]).all() and (turns == turns[0]).all())
 
 
-def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
+def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
     """A collider as a model of one body."""
     places = _sampled(collider, collider.positions, frames, 3)
     turns = _sampled(collider, collider.rotations, frames, 4)
@@ -267,7 +301,7 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
             shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
-        return _Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
+        return Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
     center, total = _weight(collider)
     model = Model.from_tree(
         [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
@@ -278,7 +312,7 @@ def _prop(collider: Collider, frames: int, fps: float) -> _Prop:
     if collider.moves == "FREE":
         behaviour[start:, 1] = LIMP
     setting = np.ones((frames, 2, 1)) * SETTING
-    return _Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
+    return Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
 
 
 def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:

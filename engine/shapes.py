@@ -6,12 +6,14 @@ of the body it sits on. Must not know where bodies are or what a contact is.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from . import rotations as rot
 from .errors import SettingError
 from .grids import (
     GRID_POINTS,
@@ -138,6 +140,27 @@ class Grid:
 
 
 Shape = Sphere | Capsule | Box | Hull | Plane | Grid
+
+
+def hold(shape: Shape) -> np.ndarray:
+    """Balls (k, 4), centre and radius, whose convex hull holds the shape; a plane's is endless."""
+    if isinstance(shape, Sphere):
+        return np.array([[*shape.center, shape.radius]], dtype=float)
+    if isinstance(shape, Capsule):
+        return np.array([[*shape.start, shape.radius], [*shape.end, shape.radius]], dtype=float)
+    if isinstance(shape, Plane):
+        return np.array([[0.0, 0.0, 0.0, math.inf]])
+    if isinstance(shape, Hull):
+        low, high = shape.points.min(axis=0), shape.points.max(axis=0)
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    elif isinstance(shape, Grid):
+        middle, half = shape.middle, shape.half
+    else:
+        middle, half = np.array(shape.center, dtype=float), np.array(shape.half, dtype=float)
+    corners = half * np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    if isinstance(shape, Box):
+        corners = rot.rotate(np.array(shape.rotation) / np.linalg.norm(shape.rotation), corners)
+    return np.column_stack([middle + corners, np.zeros(8)])
 
 
 def check_length(value: float, what: str) -> None:

@@ -16,7 +16,8 @@ from . import rotations as rot
 from .build import ensure_built
 from .cast import Actor, Cast
 from .controllers import Controller, Follow
-from .errors import MotionError, SettingError, SimulationError
+from .crowd import Crowd
+from .errors import SettingError, SimulationError
 from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
@@ -46,7 +47,7 @@ def simulate_together(
     actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
 ) -> list[Result]:
     """Several characters in one scene: one result each."""
-    shot = Shot(actors, scene, steps_per_second)
+    shot = begin(actors, scene, steps_per_second)
     shot.run(shot.frames - 1)
     return shot.results()
 
@@ -66,7 +67,7 @@ def simulate_together_iter(
     actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
 ) -> Iterator[Progress]:
     """Several characters in slices; the last report carries one result each."""
-    shot = Shot(actors, scene, steps_per_second)
+    shot = begin(actors, scene, steps_per_second)
     yield Progress(0, shot.frames)
     stride = max(1, math.ceil(shot.frames / SLICES))
     while shot.done < shot.frames - 1:
@@ -91,21 +92,37 @@ def simulate_variants(
         return [job.result() for job in jobs]
 
 
+def begin(
+    actors: Sequence[Actor], scene: Scene | None, steps_per_second: float, threads: int | None = None
+) -> Shot | Crowd:
+    """A shot of all actors; several are simulated apart as far as they are apart."""
+    if len(actors) < 2:
+        return Shot(actors, scene, steps_per_second)
+    return Crowd(
+        lambda some, part, numbers, size: Shot(some, part, steps_per_second, numbers, size),
+        actors,
+        scene or Scene(),
+        threads,
+    )
+
+
 class Shot:
     """One simulation on its way: resumable frame by frame."""
 
-    def __init__(self, actors: Sequence[Actor], scene: Scene | None, steps_per_second: float) -> None:
-        for actor in actors:
-            if actor.motion.rotations.shape[1] != len(actor.model):
-                raise MotionError(
-                    f"The motion has {actor.motion.rotations.shape[1]} bodies, the model {len(actor.model)}: "
-                    "build it for this model."
-                )
+    def __init__(
+        self,
+        actors: Sequence[Actor],
+        scene: Scene | None,
+        steps_per_second: float,
+        numbers: Sequence[int] | None = None,
+        size: float | None = None,
+    ) -> None:
+        """`numbers` and `size` where the actors are some of more: see `Cast`."""
         if not (np.isfinite(steps_per_second) and steps_per_second > 0.0):
             raise SettingError(f"Steps per second is {steps_per_second}: give a number above zero.")
         warn_if_plain()
         scene = scene or Scene()
-        self.cast = Cast(actors, scene)
+        self.cast = Cast(actors, scene, numbers, size)
         self.frames = self.cast.frames
         self.done = 0
         self.dt = 1.0 / self.cast.fps
@@ -125,32 +142,42 @@ class Shot:
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
+        bad = self.advance(last)
+        if bad >= 0:
+            raise self.error(bad)
+
+    def advance(self, last: int) -> int:
+        """Simulate up to frame index `last`. Returns the first frame with a bad number, or −1: there it ends."""
         if last <= self.done:
-            return
+            return -1
         ensure_built(self.touch is not None)
         bad = run_frames(
             self.tree, self.target, self.plan, self.state, self.aim, self.work, self.touch, self.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
-        if bad >= 0:
-            self._raise_bad(bad)
-        self.done = last
+        if bad < 0:
+            self.done = last
+        return bad
 
-    def _raise_bad(self, frame: int) -> None:
+    def error(self, frame: int) -> SimulationError:
+        """What to say where frame index `frame` has a bad number."""
         bad = ~np.isfinite(self.record.body[frame]).all(axis=1)
         name = self.cast.name_of(int(np.argmax(bad)) if bad.any() else 1)
         start = self.cast.actors[0].motion.frame_start
-        raise SimulationError(
+        return SimulationError(
             f"Body '{name}' flew apart at frame {frame + start}: raise the steps per second, "
             "or look for a key that jumps there."
         )
 
     def results(self) -> list[Result]:
         """What was simulated, as motion in the sources' terms: a result each actor."""
+        return self.results_with(self.objects(), self.contacts())
+
+    def results_with(self, objects: dict[str, tuple[np.ndarray, np.ndarray]], contacts: Contacts) -> list[Result]:
+        """The same with the objects and contacts of more than this shot."""
         cast, model, record = self.cast, self.cast.model, self.record
         rotations, positions = record.body[:, 1:, TURN : TURN + 4], record.body[:, 1:, SPOT : SPOT + 3]
         torques, forces = _drive(model, record)
-        objects, contacts = self._objects(rotations, positions), self._contacts()
         out = []
         for actor, start in zip(cast.actors, cast.starts, strict=False):
             body = slice(start, start + len(actor.model))
@@ -183,21 +210,25 @@ class Shot:
         frames = self.target.key[rows, WHEN] + actor.motion.frame_start
         return Arrivals(names, frames, *_sizes(actor.model, bodies, self.state.off[rows]))
 
-    def _contacts(self) -> Contacts:
-        """What touched, frame by frame."""
+    def marks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Frames (k,) and marks (k, MARK_COLUMNS) of all contacts written down."""
         frames, slots = np.nonzero(self.record.touch[:, :, MARK_A] >= 0.0)
-        marks = self.record.touch[frames, slots]
+        return frames, self.record.touch[frames, slots]
+
+    def contacts(self) -> Contacts:
+        """What touched, frame by frame."""
+        frames, marks = self.marks()
         names = [tuple(self.cast.name_of(int(row)) for row in marks[:, side]) for side in (MARK_A, MARK_B)]
         point, normal, force = (marks[:, c : c + 3] for c in (MARK_POINT, MARK_NORMAL, MARK_FORCE))
         return Contacts(frames, *names, point, normal, force)
 
-    def _objects(self, rotations: np.ndarray, positions: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def objects(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Where the free colliders went."""
-        cast = self.cast
+        cast, body = self.cast, self.record.body[:, 1:]
         found = {}
         for collider, start in zip(cast.colliders, cast.starts[len(cast.actors) :], strict=True):
             if collider.moves == "FREE":
-                found[collider.name] = (positions[:, start], rotations[:, start])
+                found[collider.name] = (body[:, start, SPOT : SPOT + 3], body[:, start, TURN : TURN + 4])
         return found
 
 
@@ -250,3 +281,6 @@ def warm_up(touching: bool = True) -> None:
     sample_shot(False).run(1)
     if touching:
         sample_shot(True).run(1)
+        ball = Model.from_tree(["ball"], [None], np.zeros((1, 3)), shapes=[Sphere(0.1)])
+        motion = Motion.build(ball, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1, 1)))
+        begin([Actor(ball, motion, Follow())] * 2, None, 24.0)
