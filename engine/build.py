@@ -239,21 +239,9 @@ def _types(shot) -> dict:
     )  # fmt: skip
     counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
     numbers = (
-        "h",
-        "dt",
-        "rest",
-        "s",
-        "s1",
-        "time",
-        "gamma",
-        "share",
-        "weight",
-        "margin",
-        "slop",
-        "least",
-        "lasts",
-        "half",
-    )
+        "h", "dt", "rest", "longest", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least",
+        "lasts", "half",
+    )  # fmt: skip
     tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
     out = {
         **dict.fromkeys((*columns, *counts), int64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import build
+from engine.simulate import sample_shot
 
 
 class NoSuchKernel:
@@ -48,6 +50,14 @@ def test_without_a_python_to_start_the_caller_compiles(tmp_path, monkeypatch, py
         build.ensure_built(False)
     assert any("by itself" in str(w.message) for w in caught)
     assert not list(Path(tmp_path).rglob("alone"))
+
+
+@pytest.mark.parametrize("word", build.PARTS)
+def test_the_type_of_every_argument_is_known(word):
+    """Children compile by the arguments' names; one that is not known would leave all the work to the caller."""
+    known = build._types(sample_shot(word == "touching"))
+    for function in build.PARTS[word]:
+        assert set(inspect.signature(function.py_func).parameters) <= set(known), function.__name__
 
 
 def test_parts_are_compiled_after_what_they_call():
