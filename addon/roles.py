@@ -14,8 +14,9 @@ from collections.abc import Sequence
 # None: a part of its own, whose name would mislead.
 WORDS: tuple[tuple[tuple[str, ...], str | None], ...] = (
     (("finger", "thumb", "index", "middle", "ring", "pinky", "little", "palm", "metacarpal", "toe", "toes"), None),
-    (("fingerbase", "toebase", "toeend", "hipjoint", "heel", "ball"), None),
-    (("clavicle", "collar", "collarbone", "shoulder"), None),
+    (("fingerbase", "toebase", "toeend", "heel", "ball"), None),
+    (("hipjoint",), "haunch"),
+    (("clavicle", "collar", "collarbone", "shoulder"), "collar"),
     (("forearm", "lowerarm", "lowarm", "elbow"), "elbow"),
     (("upperarm", "uparm", "arm"), "shoulder"),
     (("hand", "wrist"), "wrist"),
@@ -27,6 +28,8 @@ WORDS: tuple[tuple[tuple[str, ...], str | None], ...] = (
 )
 # Made of several bones, each with a joint of that kind.
 IN_A_ROW = ("spine", "neck")
+# What carries a limb is as strong as the joint it carries.
+CARRIES = {"collar": "shoulder", "haunch": "hip"}
 
 
 def of_name(name: str) -> str | None:
@@ -42,5 +45,5 @@ def of_bodies(names: Sequence[str], parents: Sequence[int]) -> list[str | None]:
     roles: list[str | None] = []
     for role, parent in zip(told, parents, strict=True):
         again = parent >= 0 and role == told[parent] and role not in IN_A_ROW
-        roles.append(None if parent < 0 or again else role)
+        roles.append(None if parent < 0 or again else CARRIES.get(role, role))
     return roles

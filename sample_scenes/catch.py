@@ -51,6 +51,7 @@ def throw(rig: bpy.types.Object) -> None:
     """A small ball that arrives in the rig's right hand at the catch frame and stays there."""
     bpy.context.scene.frame_set(CATCH)
     place = rig.matrix_world @ rig.pose.bones["hand.R"].tail
+    bpy.context.scene.frame_set(1)
     ball = stage.ball(f"Ball {rig.name}", BALL, (0, 0, 0))
     way = Vector((0.0, -2.6, 0.5))
     stage.key_places(ball, {14: tuple(place + way), CATCH: tuple(place)}, f"Throw to {rig.name}")

@@ -328,7 +328,7 @@ def test_both_catch_though_one_is_struck():
 
 def test_too_weak_for_the_blow_the_catch_is_missed_and_told():
     rig = build("catch")
-    simulate(rig, use_strength=True, strength=0.15)
+    simulate(rig, use_strength=True, strength=0.1)
     miss = next(miss for miss in rig.heft.misses if miss.frame == 40.0)
     bone = miss.bone
     result = sample(rig)

@@ -20,9 +20,10 @@ from heft.addon import roles, session, settings
         ("ankle", ("foot.L", "LeftFoot", "foot_r")),
         ("spine", ("spine.003", "Spine1", "chest", "spine_02", "LowerBack", "DEF-spine.001", "torso")),
         ("neck", ("neck", "Neck1", "head", "mixamorig:Head", "neck_01")),
+        ("collar", ("LeftShoulder", "clavicle_l", "shoulder.L")),
         (
             None,
-            ("LeftShoulder", "clavicle_l", "LHipJoint", "LThumb", "LeftHandIndex1", "hand_finger.L", "LeftToeBase",
+            ("LThumb", "LeftHandIndex1", "hand_finger.L", "LeftToeBase",
              "bone.001", "tail", "armor", "Ribbon", "hair_front"),
         ),
     ],
@@ -35,6 +36,8 @@ def test_names_in_use(role, names):
 def test_roots_and_the_second_halves_of_limbs_have_none():
     names = ["spine", "spine.001", "upper_arm.L", "upper_arm.L.001", "forearm.L"]
     assert roles.of_bodies(names, [-1, 0, 1, 2, 3]) == [None, "spine", "shoulder", None, "elbow"]
+    names = ["hips", "LHipJoint", "LeftUpLeg", "clavicle.L", "upper_arm.L"]
+    assert roles.of_bodies(names, [-1, 0, 1, 0, 3]) == [None, "hip", "hip", "shoulder", "shoulder"]
 
 
 def test_a_named_joint_is_as_strong_as_a_persons(empty):
