@@ -80,15 +80,25 @@ def _numbers(table: tuple) -> list[int]:
 def register(kind: type[NamedTuple]) -> None:
     """Have numba take named tuples of this class as tables."""
 
+    known: dict[tuple, TableType] = {}
+
     @typeof_impl.register(kind)
     def typeof_table(table, context):
-        return TableType(kind.__name__, tuple((name, field(table, name, context)) for name in kind._fields))
+        key = _kinds(table)
+        if key not in known:
+            known[key] = TableType(kind.__name__, tuple((name, field(table, name, context)) for name in kind._fields))
+        return known[key]
 
     def field(table, name: str, context):
         found = typeof_impl(getattr(table, name), context)
         if not isinstance(found, TableType) and getattr(found, "layout", "") != "C":
             raise LibraryError(f"'{name}' of the table '{kind.__name__}' is {found}: use an array without gaps.")
         return found
+
+
+def _kinds(table: tuple) -> tuple:
+    """What tells the types of a table's fields: numba asks at every call, and its own way takes long."""
+    return tuple(_kinds(each) if isinstance(each, tuple) else (each.dtype, each.ndim, each.flags.num) for each in table)
 
 
 @unbox(TableType)
