@@ -253,19 +253,7 @@ def find_body(
 
 def largest_size(actors: Sequence[Actor]) -> float:
     """How far the largest of the actors reaches [m]."""
-    return max(_size(actor.model) for actor in actors)
-
-
-def _size(model: Model) -> float:
-    """How far the bodies reach at rest, from anchor to anchor [m]."""
-    places, turns = np.zeros((len(model), 3)), np.zeros((len(model), 4))
-    for i, parent in enumerate(model.parents):
-        if parent < 0:
-            turns[i] = model.rest_rotations[i]
-        else:
-            places[i] = places[parent] + rot.rotate(turns[parent][None], model.offsets[i][None])[0]
-            turns[i] = rot.multiply(turns[parent][None], model.rest_rotations[i][None])[0]
-    return float(np.ptp(places, axis=0).max())
+    return max(actor.model.size for actor in actors)
 
 
 @dataclass(frozen=True, eq=False)

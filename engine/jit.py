@@ -56,7 +56,7 @@ else:
     # Parts reach into numba; only the version they were written for is known to bear it.
     PARTS = numba.__version__.startswith("0.68.")
     if PARTS:
-        from .numba_parts import PartCompiler, keep_needs
+        from .numba_parts import Cache, PartCompiler, keep_needs
 
 
 def is_compiled() -> bool:
@@ -192,6 +192,8 @@ def _keep_on_disk(dispatcher, folder: Path) -> None:
             numba.config.CACHE_DIR = str(folder)
             try:
                 dispatcher.enable_caching()
+                if PARTS:
+                    dispatcher._cache = Cache(dispatcher.py_func)
             finally:
                 numba.config.CACHE_DIR = before
             dispatcher.compile = compile_now

@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from . import rotations as rot
 from .errors import ModelError
 from .shapes import Shape
 
@@ -172,6 +173,16 @@ class Model:
             if parent >= 0:
                 tree[i] = tree[parent]
         return tree
+
+    @cached_property
+    def size(self) -> float:
+        """How far the bodies reach at rest, from anchor to anchor [m]."""
+        places, turns = np.zeros((len(self), 3)), np.array(self.rest_rotations)
+        for i, parent in enumerate(self.parents):
+            if parent >= 0:
+                places[i] = places[parent] + rot.rotate(turns[parent], self.offsets[i])
+                turns[i] = rot.multiply(turns[parent], self.rest_rotations[i])
+        return float(np.ptp(places, axis=0).max())
 
     @cached_property
     def strengths(self) -> np.ndarray:

@@ -14,6 +14,7 @@ import importlib
 from functools import partial
 
 from llvmlite.binding import parse_assembly
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
@@ -56,6 +57,15 @@ class Library(JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+
+
+class Cache(FunctionCache):
+    """Loads what is compiled and nothing else: numba would first import all it knows how to compile, and
+    scipy with it, which takes longer than all the rest."""
+
+    def load_overload(self, types, context):
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(types, context)
 
 
 class Flags(set):
