@@ -81,7 +81,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns
     whether anything changed."""
-    any_fast, gives_way = _find_blows(tree, touch)
+    any_fast, gives_way = _find_blows(tree, state, touch)
     if not any_fast:
         return False
     _hand_on(tree, touch.rows)
@@ -107,7 +107,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
 
 
 @kernel
-def _find_blows(tree, touch):
+def _find_blows(tree, state, touch):
     """Which rows have a part in an impact. Returns whether there is any, and whether joints give way to it;
     tally becomes what each joint carries of it."""
     rows, slop, fast = touch.rows, touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
@@ -118,7 +118,7 @@ def _find_blows(tree, touch):
         near = rows.block[b, ERROR_NOW] <= slop
         rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
         closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
-        if (closes and rows.link[b, WHAT] == CONTACT) or (rows.link[b, WHAT] == TIE and _tears(rows.block, b, -fast)):
+        if (closes and rows.link[b, WHAT] == CONTACT) or _tears(state, rows, b, -fast):
             any_fast = True
             gives_way = gives_way or rows.link[b, BRACED] == 0
             carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
@@ -148,10 +148,15 @@ def _hand_on(tree, rows):
 
 
 @kernel
-def _tears(block, b, fast):
-    """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before."""
+def _tears(state, rows, b, fast):
+    """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before. Where a
+    drive pulls at it the step itself is to stop that, by no more than the drive can follow."""
+    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
+    if rows.link[b, WHAT] != TIE or not limp:
+        return False
     for r in range(3):
-        if abs(block[b, SPEED_NOW + r] - block[b, ALLOWED + r]) > fast:
+        if abs(rows.block[b, SPEED_NOW + r] - rows.block[b, ALLOWED + r]) > fast:
             return True
     return False
 

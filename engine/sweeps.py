@@ -35,8 +35,11 @@ POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
 # press harder the more they rub) it is held for a while, so that each round is a convex problem.
 LOOSE, HOLD = 12, 8
-# Redundant ties share their impulses evenly: a hint of softness, as a share of a row's diagonal.
+# Ties are as good as hard: what redundant ones are soft by, as a share of a row's diagonal. More than that gives way
+# under loads, and takes a crumb that holds something heavy for no hold at all.
 SOFT = 1e-10
+# A row that ties leave no more than this share of its diagonal is held fast by them: rounding, nothing can move it.
+FAST = 1e-8
 SOFT_POLISH = 1e-8
 
 
@@ -58,7 +61,7 @@ def eliminate_ties(rows, first, last, least):
     ties, size = tie_rows(rows, first, last), 3 * (last - first)
     if ties == 0:
         return ties
-    for k in range(ties):
+    for k in range(size):
         whole[k] = matrix[k, k]
     for k in range(0, ties, 3):
         for r in range(k, k + 3):
@@ -77,6 +80,8 @@ def eliminate_ties(rows, first, last, least):
             for j in range(i, size):
                 matrix[i, j] -= f0 * matrix[k, j] + f1 * matrix[k + 1, j] + f2 * matrix[k + 2, j]
     for i in range(ties, size):
+        if matrix[i, i] < FAST * whole[i]:
+            matrix[i, i] = 0.0
         for j in range(i + 1, size):
             matrix[j, i] = matrix[i, j]
     return ties
