@@ -6,8 +6,8 @@ what a step does.
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
 short links, at one step a frame, turn by several: by the rates they have, and by those
 they gain under way, which only the step itself tells: one that turns them too far is taken
-again, in parts. What whirls too fast even for the shortest of them (a
-crumb between heavy things) is braked.
+again, in parts, and so is one that opens ties or makes energy. What whirls too fast even
+for the shortest of them (a crumb between heavy things) is braked.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from .state import (
 )
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-MAX_PARTS = 64.0  # of a step, however fast joints whirl
-# … and in the shortest one at most: links without weight between heavy things turn and turn while those hardly move,
-# and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
-WHIRL = 0.1
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
+MAX_PARTS = 64.0  # of a step, however fast joints whirl
+# [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
+# those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+WHIRL = 0.1
 
 
 @kernel
