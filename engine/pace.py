@@ -6,8 +6,8 @@ what a step does.
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
 short links, at one step a frame, turn by several: by the rates they have, and by those
 they gain under way, which only the step itself tells: one that turns them too far is taken
-again, in parts. What whirls too fast even for the shortest of them (a
-crumb between heavy things) is braked.
+again, in parts, and so is one that opens ties or makes energy. What whirls too fast even
+for the shortest of them (a crumb between heavy things) is braked.
 """
 
 from __future__ import annotations
@@ -16,20 +16,14 @@ import math
 
 from .articulated import solve
 from .jit import kernel, part
-from .kinematics import momenta, tree_momentum, velocities
 from .model import FREE
-from .roots import give_momentum, is_free
 from .state import (
     ENDS,
-    FINAL,
-    GOAL_DRIFT,
     LIMP,
     LOOSE,
     MAIN,
     MEAN,
     MIDDLE,
-    MOMENTUM,
-    MOTION,
     PRESCRIBED,
     QUICKENS,
     STATE_COLUMNS,
@@ -42,11 +36,11 @@ from .state import (
 )
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-MAX_PARTS = 64.0  # of a step, however fast joints whirl
-# … and in the shortest one at most: links without weight between heavy things turn and turn while those hardly move,
-# and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
-WHIRL = 0.1
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
+MAX_PARTS = 64.0  # of a step, however fast joints whirl
+# [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
+# those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+WHIRL = 0.1
 
 
 @kernel
@@ -168,29 +162,3 @@ def brake_whirls(tree, state, work, pose, base, change, least):
             for d in range(len(push)):
                 change[d] += (WHIRL / least - rate) / moved * answer[d]
     return braked
-
-
-@kernel
-def hold_rates(tree, aim, work, least):
-    """What ties that cannot all hold leave whirling at the end of the step is slowed, tree by tree, until no joint
-    turns farther than TURN_LIMIT in the shortest of steps; the momentum of a free tree stays."""
-    pose, ends = pose_of(work, FINAL), work.rate[ENDS]
-    for root in tree.roots:
-        fastest = 0.0
-        for i in range(root, tree.last[root] + 1):
-            if aim.mode[i] != PRESCRIBED and not is_free(tree, aim, i):
-                turn = 0.0
-                for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                    turn += ends[d] * ends[d]
-                fastest = max(fastest, math.sqrt(turn) * least / TURN_LIMIT)
-        if not fastest > 1.0:
-            continue
-        _, _, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
-        for i in range(root, tree.last[root] + 1):
-            if aim.mode[i] != PRESCRIBED and not is_free(tree, aim, i):
-                for d in range(tree.dof[i], tree.dof[i + 1]):
-                    ends[d] /= fastest
-        velocities(tree, pose, ends, aim.body, GOAL_DRIFT, work.body, MOTION)
-        momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-        if is_free(tree, aim, root):
-            give_momentum(tree, work, pose, root, linear, angular)

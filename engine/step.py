@@ -17,7 +17,7 @@ from .jit import kernel, part, stage
 from .kinematics import forward, momenta, velocities
 from .lean import forget_forces, stay
 from .model import BALL, FREE
-from .pace import brake_ends, hold_rates, too_far
+from .pace import brake_ends, too_far
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -130,8 +130,6 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     still_ties(tree, aim, work, touch, h)
     if free:
         balance_together(tree, state, aim, work, touch, h)
-    if loaded:
-        hold_rates(tree, aim, work, least)
     if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and (shorter or stay(touch)):
         return False
     drive_torques(tree, state, work, touch, h, gravity)
