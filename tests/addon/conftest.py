@@ -30,7 +30,8 @@ else:
 
 @pytest.fixture(scope="session", autouse=True)
 def registered():
-    """The add-on as Blender registers it, once."""
+    """The add-on as Blender registers it, once, in a Blender as it comes."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
     if not hasattr(bpy.types.Object, "heft"):
         heft.register()
     yield
@@ -40,7 +41,9 @@ def registered():
 @pytest.fixture
 def empty():
     """A new file with one scene and nothing in it."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    import rigs
+
+    rigs.new_file()
     bpy.context.preferences.edit.use_global_undo = True
     yield bpy.context.scene
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import bmesh
@@ -13,6 +15,26 @@ import numpy as np
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 # Those in which the post is looked at.
 FRAMES = range(1, 41)
+
+
+def new_file() -> None:
+    """An empty file, Blender's preferences left alone: to set those back is to take its own add-ons down and up
+    again, and some hundred times of that end 4.2 in a crash of its own."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+def open_skin(path: Path, folder: Path) -> None:
+    """Open a glTF file, read by another process: after some three hundred files 4.2 crashes in its importer, where
+    that sets the window's scene."""
+    there = folder / f"{path.stem}.blend"
+    lines = (
+        "import bpy",
+        "bpy.ops.wm.read_factory_settings(use_empty=True)",
+        f"bpy.ops.import_scene.gltf(filepath={str(path)!r})",
+        f"bpy.ops.wm.save_as_mainfile(filepath={str(there)!r})",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, stdout=subprocess.DEVNULL)
+    bpy.ops.wm.open_mainfile(filepath=str(there))
 
 
 def chain(bones: int = 5, connected: bool = True, name: str = "Rig", length: float = 0.3) -> bpy.types.Object:

@@ -164,7 +164,7 @@ def test_unusual_inheritance(empty):
 
 def heavy_poses(fps: int, scale: float) -> np.ndarray:
     """The same second and a half at some frame rate and size, simulated with weight, every 24th of a second."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     rig = rigs.chain(5)
     step = fps // 24
     rigs.wave(rig, end=37, step=4)

@@ -292,7 +292,7 @@ def test_save_and_reload(shot, tmp_path):
     bpy.ops.heft.simulate()
     result = rigs.places(ball, FRAMES)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     rig, ball = bpy.data.objects["Rig"], bpy.data.objects["Ball"]
     assert session.is_current(rig, bpy.context.scene)
@@ -336,7 +336,7 @@ def test_contact_settings_can_be_overridden(shot, tmp_path):
     for ob in (rig, ball, bpy.data.objects["Holder"]):
         whole.objects.link(ob)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     scene = bpy.context.scene
     scene.frame_end = FRAMES[-1]
     with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_theirs, ours):

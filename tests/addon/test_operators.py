@@ -65,7 +65,7 @@ def test_linked_rigs_are_refused_and_overrides_work(empty, tmp_path):
     bpy.context.scene.collection.children.link(holder)
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     with bpy.data.libraries.load(path, link=True) as (_there, here):
         here.collections = ["Character"]
     scene = bpy.context.scene

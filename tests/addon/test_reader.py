@@ -130,7 +130,7 @@ def test_free_fall_is_the_same_at_every_unit(empty):
     """A limp free rig falls g t²/2 in world metres, whatever units and transforms it is drawn in."""
     drops = []
     for scale, per_unit in ((1.0, 1.0), (0.01, 1.0), (100.0, 1.0), (1.0, 0.01), (-1.0, 1.0)):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+        rigs.new_file()
         rig = rigs.chain(1)
         rig.scale = (scale, abs(scale), abs(scale))
         rig.rotation_euler = (1.0, 0.2, 0.3)

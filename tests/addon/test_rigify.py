@@ -20,7 +20,7 @@ ANGLE, OFFSET = 0.05, 1e-4
 @pytest.fixture(scope="module")
 def shot(tmp_path_factory):
     """The generated rig with keys on an IK hand, the torso and FK fingers, as a file."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     if addon_utils.enable("rigify", default_set=True) is None:
         pytest.skip("Rigify cannot be enabled in this Blender")
     bpy.ops.object.armature_basic_human_metarig_add()

@@ -122,12 +122,13 @@ def test_shapes_are_fitted_to_the_skin(rig, mirror):
 
 @pytest.mark.skipif(not SKINS[0].exists(), reason=f"no rigs in {rigs.DATA / 'rigs'}")
 @pytest.mark.parametrize("path", SKINS, ids=lambda path: path.stem)
-def test_real_skins_get_shapes_close_to_them(empty, path):
+def test_real_skins_get_shapes_close_to_them(path, tmp_path):
     """The shapes at rest fill the skin's box and little more, and a fitted ground disturbs nothing."""
-    bpy.ops.import_scene.gltf(filepath=str(path))
+    rigs.open_skin(path, tmp_path)
+    scene = bpy.context.scene
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
-    empty.frame_start, empty.frame_end = 1, 40
+    scene.frame_start, scene.frame_end = 1, 40
     source = rigs.poses(rig, rigs.FRAMES)
     bpy.ops.heft.add()
     bpy.ops.heft.fit_ground()
@@ -144,7 +145,7 @@ def test_real_skins_get_shapes_close_to_them(empty, path):
         for shape in shapes:
             corners.append(wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
     there = np.concatenate(corners).reshape(-1, 3) / reading.placement.sizes[0]
-    wanted = np.concatenate(list(skin.points(rig, empty).values()))
+    wanted = np.concatenate(list(skin.points(rig, scene).values()))
     size = np.ptp(wanted, axis=0).max()
     assert np.abs(there.min(axis=0) - wanted.min(axis=0)).max() < 0.08 * size
     assert np.abs(there.max(axis=0) - wanted.max(axis=0)).max() < 0.08 * size

@@ -223,7 +223,7 @@ def test_save_and_reload_keeps_result_and_settings(rig, tmp_path):
     bpy.ops.heft.simulate()
     shown = rigs.poses(rig, (1, 11, 40))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    rigs.new_file()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     rig = bpy.context.object
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
