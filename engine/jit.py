@@ -129,9 +129,7 @@ def is_writable(folder: Path) -> bool:
 
 def table(kind: type) -> type:
     """Hand named tuples of arrays of this class to kernels as one pointer (see `numba_tables`)."""
-    if numba is not None:
-        register(kind)
-    return kind
+    return kind if numba is None else register(kind)
 
 
 def kernel(function: Callable) -> Callable:

@@ -12,6 +12,7 @@ are written down.
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
+from numba.misc.special import typeof
 from numba.np import arrayobj
 
 from .errors import LibraryError
@@ -62,9 +64,34 @@ def _words(kind: types.Type) -> int:
     return kind.words if isinstance(kind, TableType) else 1 + kind.ndim
 
 
-def write_down(table: tuple) -> bytes:
-    """Where the table's arrays are and how large, field by field, as the kernels read it."""
-    return np.array(_numbers(table), dtype=np.int64).tobytes()
+def register(kind: type[NamedTuple]) -> type:
+    """The named tuples of this class as tables: a table's arrays stay where they are, so what numba asks at every
+    call is found once."""
+
+    class Table(kind):
+        @cached_property
+        def _type(self) -> TableType:
+            return TableType(kind.__name__, tuple((name, _type_of(self, name)) for name in kind._fields))
+
+        @cached_property
+        def _written(self) -> bytes:
+            """Where the arrays are and how large, field by field, as the kernels read it."""
+            return np.array(_numbers(self), dtype=np.int64).tobytes()
+
+        def __reduce__(self) -> tuple:
+            return type(self), tuple(self)  # the arrays of a copy are elsewhere
+
+    Table.__name__, Table.__qualname__, Table.__doc__ = kind.__name__, kind.__qualname__, kind.__doc__
+    Table.__module__ = kind.__module__
+    typeof_impl.register(Table)(lambda table, _context: table._type)
+    return Table
+
+
+def _type_of(table: tuple, name: str) -> types.Type:
+    found = typeof(getattr(table, name))
+    if not isinstance(found, TableType) and getattr(found, "layout", "") != "C":
+        raise LibraryError(f"'{name}' of the table '{type(table).__name__}' is {found}: use an array without gaps.")
+    return found
 
 
 def _numbers(table: tuple) -> list[int]:
@@ -77,36 +104,10 @@ def _numbers(table: tuple) -> list[int]:
     return out
 
 
-def register(kind: type[NamedTuple]) -> None:
-    """Have numba take named tuples of this class as tables."""
-
-    known: dict[tuple, TableType] = {}
-
-    @typeof_impl.register(kind)
-    def typeof_table(table, context):
-        key = _kinds(table)
-        if key not in known:
-            known[key] = TableType(kind.__name__, tuple((name, field(table, name, context)) for name in kind._fields))
-        return known[key]
-
-    def field(table, name: str, context):
-        found = typeof_impl(getattr(table, name), context)
-        if not isinstance(found, TableType) and getattr(found, "layout", "") != "C":
-            raise LibraryError(f"'{name}' of the table '{kind.__name__}' is {found}: use an array without gaps.")
-        return found
-
-
-def _kinds(table: tuple) -> tuple:
-    """What tells the types of a table's fields: numba asks at every call, and its own way takes long."""
-    return tuple(_kinds(each) if isinstance(each, tuple) else (each.dtype, each.ndim, each.flags.num) for each in table)
-
-
 @unbox(TableType)
 def unbox_table(table, value, c):
-    """A table that comes from Python is written down for the time of the call."""
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(write_down))
-    written = c.pyapi.call_function_objargs(function, (value,))
-    c.pyapi.decref(function)
+    """A table that comes from Python is where its arrays are written down."""
+    written = c.pyapi.object_getattr_string(value, "_written")
     failed = cgutils.is_null(c.builder, written)
     place = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(cgutils.voidptr_t))
     with c.builder.if_then(c.builder.not_(failed)):

@@ -102,3 +102,13 @@ def test_many_calls_leave_nothing_behind(home):
         "print(before == count())",
     )
     assert _run(home, "\n".join(lines)).stdout.strip() == "True"
+
+
+def test_a_copy_has_its_own_arrays(home):
+    lines = (
+        "import copy, pickle, tables_at_work as t",
+        "x = t.table(); t.work(x, 1)",
+        "for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x._replace(line=x.line.copy())):",
+        "    t.work(y, 1); print(x.line.tolist(), y.line.tolist())",
+    )
+    assert _run(home, "\n".join(lines)).stdout.splitlines() == ["[0, 1, 2, 3] [0, 2, 4, 6]"] * 3
