@@ -189,31 +189,18 @@ class Cast:
         if ground is not None:
             plane = Plane((0.0, 0.0, 1.0), ground.height)
             put(0, plane, ground.friction, ground.bounce, ground.response, -1)
-        apart = self._apart(bodies, owner)
-        roots = np.concatenate([[0], self.model.trees + 1])
-        return build_shapes(bodies, shapes, friction, bounce, response, [int(roots[b]) for b in bodies], apart)
+        roots = np.concatenate([[0], self.model.trees + 1])[bodies]
+        families = np.full(len(owner), -1) if self.scene.touch_self else owner
+        return build_shapes(bodies, shapes, friction, bounce, response, roots, self._apart(bodies), families)
 
-    def _apart(self, bodies: list[int], owner: list[int]) -> list[tuple[int, int]]:
-        """Pairs of shapes that never touch: of neighbours, of one character where it does not touch
-        itself, and those asked for."""
-        parents = np.concatenate([[0], self.model.parents + 1])
+    def _apart(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        """Pairs of shapes that never touch: of neighbours, and those asked for."""
         of_body: dict[int, list[int]] = {}
-        of_owner: dict[int, list[int]] = {}
-        for s, (body, whose) in enumerate(zip(bodies, owner, strict=True)):
+        for s, body in enumerate(bodies):
             of_body.setdefault(body, []).append(s)
-            of_owner.setdefault(whose, []).append(s)
-        out = set()
-        for body, mine in of_body.items():
-            if parents[body] > 0:
-                out.update((s, t) for s in mine for t in of_body.get(int(parents[body]), ()))
-        if not self.scene.touch_self:
-            for whose, mine in of_owner.items():
-                if whose >= 0:
-                    out.update((s, t) for s in mine for t in mine if s < t)
-        for a, b in self.scene.apart:
-            out.update((s, t) for s in of_body.get(self.row(a), ()) for t in of_body.get(self.row(b), ()))
-        out = sorted({(min(pair), max(pair)) for pair in out if pair[0] != pair[1]})
-        return out
+        pairs = [(body, int(self.model.parents[body - 1]) + 1) for body in of_body if body > 0]
+        pairs = [pair for pair in pairs if pair[1] > 0] + [(self.row(a), self.row(b)) for a, b in self.scene.apart]
+        return [(s, t) for a, b in pairs for s in of_body.get(a, ()) for t in of_body.get(b, ())]
 
 
 def check_actors(actors: Sequence[Actor]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from . import rotations as rot
 from .errors import SettingError
 from .hulls import hull_solid
-from .shape_tables import BOUND, LINK_COLUMNS, OWN_SPOT, SHAPE_COLUMNS, _lay_out, axes_with_z
+from .shape_tables import BOUND, OWN_SPOT, axes_with_z, layout_of
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere, check_length
 
 
@@ -34,8 +34,7 @@ def inertia(shape: Shape, mass: float) -> np.ndarray:
 
 def bounding_sphere(shape: Shape) -> tuple[np.ndarray, float]:
     """Centre in the body's frame and radius of a ball that holds the shape; endless for a plane."""
-    row, link = np.zeros(SHAPE_COLUMNS), np.zeros(LINK_COLUMNS, dtype=np.int64)
-    _lay_out(shape, row, link, {"points": [], "edges": [], "faces": [], "rings": []})
+    row = layout_of(shape).row
     return row[OWN_SPOT : OWN_SPOT + 3].copy(), math.inf if isinstance(shape, Plane) else float(row[BOUND])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .collide import gap_of
 from .distance import place_shapes
 from .jit import entry, kernel, part
-from .shape_tables import AXES, BODY, EXTENT, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
+from .shape_tables import AXES, BODY, EXTENT, FAMILY, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
 
 # Columns of the scratch table of groups' boxes
 MIDDLE = np.int64(0)  # 3
@@ -56,7 +56,7 @@ def _overlaps(shapes, where, placed, slack, pairs):
 def find_pairs(shapes, placed, reach, moves, box, pairs):
     """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
 
-    Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), and those of `skip`.
+    Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), of one family, and of `skip`.
     No more than `pairs` (capacity, 2) holds are written."""
     groups = len(shapes.member_start) - 1
     for g in range(groups):
@@ -64,7 +64,9 @@ def find_pairs(shapes, placed, reach, moves, box, pairs):
     count = 0
     for g in range(groups):
         for h in range(g, groups):
-            if box[g, MOVING] + box[h, MOVING] == 0.0 or not _overlap(box, g, MIDDLE, box, h, MIDDLE, SIZE, SIZE, 0.0):
+            if box[g, MOVING] + box[h, MOVING] == 0.0 or _one_family(shapes, g, h):
+                continue
+            if not _overlap(box, g, MIDDLE, box, h, MIDDLE, SIZE, SIZE, 0.0):
                 continue
             for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
                 s = shapes.member[at]
@@ -97,6 +99,13 @@ def _surround(shapes, placed, reach, moves, box, g):
                 box[g, MOVING] = 1.0
         box[g, MIDDLE + k] = 0.5 * (low + high) if high - low < np.inf else 0.0
         box[g, SIZE + k] = 0.5 * (high - low)
+
+
+@kernel
+def _one_family(shapes, g, h):
+    """Whether the shapes of two groups, each of one tree, belong to a family that does not touch itself."""
+    family = shapes.link[shapes.member[shapes.member_start[g]], FAMILY]
+    return family >= 0 and family == shapes.link[shapes.member[shapes.member_start[h]], FAMILY]
 
 
 @kernel

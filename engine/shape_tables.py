@@ -11,7 +11,7 @@ As in `tree`, names are first columns, numpy integers for numba's sake.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,8 @@ FACE_FIRST, FACE_END = np.int64(8), np.int64(9)
 GRID_FIRST = np.int64(10)
 GRID_SIZE = np.int64(11)  # 3: values along X, Y, Z
 GROUP = np.int64(14)  # which group of `member` it is in
-LINK_COLUMNS = np.int64(15)
+FAMILY = np.int64(15)  # shapes of one family do not touch one another; −1: in none
+LINK_COLUMNS = np.int64(16)
 # Columns of Shapes.edges: one row for each side of an edge, so a face's rows go round it
 EDGE_START, EDGE_STOP, EDGE_FACE, EDGE_OTHER = (np.int64(k) for k in range(4))
 # Columns of Shapes.rings
@@ -85,10 +86,12 @@ def build_shapes(
     bounce: Sequence[float],
     response: Sequence[int],
     roots: Sequence[int],
-    apart: Iterable[tuple[int, int]] = (),
+    apart: Sequence[tuple[int, int]] = (),
+    families: Sequence[int] | None = None,
 ) -> Shapes:
     """Lay shapes out for the kernels, all sequences one entry a shape: the row of its body (0: the world), of
-    that body's tree root, …; `apart`: pairs of shapes that never touch."""
+    that body's tree root, …; `apart`: pairs of shapes that never touch; `families`: whose shapes never touch one
+    another, −1 for none, a tree's all the same."""
     count = len(shapes)
     for name, given in (("bodies", bodies), ("frictions", friction), ("bounces", bounce), ("responses", response),
                         ("tree roots", roots)):  # fmt: skip
@@ -96,17 +99,23 @@ def build_shapes(
             raise SettingError(f"{count} shapes came with {len(given)} {name}: give one for each shape.")
     table = np.zeros((count, SHAPE_COLUMNS))
     link = np.zeros((count, LINK_COLUMNS), dtype=np.int64)
-    pools: dict[str, list] = {"points": [], "edges": [], "faces": [], "rings": [], "grid": []}
-    filled = 0  # values in pools["grid"]
-    for s, shape in enumerate(shapes):
-        link[s, BODY], link[s, ROOT], link[s, RESPONSE_KIND] = bodies[s], roots[s], response[s]
+    link[:, FAMILY] = -1 if families is None else families
+    layouts = [layout_of(shape) for shape in shapes]
+    points, edges, faces, values = 0, 0, 0, 0  # so many stand before
+    sides, rings = [], []
+    for s, (shape, own) in enumerate(zip(shapes, layouts, strict=True)):
+        table[s], link[s, KIND] = own.row, own.kind
         table[s, FRICTION], table[s, BOUNCE] = friction[s], bounce[s]
-        _lay_out(shape, table[s], link[s], pools)
+        link[s, BODY], link[s, ROOT], link[s, RESPONSE_KIND] = bodies[s], roots[s], response[s]
+        link[s, POINT_FIRST], link[s, EDGE_FIRST], link[s, FACE_FIRST] = points, edges, faces
+        sides.append(own.edges + np.where(own.edges < 0, 0, [points, points, faces, faces]))
+        rings.append(own.rings + edges)
+        points, edges, faces = points + len(own.points), edges + len(own.edges), faces + len(own.faces)
+        link[s, POINT_END], link[s, EDGE_END], link[s, FACE_END] = points, edges, faces
         if isinstance(shape, Grid):
-            link[s, GRID_FIRST] = filled
+            link[s, GRID_FIRST] = values
             link[s, GRID_SIZE : GRID_SIZE + 3] = shape.values.shape
-            pools["grid"].append(shape.values.ravel())
-            filled += shape.values.size
+            values += shape.values.size
     bad = ~(np.isfinite(table[:, FRICTION]) & (table[:, FRICTION] >= 0.0) & (table[:, BOUNCE] >= 0.0))
     if bad.any() or not np.isfinite(table[:, BOUNCE]).all():
         raise SettingError("Friction and bounce of a shape must be finite and not below zero: check its settings.")
@@ -115,11 +124,11 @@ def build_shapes(
     return Shapes(
         table,
         link,
-        _pool(pools["points"], (3,), float),
-        _pool(pools["edges"], (4,), np.int64),
-        _pool(pools["faces"], (4,), float),
-        _pool(pools["rings"], (2,), np.int64),
-        np.concatenate([*pools["grid"], np.zeros(1)]),
+        _pool([own.points for own in layouts], NO_POINTS),
+        _pool(sides, NO_EDGES),
+        _pool([own.faces for own in layouts], NO_FACES),
+        _pool(rings, NO_RINGS),
+        np.concatenate([*(shape.values.ravel() for shape in shapes if isinstance(shape, Grid)), np.zeros(1)]),
         skip_start,
         skip,
         member_start,
@@ -132,75 +141,91 @@ def new_placed(shapes: Shapes) -> np.ndarray:
     return np.zeros((len(shapes.shape), PLACED_COLUMNS))
 
 
-def _pool(rows: list, width: tuple[int, ...], kind: type) -> np.ndarray:
-    return np.array(rows, dtype=kind).reshape(-1, *width) if rows else np.zeros((1, *width), dtype=kind)
+def _pool(parts: list[np.ndarray], none: np.ndarray) -> np.ndarray:
+    """All rows in one table, which has one row at least; `none`: such a table without rows."""
+    rows = np.concatenate([none, *parts])
+    return rows if len(rows) else np.zeros((1, none.shape[1]), dtype=none.dtype)
 
 
-def _lay_out(shape: Shape, row: np.ndarray, link: np.ndarray, pools: dict[str, list]) -> None:
-    """One shape's rows of the tables."""
-    link[POINT_FIRST], link[EDGE_FIRST], link[FACE_FIRST] = (len(pools[k]) for k in ("points", "edges", "faces"))
-    axes = np.eye(3)
+class Layout(NamedTuple):
+    """One shape's part of the tables, its points, edges and faces counted from 0."""
+
+    kind: int
+    row: np.ndarray  # (SHAPE_COLUMNS,)
+    points: np.ndarray  # (k, 3)
+    edges: np.ndarray  # (m, 4)
+    faces: np.ndarray  # (f, 4)
+    rings: np.ndarray  # (f, 2)
+
+
+NO_POINTS, NO_EDGES = np.zeros((0, 3)), np.zeros((0, 4), dtype=np.int64)
+NO_FACES, NO_RINGS = np.zeros((0, 4)), np.zeros((0, 2), dtype=np.int64)
+
+
+def layout_of(shape: Shape) -> Layout:
+    """The shape laid out, made once: a shape is constant and settings change often."""
+    layout = getattr(shape, "_layout", None)
+    if layout is None:
+        layout = _lay_out(shape)
+        object.__setattr__(shape, "_layout", layout)
+    return layout
+
+
+def _lay_out(shape: Shape) -> Layout:
+    row, axes = np.zeros(SHAPE_COLUMNS), np.eye(3)
+    points, edges, faces, rings = NO_POINTS, NO_EDGES, NO_FACES, NO_RINGS
     if isinstance(shape, Sphere):
-        link[KIND] = SPHERE
-        spot, row[ROUNDING] = np.array(shape.center, dtype=float), shape.radius
-        pools["points"].append(np.zeros(3))
+        kind, spot, row[ROUNDING] = SPHERE, np.array(shape.center, dtype=float), shape.radius
+        points = np.zeros((1, 3))
     elif isinstance(shape, Capsule):
-        link[KIND] = CAPSULE
         start, end = np.array(shape.start, dtype=float), np.array(shape.end, dtype=float)
-        spot, axes, row[ROUNDING] = 0.5 * (start + end), axes_with_z(end - start), shape.radius
-        row[HALF + 2] = 0.5 * np.linalg.norm(end - start)
-        pools["edges"].append([len(pools["points"]), len(pools["points"]) + 1, -1, -1])
-        pools["points"] += [np.array([0.0, 0.0, -row[HALF + 2]]), np.array([0.0, 0.0, row[HALF + 2]])]
+        kind, spot, axes, row[ROUNDING] = CAPSULE, 0.5 * (start + end), axes_with_z(end - start), shape.radius
+        half = row[HALF + 2] = 0.5 * np.linalg.norm(end - start)
+        points, edges = np.array([[0.0, 0.0, -half], [0.0, 0.0, half]]), np.array([[0, 1, -1, -1]])
     elif isinstance(shape, Box):
-        link[KIND] = BOX
-        spot, row[HALF : HALF + 3] = np.array(shape.center, dtype=float), shape.half
+        kind, spot, row[HALF : HALF + 3] = BOX, np.array(shape.center, dtype=float), shape.half
         axes = rot.rotate(np.array(shape.rotation) / np.linalg.norm(shape.rotation), np.eye(3)).T
-        _add_solid(box_solid(np.array(shape.half, dtype=float)), pools)
+        points, edges, faces, rings = _lay_out_solid(box_solid(np.array(shape.half, dtype=float)))
     elif isinstance(shape, Hull):
-        link[KIND] = HULL
         solid = hull_solid(shape.points)
         low, high = solid.points.min(axis=0), solid.points.max(axis=0)
-        spot, row[HALF : HALF + 3] = 0.5 * (low + high), 0.5 * (high - low)
-        _add_solid(solid._replace(points=solid.points - spot), pools)
+        kind, spot, row[HALF : HALF + 3] = HULL, 0.5 * (low + high), 0.5 * (high - low)
+        points, edges, faces, rings = _lay_out_solid(solid._replace(points=solid.points - spot))
     elif isinstance(shape, Grid):
-        link[KIND] = GRID
-        spot, row[HALF : HALF + 3], row[CELL] = shape.middle, shape.half, shape.cell
-        pools["points"] += list(shape.points - shape.middle)
+        kind, spot, row[HALF : HALF + 3], row[CELL] = GRID, shape.middle, shape.half, shape.cell
+        points = np.asarray(shape.points - shape.middle, dtype=float).reshape(-1, 3)
     elif isinstance(shape, Plane):
-        link[KIND] = PLANE
         normal = np.array(shape.normal, dtype=float)
-        length = np.linalg.norm(normal)
-        spot, axes = normal * shape.offset / length**2, axes_with_z(normal)
+        kind, spot, axes = PLANE, normal * shape.offset / np.linalg.norm(normal) ** 2, axes_with_z(normal)
     else:
         raise SettingError(f"{type(shape).__name__} is not a shape: give a Sphere, Capsule, Box, Hull, Plane or Grid.")
     row[OWN_SPOT : OWN_SPOT + 3], row[OWN_AXES : OWN_AXES + 9] = spot, axes.ravel()
-    link[POINT_END], link[EDGE_END], link[FACE_END] = (len(pools[k]) for k in ("points", "edges", "faces"))
-    own = np.array(pools["points"][link[POINT_FIRST] :]).reshape(-1, 3)
-    if isinstance(shape, Grid):  # its points are a choice: the box holds all of the mesh
-        own = box_solid(np.asarray(shape.half, dtype=float)).points
+    # a grid's points are a choice: the box holds all of the mesh
+    own = box_solid(np.asarray(shape.half, dtype=float)).points if isinstance(shape, Grid) else points
     if len(own):
         row[BOUND] = np.linalg.norm(own, axis=1).max() + row[ROUNDING]
         row[REACH] = np.linalg.norm(own @ axes.T + spot, axis=1).max() + row[ROUNDING]
+    return Layout(kind, row, points, edges, faces, rings)
 
 
-def _add_solid(solid: Solid, pools: dict[str, list]) -> None:
-    """Corners, faces and both sides of every edge."""
-    first, face = len(pools["points"]), len(pools["faces"])
+def _lay_out_solid(solid: Solid) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Corners, both sides of every edge, faces and their rings."""
     behind = {(p, q): f for f, ring in enumerate(solid.rings) for p, q in sides_of(ring)}
-    pools["points"] += list(solid.points)
+    edges, faces, rings = [], [], []
     for f, ring in enumerate(solid.rings):
-        begin = len(pools["edges"])
-        pools["edges"] += [[first + p, first + q, face + f, face + behind[q, p]] for p, q in sides_of(ring)]
-        pools["rings"].append([begin, len(pools["edges"])])
+        begin = len(edges)
+        edges += [[p, q, f, behind[q, p]] for p, q in sides_of(ring)]
+        rings.append([begin, len(edges)])
         # the plane through the farthest corner, so that no corner is outside
-        pools["faces"].append([*solid.normals[f], (solid.points @ solid.normals[f]).max()])
+        faces.append([*solid.normals[f], (solid.points @ solid.normals[f]).max()])
+    return np.asarray(solid.points, dtype=float), np.array(edges), np.array(faces), np.array(rings)
 
 
-def _skips(count: int, apart: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _skips(count: int, apart: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Each shape's partners with a higher number."""
     partners: list[set[int]] = [set() for _ in range(count)]
     for a, b in apart:
-        partners[min(a, b)].add(int(max(a, b)))
+        partners[min(a, b)].add(max(a, b))
     start = np.zeros(count + 1, dtype=np.int64)
     start[1:] = np.cumsum([len(p) for p in partners])
     return start, np.array([*(k for p in partners for k in sorted(p)), -1], dtype=np.int64)

@@ -25,9 +25,10 @@ def _gap_of(shapes, placed, a, b):
 class Crowd:
     """Shapes on bodies, with scratch for the search."""
 
-    def __init__(self, bodies, shapes, roots, where, moves=None, apart=()):
+    def __init__(self, bodies, shapes, roots, where, moves=None, apart=(), families=None):
         count = len(shapes)
-        self.shapes = build_shapes(bodies, shapes, [0.5] * count, [0.0] * count, [0] * count, roots, apart)
+        surface = ([0.5] * count, [0.0] * count, [0] * count)
+        self.shapes = build_shapes(bodies, shapes, *surface, roots, apart, families)
         self.where, self.placed, self.box = where, new_placed(self.shapes), pairs.new_box(self.shapes)
         self.moves = np.ones(len(where), dtype=np.bool_) if moves is None else moves
         self.moves[0] = False
@@ -105,6 +106,15 @@ def test_an_elongated_shape_is_not_a_ball():
     assert Crowd([1, 2], [pole, ball], [1, 2], where).find() == set()
     where[2, 1] = 0.24
     assert Crowd([1, 2], [pole, ball], [1, 2], where).find() == {(0, 1)}
+
+
+def test_a_family_does_not_touch_itself_but_others():
+    """Two trees of one family and one of another, all at the same place, on a plane that is in none."""
+    where = np.tile([0.0, 0, 0, 1, 0, 0, 0], (6, 1))
+    bodies, roots, families = [1, 2, 3, 4, 5, 0], [1, 1, 3, 4, 4, 0], [7, 7, 7, 8, 8, -1]
+    crowd = Crowd(bodies, [Sphere(0.1)] * 5 + [Plane()], roots, where, families=families)
+    others = {(a, b) for a in range(3) for b in (3, 4)}
+    assert crowd.find() == others | {(a, 5) for a in range(5)}
 
 
 def test_reach_and_capacity():
