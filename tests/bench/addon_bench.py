@@ -16,7 +16,7 @@ from collections.abc import Callable
 import bpy
 from mathutils import Euler
 
-from sample_scenes import stage
+from sample_scenes import mannequin, stage, walk
 
 BALLS, HINGES, FRAMES, STEPS_PER_SECOND, ROUNDS = 22, 52, 250, 240, 7
 KEY_EVERY = 10  # frames
@@ -97,6 +97,29 @@ def in_turns(*works: Callable[[], float]) -> list[float]:
     return [statistics.median(times) for times in zip(*rounds, strict=True)]
 
 
+def drag_walker() -> tuple[float, float]:
+    """A walking mannequin on the ground: a pass over its shot, and a settle time dragged by a notch with Live on."""
+    rig = stage.rig("Walker", mannequin.bones())
+    walk.key_walk(rig, FRAMES)
+    plain = plain_copy(rig)
+    activate(rig)
+    bpy.ops.heft.add()
+    rig.heft.steps_per_second, rig.heft.root, rig.heft.ground = STEPS_PER_SECOND, "ASSISTED", True
+    bpy.ops.heft.simulate()
+    rig.heft.live = True
+    settle_times = iter(0.1 + 0.01 * i for i in range(1000))
+
+    def drag() -> float:
+        value = next(settle_times)
+        return seconds(lambda: setattr(rig.heft, "settle_time", value))
+
+    taken = in_turns(lambda: seconds(lambda: frame_pass(plain)), drag)
+    bpy.data.scenes.remove(plain)
+    bpy.ops.heft.remove()
+    bpy.data.objects.remove(rig)
+    return taken[0], taken[1]
+
+
 def plain_copy(rig: bpy.types.Object) -> bpy.types.Scene:
     """A scene of its own with the rig as it is without Heft: what Blender itself takes for a pass over the shot."""
     scene = bpy.data.scenes.new("Plain")
@@ -110,6 +133,7 @@ def main() -> int:
     stage.load_addon()
     for ob in list(bpy.context.scene.objects):
         bpy.data.objects.remove(ob)
+    walk_frames, walker = drag_walker()
     rig = build_rig("Rig")
     plain = plain_copy(rig)
 
@@ -143,11 +167,13 @@ def main() -> int:
         lambda: seconds(lambda: frame_pass(plain)), lambda: drag(0.0), lambda: drag(0.5), walk
     )
 
-    print(f"\n{BALLS + HINGES} joints, {FRAMES} frames, {STEPS_PER_SECOND} steps a second; medians of {ROUNDS}")
+    print(f"\n{BALLS + HINGES} joints (the mannequin: {len(mannequin.bones())} bones), {FRAMES} frames, ", end="")
+    print(f"{STEPS_PER_SECOND} steps a second; medians of {ROUNDS}")
     print(f"{'':46}{'Heft':>9}{'Blender':>9}{'ratio':>8}{'limit':>8}")
     rows = (
         ("slider change to keys written / frame pass", light, frames, 1.0),
         ("the same on the ground, root assisted", ground, frames, 2.0),
+        ("the same, a mannequin walking", walker, walk_frames, 2.0),
         ("the same, heaviness 0.5", heavy, frames, None),
         ("first simulate with reading / nla.bake", simulate, bake, 0.5),
     )
