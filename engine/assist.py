@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 
 from .aim import advance, difference, store_rates
-from .deflection import carry_over, leftover, turn_spins
 from .jit import kernel, part
 from .kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
 from .spatial import add, load3, load4, scale, store3, store4, store6, sub
@@ -61,6 +60,7 @@ from .state import (
     pose_of,
 )
 from .tree import MASS
+from .turning import carry_over, leftover, turn_spins
 
 STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
 

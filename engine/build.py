@@ -29,16 +29,13 @@ from .collide import collide
 from .contact import meet
 from .deflection import (
     answer_secants,
-    carry_over,
     first_half,
-    leftover,
     measure_deflection,
     prepare_factor,
     second_half,
     share_load,
     stages,
     step_load,
-    turn_spins,
 )
 from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
@@ -61,6 +58,7 @@ from .sweeps import eliminate_ties, solve_island
 from .ties import close_ties, still_ties
 from .together import balance_together
 from .torque_law import apply_law
+from .turning import carry_over, leftover, turn_spins
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.

@@ -6,11 +6,8 @@ it sees rates to follow (`Aim`) and loads.
 A compliant joint's pose is r ⊕ δ. r never sees a load; δ obeys
 M δ̈ + D(k_v δ̇ + k_p δ) = share · (load that following r leaves), integrated by a
 two-stage SDIRK (γ = 1 − 1/√2) whose stages share one factor of M + C,
-C = D(γh k_v + γ²h² k_p). A loose joint is the same with D = 0 and share 1.
-
-The bodies' turning (Coriolis) comes in two halves, from their momenta: once at the
-middle pose, once at the end pose. That is the midpoint rule: to second order no energy
-is lost or gained, and loose joints end with a projection, which cannot blow up.
+C = D(γh k_v + γ²h² k_p). A loose joint is the same with D = 0 and share 1. How the bodies'
+turning loads them is in `turning`.
 """
 
 from __future__ import annotations
@@ -18,11 +15,10 @@ from __future__ import annotations
 import math
 
 from .aim import difference, joint_rates, store_rates
-from .articulated import composite_inertia, factorise, generalized, mass_block, solve
+from .articulated import composite_inertia, factorise, mass_block, solve
 from .carried import add_carried
 from .holds import feel_wind
 from .jit import kernel, part, stage
-from .kinematics import apply_inertia, momenta, velocities
 from .lean import brace, lean, press, tied
 from .model import BALL, FREE
 from .pace import brake_whirls
@@ -30,19 +26,15 @@ from .spatial import (
     add,
     axpy,
     copy,
-    cross,
     dot,
     load3,
     load4,
-    load6,
     quat_exp,
     quat_mul,
-    rotate,
     scale,
     store3,
     store6,
     sub,
-    symmetric_apply,
     unrotate,
 )
 from .state import (
@@ -68,16 +60,11 @@ from .state import (
     GOAL_DRIFT,
     HELD,
     LIMITED,
-    LINEAR,
-    LOAD,
     LOOSE,
     MAIN,
     MEAN,
     MIDDLE,
     MOMENTUM,
-    MOMENTUM2,
-    MOTION,
-    NOW,
     OTHER_DRIFT,
     PRESCRIBED,
     PULL,
@@ -89,7 +76,6 @@ from .state import (
     SEEN_SURGE,
     SHARE,
     SHIFTED,
-    SPIN,
     STAGE_PLACE,
     STAGE_RATE,
     START,
@@ -107,11 +93,10 @@ from .state import (
     pose_of,
 )
 from .strength import across_slip, add_spent, slips_aside
-from .tree import COM, INVERSE, MASS, ROTATION
+from .tree import MASS
+from .turning import bring_momenta, carry_over, leftover
 
 GAMMA = 1.0 - math.sqrt(0.5)
-# Share of a spin's energy that may leak in half a step before the spin is turned with its body.
-LEAK = 0.01
 # A secant that leads the rates' mean by this much in a step is a snap [rad, m]; far below it is not answered.
 SNAP = 0.01
 SECANT_FLOOR = 1e-9
@@ -233,49 +218,6 @@ def _compliance(aim, i, h):
 
 
 @part
-def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
-    """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
-    velocities(tree, pose, rates, drifts, drift, work.body, MOTION)
-    for i in range(1, len(tree.parent)):
-        w, u = load3(work.body, i, MOTION), load3(work.body, i, MOTION + 3)
-        angular, p = apply_inertia(tree, pose, i, w, u)
-        q = load3(table, i, spin + 3)
-        about = add(load3(table, i, spin), cross(load3(pose.body, i, COM), q))
-        store6(work.body, i, LOAD, sub(about, angular), sub(q, p))
-    generalized(tree, pose, work.body, LOAD, g)
-
-
-@part
-def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
-    """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
-
-    A spin that nothing turns stays as it is in the world, and while the step is short that is
-    second order. But a thin body's spin, kept so while joints turn the body, leaks into its
-    light axis, where it means great speed. Where more than a little of its energy would come
-    or go that way, the spin turns with its body instead, the gyroscopic couple is added, and
-    its energy is put back to what it was: such a step cannot make a loose tree faster.
-    Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
-    go with them, `here`.
-    """
-    for i in range(1, len(tree.parent)):
-        q = load4(here.body, i, ROTATION)
-        inverse = load6(tree.body, i, INVERSE)
-        s = unrotate(q, load3(table, i, spin))
-        couple = unrotate(q, cross(load3(table, i, motion), load3(table, i, own)))
-        turned = axpy(-half, couple, s)
-        fixed = unrotate(load4(there.body, i, ROTATION), load3(table, i, spin))
-        energy = dot(s, symmetric_apply(inverse, s))
-        gained = dot(turned, symmetric_apply(inverse, turned))
-        if gained > 0.0:
-            turned = scale(math.sqrt(energy / gained), turned)
-        if energy > 0.0:
-            # second order as long as little leaks, safe where much would
-            leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
-            turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
-        store3(out, i, column, rotate(load4(there.body, i, ROTATION), turned))
-
-
-@part
 def share_load(tree, aim, work, pose, mixed):
     """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
@@ -345,7 +287,7 @@ def _shift_places(work, touch, h):
 def step_load(tree, state, aim, work, pose, h, gravity):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
     and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
-    _bring_momenta(tree, state, work, pose, h)
+    bring_momenta(tree, state, work, pose, h)
     for i in range(1, len(tree.parent)):
         weight = scale(h * tree.body[i, MASS], gravity)
         spin, linear = load3(work.body, i, CARRIED), load3(work.body, i, CARRIED + 3)
@@ -359,17 +301,6 @@ def step_load(tree, state, aim, work, pose, h, gravity):
     less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
     copy(g, work.rate[WHOLE])
     add_spent(tree, state, aim, work, g)
-
-
-@stage
-def _bring_momenta(tree, state, work, middle, h):
-    """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
-    now = pose_of(work, NOW)
-    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
-    for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, load3(state.body, i, SPIN), load3(state.body, i, LINEAR))
-        store3(work.body, i, CARRIED + 3, load3(state.body, i, LINEAR))
-    turn_spins(tree, now, middle, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
 
 
 @kernel
@@ -511,23 +442,3 @@ def second_half(tree, state, aim, work, touch, h, least, mixed):
     brake_whirls(tree, state, work, where, work.rate[ENDS], work.rate[X2], least)
     for d in range(len(work.rate[G])):
         work.rate[ENDS, d] += work.rate[X2, d]
-
-
-@part
-def carry_over(tree, state, aim, work, middle, final, start, ends, h):
-    """CARRIED, the start's momenta at the middle, becomes the step's at its end.
-
-    The joints' impulses that turn the momenta into feasible ones at the middle act for the
-    whole step, so they count twice (the midpoint rule): momenta of `ends` plus those of
-    `start` less CARRIED, brought from the middle to the final pose.
-    """
-    velocities(tree, middle, start, state.body, DRIFT, work.body, MOTION)
-    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM)
-    velocities(tree, middle, ends, aim.body, GOAL_DRIFT, work.body, MOTION)
-    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM2)
-    for i in range(1, len(tree.parent)):
-        for k in range(6):
-            both = work.body[i, MOMENTUM + k] + work.body[i, MOMENTUM2 + k]
-            work.body[i, MOMENTUM + k] = both - work.body[i, CARRIED + k]
-            work.body[i, CARRIED + k] = work.body[i, MOMENTUM + k]
-    turn_spins(tree, middle, final, work.body, MOMENTUM, MOMENTUM2, MOTION, 0.5 * h, work.body, CARRIED)

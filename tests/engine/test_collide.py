@@ -1,159 +1,25 @@
-"""Contacts of pairs: MuJoCo's distances, proofs by support functions, counts and normals, impacts by dense sampling."""
+"""Contacts of pairs: MuJoCo's distances, proofs by support functions, counts and normals."""
 
 from __future__ import annotations
-
-import itertools
 
 import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
-from engine import collide, distance
 from engine.contact_table import (
     CONTACT_BOUNCE,
-    CONTACT_COLUMNS,
     CONTACT_FRICTION,
     FEATURE,
     GAP,
     NORMAL,
     POINT,
-    TOUCH_COLUMNS,
 )
-from engine.first_impact import time_of_impact
-from engine.jit import entry
-from engine.shape_tables import build_shapes, new_placed
-from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
+from engine.shapes import Box, Capsule, Hull, Plane, Sphere
+from pair import PAIRS, Pair, directions, floor_grid, random_pair, random_shape, still
 from shapes import random_quaternion
-
-STILL = (1.0, 0.0, 0.0, 0.0)
-ROUND = ("sphere", "capsule")
-CONVEX = ("sphere", "capsule", "box", "hull")
-
-
-@entry
-def _place(shapes, where, placed):
-    distance.place_shapes(shapes, where, placed)
-
-
-@entry
-def _collide(shapes, placed, a, b, margin, contact, touch, count):
-    return collide.collide(shapes, placed, a, b, margin, contact, touch, count)
-
-
-@entry
-def _gap_of(shapes, placed, a, b):
-    return collide.gap_of(shapes, placed, a, b)
-
-
-@entry
-def _distance(shapes, placed, s, x, y, z):
-    return distance.distance(shapes, placed, s, (x, y, z))
-
-
-@entry
-def _impacts(shapes, before, after, scratch, slop, out):
-    """before and after: (k, 3, 7)."""
-    for k in range(len(before)):
-        out[k] = time_of_impact(shapes, before[k], after[k], scratch, 0, 1, slop)
-
-
-class Pair:
-    """Two shapes on two bodies."""
-
-    def __init__(self, first, second, friction=(0.5, 0.5), bounce=(0.0, 0.0)):
-        self.given = (first, second)
-        self.shapes = build_shapes([1, 2], [first, second], friction, bounce, [0, 0], [1, 2])
-        self.where = np.zeros((3, 7))
-        self.where[:, 3] = 1.0
-        self.placed = new_placed(self.shapes)
-        self.move()
-
-    def move(self, place=(0.0, 0.0, 0.0), turn=STILL, place2=(0.0, 0.0, 0.0), turn2=STILL):
-        self.where[1], self.where[2] = [*place, *turn], [*place2, *turn2]
-        _place(self.shapes, self.where, self.placed)
-        return self
-
-    def gap(self, a=0, b=1):
-        gap, *n = _gap_of(self.shapes, self.placed, a, b)
-        return gap, np.array(n)
-
-    def hits(self, margin=0.01, a=0, b=1, capacity=200, count=0):
-        """Contacts and their integers."""
-        contact, touch = np.full((capacity, CONTACT_COLUMNS), np.nan), np.full((capacity, TOUCH_COLUMNS), -7)
-        found = _collide(self.shapes, self.placed, a, b, margin, contact, touch, count)
-        assert np.isnan(contact[:count]).all() and found <= capacity
-        return contact[count:found], touch[count:found]
-
-    def impacts(self, before, after, slop=1e-4):
-        """Times of impact of many motions; both (k, 3, 7)."""
-        out = np.full(len(before), np.nan)
-        _impacts(self.shapes, before, after, new_placed(self.shapes), slop, out)
-        return out
-
-    def gap_along(self, before, after, times):
-        """Gaps at times of a motion from before to after, (3, 7) each."""
-        turns = [
-            Slerp([0, 1], Rotation.from_quat([before[k, 3:], after[k, 3:]], scalar_first=True))(times).as_quat(
-                scalar_first=True
-            )
-            for k in (1, 2)
-        ]
-        gaps = []
-        for k, t in enumerate(times):
-            places = (1 - t) * before[:, :3] + t * after[:, :3]
-            gaps.append(self.move(places[1], turns[0][k], places[2], turns[1][k]).gap()[0])
-        return np.array(gaps)
-
-    def distance(self, s, points):
-        return np.array([_distance(self.shapes, self.placed, s, *p)[0] for p in np.atleast_2d(points)])
-
-    def support(self, s, directions):
-        """How far the shape reaches along world directions (k, 3), from its own corners: no kernel involved."""
-        turn = Rotation.from_quat(self.where[s + 1, 3:], scalar_first=True)
-        given = self.given[s]
-        radius = getattr(given, "radius", 0.0)
-        if isinstance(given, Sphere):
-            corners = np.array([given.center])
-        elif isinstance(given, Capsule):
-            corners = np.array([given.start, given.end])
-        elif isinstance(given, Box):
-            signs = np.array(list(itertools.product((-1, 1), repeat=3)))
-            corners = Rotation.from_quat(given.rotation, scalar_first=True).apply(signs * given.half) + given.center
-        else:
-            corners = given.points.copy()
-        corners = turn.apply(corners) + self.where[s + 1, :3]
-        return (directions @ corners.T).max(axis=1) + radius
-
-    def separation(self, directions):
-        """How far a is beyond b along directions from b to a; the signed distance is the largest of all."""
-        return -self.support(0, -directions) - self.support(1, directions)
-
-
-def random_shape(rng, kind):
-    if kind == "sphere":
-        return Sphere(rng.uniform(0.05, 0.5), tuple(rng.normal(size=3) * 0.1))
-    if kind == "capsule":
-        return Capsule(rng.uniform(0.02, 0.3), tuple(rng.normal(size=3) * 0.3), tuple(rng.normal(size=3) * 0.3))
-    if kind == "box":
-        return Box(tuple(rng.uniform(0.02, 0.5, 3)), tuple(rng.normal(size=3) * 0.1), tuple(random_quaternion(rng)))
-    # few enough points that none is left out
-    return Hull(rng.normal(size=(int(rng.integers(4, 40)), 3)) * rng.uniform(0.05, 0.4, 3))
-
-
-def random_pair(rng, kind, other, spread):
-    pair = Pair(random_shape(rng, kind), random_shape(rng, other))
-    return pair.move(rng.normal(size=3) * spread, random_quaternion(rng), (0, 0, 0), random_quaternion(rng))
-
-
-def directions(rng, count):
-    n = rng.normal(size=(count, 3))
-    return n / np.linalg.norm(n, axis=1, keepdims=True)
-
-
-PAIRS = list(itertools.combinations_with_replacement(CONVEX, 2))
 
 
 @pytest.mark.parametrize(("kind", "other"), PAIRS)
@@ -403,19 +269,6 @@ def test_capacity_is_never_passed(rng):
             assert (len(contact) > 0) == (count < capacity)
 
 
-def floor_grid(half=0.8, thick=0.2, cell=0.05):
-    """A slab with its top at 0, and its corners and a net of points on its top."""
-    size = np.array([half, half, thick / 2])
-    count = 2 * np.ceil(size / cell).astype(int) + 7
-    axes = [(np.arange(n) - 0.5 * (n - 1)) * cell for n in count]
-    q = np.abs(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)) - size
-    values = np.linalg.norm(np.maximum(q, 0.0), axis=-1) + np.minimum(q.max(axis=-1), 0.0)
-    net = np.linspace(-half, half, 9)
-    x, y = (a.ravel() for a in np.meshgrid(net, net))
-    middle = np.array([0.0, 0.0, -thick / 2])
-    return Grid(values, middle, cell, size, np.column_stack([x, y, np.zeros_like(x)]))
-
-
 def test_things_on_a_grid(figure):
     floor = floor_grid()
     cases = {
@@ -441,158 +294,6 @@ def test_grids_touch_each_other():
     contact, _ = pair.move((0.1, 0.1, 0.199)).hits(0.02)
     assert len(contact) >= 3 and np.allclose(normals(contact), [0, 0, 1], atol=1e-6)
     assert np.allclose(contact[:, GAP], -0.001, atol=1e-3)
-
-
-SHOTS = 10_000
-SPEED = 20.0 / 24.0  # metres a frame
-TARGETS = {"wall": Box((0.01, 0.5, 0.5)), "forearm": Capsule(0.03, (0.0, -0.13, 0.0), (0.0, 0.13, 0.0))}
-
-
-def still(count):
-    """(count, 3, 7) of bodies at rest in the origin."""
-    where = np.zeros((count, 3, 7))
-    where[:, :, 3] = 1.0
-    return where
-
-
-def shots(rng, target):
-    """A ball on its way through some point of the target."""
-    way = directions(rng, SHOTS)
-    aim = rng.uniform(-1.0, 1.0, (SHOTS, 3)) * ([0.0, 0.4, 0.4] if target == "wall" else [0.0, 0.12, 0.0])
-    before, after = still(SHOTS), still(SHOTS)
-    start = rng.uniform(0.1, 0.9, (SHOTS, 1))
-    before[:, 1, :3], after[:, 1, :3] = aim - start * SPEED * way, aim + (1 - start) * SPEED * way
-    before[:, 1, 3:] = after[:, 1, 3:] = random_quaternion(rng, SHOTS)
-    return before, after
-
-
-def sampled_gaps(pair, before, after, count):
-    """The least gap of a ball to a target in the origin on its way, by distances alone."""
-    t = np.linspace(0.0, 1.0, count)[:, None, None]
-    points = (1 - t) * before[:, 1, :3] + t * after[:, 1, :3]
-    given = pair.given[1]
-    if isinstance(given, Box):
-        q = np.abs(points) - given.half
-        d = np.linalg.norm(np.maximum(q, 0.0), axis=-1) + np.minimum(q.max(axis=-1), 0.0)
-    else:
-        q = points.copy()
-        q[..., 1] -= np.clip(q[..., 1], given.start[1], given.end[1])
-        d = np.linalg.norm(q, axis=-1) - given.radius
-    return d - pair.given[0].radius
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("radius", [0.05, 0.025])
-def test_no_shot_passes_a_thin_target(target, radius, rng, figure):
-    """A ball at 20 m/s, a step a frame. The time is right: the gap is open before it and the slop at it."""
-    pair = Pair(Sphere(radius), TARGETS[target])
-    before, after = shots(rng, target)
-    times = pair.impacts(before, after)
-    samples = sampled_gaps(pair, before, after, 201)
-    starts_apart = samples[0] > 1e-3
-    assert starts_apart.sum() > 0.6 * SHOTS
-    assert (samples.min(axis=0) < 0.0).all(), "every shot is a hit"
-    figure(f"{target}, ball of {radius} m: shots that pass", (times[starts_apart] > 1.0).sum(), 0)
-    places = before[:, 1, :3] + times[:, None] * (after - before)[:, 1, :3]
-    at = before.copy()
-    at[:, 1, :3] = places
-    there = sampled_gaps(pair, at, at, 1)[0][starts_apart]
-    figure(f"{target}, ball of {radius} m: gap at the impact less the slop", np.abs(there - 1e-4).max(), 2e-6)
-    earlier = (np.linspace(0.0, 1.0, 201)[:, None] < times - 1e-6) & starts_apart
-    assert (samples[earlier] > 1e-4 - 1e-9).all()
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_near_misses_are_misses(target, rng, figure):
-    """Balls that come no nearer than 1 mm to 5 cm, by a plane between them and the target; and the same nearer by
-    that much: hits of the outermost skin."""
-    pair = Pair(Sphere(0.05), TARGETS[target])
-    before, after = shots(rng, target)
-    way = (after - before)[:, 1, :3]
-    side = np.cross(way, directions(rng, SHOTS))
-    side /= np.linalg.norm(side, axis=1, keepdims=True)
-    given = TARGETS[target]
-    if target == "wall":
-        top = np.sign(side) * given.half
-    else:
-        top = np.where(side[:, 1:2] > 0.0, given.end, given.start) + given.radius * side
-    clear = 10.0 ** rng.uniform(-3.0, np.log10(0.05), (SHOTS, 1))
-    share = rng.uniform(0.2, 0.8, (SHOTS, 1))
-    for sign, name in ((1.0, "misses told as hits"), (-1.0, "hits told as misses")):
-        middle = top + (0.05 + sign * clear) * side
-        before[:, 1, :3], after[:, 1, :3] = middle - share * way, middle + (1 - share) * way
-        least = sampled_gaps(pair, before, after, 201)
-        times = pair.impacts(before, after)
-        if sign > 0.0:
-            assert (least > 1e-3 - 1e-9).all() and (least.min(axis=0) < clear[:, 0] + 1e-3).mean() > 0.9
-            wrong = times != 2.0
-        else:
-            wrong = (times > 1.0) & (least[0] > 1e-3)
-        figure(f"{target}: {name}, by 1 mm or more", wrong.sum(), 0)
-
-
-@pytest.mark.parametrize(("kind", "other"), [*PAIRS, ("box", "plane"), ("capsule", "plane"), ("box", "grid")])
-def test_tumbling_pairs_against_sampling(kind, other, rng, figure):
-    """Both move and turn by up to half a turn. Hits come no later than the first sample that overlaps, misses have
-    none, and at the time told the gap is the slop."""
-    wrong = worst = 0.0
-    hits = misses = 0
-    for _ in range(60):
-        second = (
-            Plane((0, 0, 1), -0.3)
-            if other == "plane"
-            else floor_grid()
-            if other == "grid"
-            else random_shape(rng, other)
-        )
-        pair = Pair(random_shape(rng, kind), second)
-        before, after = still(1), still(1)
-        middle = directions(rng, 1)[0] * rng.uniform(0.0, 0.8)
-        way = directions(rng, 1)[0] * rng.uniform(0.2, 1.5)
-        before[0, 1, :3], after[0, 1, :3] = middle - way, middle + way
-        spin = Rotation.from_rotvec(directions(rng, 2) * rng.uniform(0.0, 3.0, (2, 1)))
-        first = Rotation.random(2, random_state=int(rng.integers(1 << 30)))
-        before[0, 1:, 3:], after[0, 1:, 3:] = (
-            first.as_quat(scalar_first=True),
-            (first * spin).as_quat(scalar_first=True),
-        )
-        if other in ("plane", "grid"):
-            before[0, 2, 3:] = after[0, 2, 3:] = STILL
-        t = pair.impacts(before, after)[0]
-        steps = np.linspace(0.0, 1.0, 300)
-        gaps = pair.gap_along(before[0], after[0], steps)
-        if gaps[0] < 1e-3:
-            continue
-        if t > 1.0:
-            misses += 1
-            wrong = max(wrong, 1e-4 - gaps.min())
-        else:
-            hits += 1
-            worst = max(worst, abs(pair.gap_along(before[0], after[0], np.array([t]))[0] - 1e-4))
-            assert (gaps[steps < t - 1e-6] > 1e-4 - 1e-9).all()
-    assert hits > 3 and hits + misses > 15
-    figure.note(f"{kind}, {other}: tumbling hits, misses", f"{hits}, {misses}")
-    figure(f"{kind}, {other}: gap at the impact", worst, 2e-6)
-    figure(f"{kind}, {other}: overlap of a miss", max(wrong, 0.0), 0.0)
-
-
-def test_a_touching_start():
-    """Closing is an impact at once; parting, sliding and resting are none; parting and coming back is one later."""
-    pair = Pair(Sphere(0.1), Plane())
-    before, after = still(5), still(5)
-    before[:, 1, 2] = 0.1
-    after[:, 1, :3] = [[0, 0, 0.0], [0, 0, 0.5], [0.5, 0, 0.1], [0, 0, 0.1], [0.3, 0, 0.0999]]
-    assert list(pair.impacts(before, after, 1e-3)) == [0.0, 2.0, 2.0, 2.0, 0.0]
-    # a rod whose lower end stands on the ground, turning: up and away with one end, down with the other
-    rod = Pair(Capsule(0.1, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)), Plane())
-    before, after = still(2), still(2)
-    tilt = Rotation.from_euler("y", [[-10], [-60]], degrees=True).as_quat(scalar_first=True)
-    before[:, 1, 2] = after[:, 1, 2] = 0.1
-    before[0, 1, 3:], after[0, 1, 3:] = tilt[0], tilt[1]
-    before[1, 1, 3:], after[1, 1, 3:] = tilt[1], Rotation.from_euler("y", 20, degrees=True).as_quat(scalar_first=True)
-    times = rod.impacts(before, after, 1e-3)
-    assert times[0] == 2.0
-    assert 0.7 < times[1] <= 0.751
 
 
 sizes = st.floats(1e-3, 100.0)
