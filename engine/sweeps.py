@@ -98,20 +98,9 @@ def keep_ties(rows, at, ties):
 @kernel
 def solve_ties(rows, at, ties):
     """FORCE from FREE_RATE by the tie rows kept at `at`."""
-    tied, b, p = rows.tied, rows.row[FREE_RATE], rows.row[FORCE]
     end = at + ties
-    for k in range(at, end):
-        if tied[k, k] > 0.0:
-            f = b[k] / tied[k, k]
-            for i in range(k + 1, end):
-                b[i] -= f * tied[k, i]
-    for k in range(end - 1, at - 1, -1):
-        p[k] = 0.0
-        if tied[k, k] > 0.0:
-            total = b[k]
-            for j in range(k + 1, end):
-                total += tied[k, j] * p[j]
-            p[k] = -total / tied[k, k]
+    _take_out(rows.tied, rows.row[FREE_RATE], at, end, end)
+    _put_back(rows.tied, rows.row[FREE_RATE], rows.row[FORCE], at, end, end)
 
 
 @part
@@ -122,24 +111,35 @@ def solve_island(rows, first, last, ties, least, lasts):
     below 0 there is no friction.
     Returns the sweeps taken.
     """
-    matrix, b, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     size = 3 * (last - first)
-    for k in range(ties):
-        if matrix[k, k] > 0.0:
-            f = b[k] / matrix[k, k]
-            for i in range(k + 1, size):
-                b[i] -= f * matrix[k, i]
+    _take_out(rows.matrix, rows.row[FREE_RATE], 0, ties, size)
     taken = 0
     if ties < size:
         taken = _sweep(rows, first, last, ties, least, lasts)
-    for k in range(ties - 1, -1, -1):
+    _put_back(rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], 0, ties, size)
+    return taken
+
+
+@kernel
+def _take_out(matrix, b, first, ties, end):
+    """Forwards through the eliminated rows `first` to `ties`: what the rows behind them still have to do."""
+    for k in range(first, ties):
+        if matrix[k, k] > 0.0:
+            f = b[k] / matrix[k, k]
+            for i in range(k + 1, end):
+                b[i] -= f * matrix[k, i]
+
+
+@kernel
+def _put_back(matrix, b, p, first, ties, end):
+    """Backwards: the eliminated rows' forces, from those of the rows behind them."""
+    for k in range(ties - 1, first - 1, -1):
         p[k] = 0.0
         if matrix[k, k] > 0.0:
             total = b[k]
-            for j in range(k + 1, size):
+            for j in range(k + 1, end):
                 total += matrix[k, j] * p[j]
             p[k] = -total / matrix[k, k]
-    return taken
 
 
 @kernel
