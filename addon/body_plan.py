@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .parts import LEFT, MIDDLE, RIGHT
+from .parts import LEFT, RIGHT
 
 # Distances in parts of the rig's size: what is still the same spot in a mirror, what lies in the middle.
 MIRROR_SLACK = 0.04
@@ -117,17 +117,6 @@ class Plan:
     stature: float = 0.0
     offsets: np.ndarray | None = None
 
-    def sides(self, tree: Tree) -> list[str | None]:
-        """Which side each bone is on, None where facing or the mirror cannot be told."""
-        if self.lateral is None or self.up is None or self.forward is None:
-            return [None] * len(self.roles)
-        left = np.cross(self.up, self.forward)
-        sign = 1.0 if left @ self.lateral > 0.0 else -1.0
-        return [
-            MIDDLE if abs(off) < IN_THE_MIDDLE * tree.size else LEFT if off * sign > 0.0 else RIGHT
-            for off in offsets(tree, self)
-        ]
-
 
 def offsets(tree: Tree, plan: Plan) -> np.ndarray:
     """(n,) how far each bone's subtree lies from the middle, along `lateral`."""
@@ -137,8 +126,19 @@ def offsets(tree: Tree, plan: Plan) -> np.ndarray:
     return plan.offsets
 
 
-def find(tree: Tree) -> Plan:
-    """The body in a tree of bones, as far as there is one."""
+def left_of(tree: Tree, plan: Plan, sides: Sequence[str | None]) -> float:
+    """On which side of the mirror those bones lie that are known to be on the left: +1 or -1, 0 for unknown."""
+    aside = offsets(tree, plan)
+    votes = sum(
+        np.sign(aside[bone]) * (1.0 if side == LEFT else -1.0)
+        for bone, side in enumerate(sides)
+        if side in (LEFT, RIGHT) and abs(aside[bone]) > IN_THE_MIDDLE * tree.size
+    )
+    return float(np.sign(votes))
+
+
+def find(tree: Tree, sides: Sequence[str | None] = ()) -> Plan:
+    """The body in a tree of bones, as far as there is one; sides: those known of bones, which tell where it faces."""
     plan = Plan([None] * len(tree.parents))
     if len(tree.parents) < 6 or not _mirror(tree, plan):
         return plan
@@ -148,6 +148,9 @@ def find(tree: Tree) -> Plan:
     legs, arms = _legs_and_arms(tree, plan, pairs)
     joints = {limb: _fit(tree, plan, limb, is_leg=limb in legs[1:]) for limb in (*arms[1:], *legs[1:])}
     _stand(tree, plan, legs, arms, joints)
+    left = left_of(tree, plan, sides)
+    if left:
+        plan.forward = left * np.cross(plan.lateral, plan.up)
     _name_trunk(tree, plan, legs, arms)
     for limb, cut in joints.items():
         _name_limb(tree, plan, limb, cut, is_leg=limb in legs[1:])
@@ -277,16 +280,16 @@ def _stand(tree: Tree, plan: Plan, legs, arms, joints: dict) -> None:
     """Which way is up and which forward, and how tall the body stands."""
     ends = np.array([tree.ends[joints[limb][0][-1]] for limb in legs[1:]])
     ankles = np.array([_ankle(tree, joints[limb]) for limb in legs[1:]])
-    feet = (ends - ankles).sum(axis=0)
+    feet = np.sum([_toes(tree, joints[limb]) for limb in legs[1:]], axis=0) - ankles.sum(axis=0)
     hip, shoulder = (np.mean([tree.heads[joints[limb][0][joints[limb][1]]] for limb in pair[1:]], axis=0)
                      for pair in (legs, arms))  # fmt: skip
     up = hip - ankles.mean(axis=0)
     up -= (up @ plan.lateral) * plan.lateral
     plan.up = up / max(float(np.linalg.norm(up)), 1e-30)
-    # Toes point ahead and knees bend ahead; on four legs the shoulders are ahead of the hips, a person's above them.
+    # Toes point ahead, so do a person's bent knees; on four legs the shoulders are ahead of the hips, not above.
     knees = np.mean([tree.heads[joints[limb][0][joints[limb][2]]] for limb in legs[1:]], axis=0)
     upright = ((shoulder - hip) @ plan.up / max(float(np.linalg.norm(shoulder - hip)), 1e-30)) ** 2
-    ahead = feet + 2.0 * knees - hip - ankles.mean(axis=0) + (1.0 - upright) * (shoulder - hip)
+    ahead = feet + upright**4 * (2.0 * knees - hip - ankles.mean(axis=0)) + (1.0 - upright) * (shoulder - hip)
     ahead -= (ahead @ plan.up) * plan.up + (ahead @ plan.lateral) * plan.lateral
     if np.linalg.norm(ahead) > FACING_LEAST * tree.size:
         plan.forward = ahead / np.linalg.norm(ahead)
@@ -298,6 +301,13 @@ def _ankle(tree: Tree, cut: tuple[list[int], int, int, int]) -> np.ndarray:
     """Where a limb's hand or foot begins, or its end without one."""
     path, _, _, foot = cut
     return tree.heads[path[foot]] if foot < len(path) else tree.ends[path[-1]]
+
+
+def _toes(tree: Tree, cut: tuple[list[int], int, int, int]) -> np.ndarray:
+    """The middle of all that a foot ends in."""
+    path, _, _, foot = cut
+    below = tree.below[path[foot]] if foot < len(path) else path[-1:]
+    return np.mean([tree.ends[bone] for bone in below if not tree.children[bone]], axis=0)
 
 
 def _name_trunk(tree: Tree, plan: Plan, legs, arms) -> None:

@@ -92,7 +92,7 @@ class _Search:
         self.parents = [place.get(above[bone], -1) for bone in kept]
         self.said = [said[bone] for bone in kept]
         self.tree = body_plan.Tree.build(self.parents, heads[kept], tails[kept])
-        self.plan = body_plan.find(self.tree)
+        self.plan = body_plan.find(self.tree, [one.side for one in self.said])
         self.roles: list[str | None] = [None] * len(kept)
         self.side_of: list[str | None] = [None] * len(kept)
         self.named = {one.role for one in self.said if one.role}
@@ -217,14 +217,9 @@ class _Search:
         plan = self.plan
         if plan.lateral is None:
             return 0.0
-        aside = body_plan.offsets(self.tree, plan)
-        votes = sum(
-            np.sign(aside[k]) * (1.0 if one.side == LEFT else -1.0)
-            for k, one in enumerate(self.said)
-            if one.side in (LEFT, RIGHT) and abs(aside[k]) > body_plan.IN_THE_MIDDLE * self.tree.size
-        )
-        if votes:
-            return float(np.sign(votes))
+        told = body_plan.left_of(self.tree, plan, [one.side for one in self.said])
+        if told:
+            return told
         if plan.up is None:
             return 1.0
         # Blender's characters look along -Y: what does not tell where it looks is taken to do the same.
