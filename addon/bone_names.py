@@ -16,9 +16,11 @@ from .parts import LEFT, MIDDLE, RIGHT
 
 # The first row with a word of the name in it, or with two neighbouring ones written as one, tells the part.
 WORDS: tuple[tuple[str, str], ...] = (
-    ("OTHER", "hair ponytail bang braid skirt cloth cape coat scarf tie ribbon hat accessory necktie sleeve strap "
-     "weapon sword gun shield prop bag belt holster attach socket camera breast bust boob butt lip lips lid eyelid "
-     "eyebrow brow brows cheek nose forehead temple tongue teeth chin antenna mouth face facial skull"),
+    ("OTHER", "hair ponytail bang braid mane skirt cloth cape coat scarf tie ribbon hat accessory necktie sleeve strap "
+     "breast bust boob butt antenna"),
+    ("OTHER", "lip lips lid eyelid eyebrow brow brows cheek nose forehead temple tongue teeth chin mouth face facial "
+     "skull"),
+    ("OTHER", "weapon sword gun shield prop bag belt holster attach socket camera"),
     ("PELVIS", "hipjoint buttock haunch glute lowerbody pelvis hips"),
     ("SPINE", "upperbody lowerback upperback"),
     ("EYE", "eye eyes eyeball"),
@@ -79,6 +81,8 @@ FRONT = {"THIGH": "UPPER_ARM", "SHANK": "LOWER_ARM", "FOOT": "HAND", "TOE": "FIN
 FRONT_WORDS = {"front", "fore", "foreleg", "frontleg"}
 SIDES = dict.fromkeys(("l", "left", "lt", "lft"), LEFT) | dict.fromkeys(("r", "right", "rt", "rgt"), RIGHT)
 SIDES |= dict.fromkeys(("c", "center", "centre", "mid"), MIDDLE)
+# Pieces of something rigid, and things held: no bodies of their own.
+PIECES = frozenset([*WORDS[1][1].split(), *WORDS[2][1].split(), "palm", "metacarpal", "carpal", "眉", "舌", "歯"])
 # What a bone is that is no part of its own. A twist bone shares its limb's turn, an end only marks where one ends, a
 # target is followed by others.
 TWIST_WORDS = {"twist", "roll", "share", "bendy"}
@@ -91,12 +95,14 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
 class Told(NamedTuple):
     """role: of `parts.ROLES`, one with a question mark where the word has several meanings, or None;
     side: None where nothing is said; kind: "TWIST", "END", "TARGET", "OFFSET" or "" for a part of its own;
-    is_ankle: a foot called by its joint, below which a "foot" is its front part."""
+    is_ankle: a foot called by its joint, below which a "foot" is its front part; is_piece: of a face, of a palm, or
+    a thing held."""
 
     role: str | None
     side: str | None
     kind: str
     is_ankle: bool = False
+    is_piece: bool = False
 
 
 def told(name: str) -> Told:
@@ -114,7 +120,7 @@ def told(name: str) -> Told:
         role = next((role for role, keys in JAPANESE for key in keys.split() if key in name), None)
     if role in FRONT and not FRONT_WORDS.isdisjoint(words):
         role = FRONT[role]
-    return Told(role, side, _kind(name, words), "ankle" in words)
+    return Told(role, side, _kind(name, words), "ankle" in words, not PIECES.isdisjoint((*words, *name)))
 
 
 def _role(words: list[str]) -> str | None:

@@ -60,7 +60,8 @@ class PhysicsOperator(RigOperator):
 
 
 class HEFT_OT_add(RigOperator, bpy.types.Operator):
-    """Give the active armature physics: every deforming bone becomes a body"""
+    """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
+    size is guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
@@ -68,7 +69,7 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
-            session.add(rig)
+            session.add(rig, context.scene)
         return {"FINISHED"}
 
 
@@ -270,7 +271,7 @@ class HEFT_OT_copy_to_selected(PhysicsOperator, bpy.types.Operator):
         with live.paused():
             for bone in rig.pose.bones:
                 if bone != active and baker.is_selected(bone):
-                    for name in store.BONE_SETTINGS:
+                    for name in (n for n in store.BONE_SETTINGS if n not in store.BONE_IDENTITY):
                         setattr(bone.heft, name, getattr(active.heft, name))
         live.setting_changed(rig)
         live.mix_changed(rig)

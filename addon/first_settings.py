@@ -1,0 +1,90 @@
+"""What physics starts with on a rig: which bones are bodies, and how big the rig is.
+
+Owns what is asked of Blender for that, and that nothing the user has set is overwritten. Must not know how either is
+guessed.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from . import actions, choosing, constraints, rig_roles, skin, stature
+from .parts import Part
+
+# Constraints that only bound a bone's own motion.
+BOUNDS = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"}
+
+
+def choose_bodies(rig: bpy.types.Object) -> None:
+    """Give every bone its behaviour, where the user has given it none."""
+    chosen = choosing.behaviours(bones_of(rig))
+    for bone, behaviour in zip(rig.pose.bones, chosen, strict=True):
+        if behaviour != "SIMULATED" and not (bone.is_property_set("heft") and bone.heft.is_property_set("behaviour")):
+            bone.heft.behaviour = behaviour
+
+
+def bones_of(rig: bpy.types.Object) -> choosing.Bones:
+    """The rig's bones in the pose's order, as bodies are chosen from them."""
+    bones = list(rig.pose.bones)
+    place = {bone.name: i for i, bone in enumerate(bones)}
+    parts = rig_roles.roles_of(rig)
+    keyed = {curve.data_path for curve in actions.active_curves(rig)}
+    starts = [bone.path_from_id() for bone in bones]
+    moved = {path.partition("]")[0] + "]" for path in keyed if path.startswith("pose.bones[")}
+    return choosing.Bones(
+        names=[bone.name for bone in bones],
+        parents=[place[bone.parent.name] if bone.parent else -1 for bone in bones],
+        heads=np.array([bone.bone.head_local for bone in bones]).reshape(-1, 3),
+        tails=np.array([bone.bone.tail_local for bone in bones]).reshape(-1, 3),
+        deform=[bone.bone.use_deform for bone in bones],
+        keyed=[start in moved for start in starts],
+        pulled=[_is_pulled(bone) for bone in bones],
+        parts=[parts[bone.name] for bone in bones],
+    )
+
+
+def _is_pulled(bone: bpy.types.PoseBone) -> bool:
+    return any(
+        not each.mute and each.type not in BOUNDS and each.name != constraints.CONSTRAINT for each in bone.constraints
+    )
+
+
+def guess_size(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Set the metres in a unit, if the rig is a body of impossible size and the user has not set them."""
+    if not rig.heft.is_property_set("meters_per_unit"):
+        meters = meters_per_unit(rig, scene)
+        if meters != 1.0:
+            rig.heft.meters_per_unit = meters
+
+
+def meters_per_unit(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """How many metres one unit of the scene is likely to mean for this rig."""
+    unit = _unit(rig) * scene.unit_settings.scale_length
+    tall = standing_height(rig, scene)
+    if tall > 0.0:
+        return stature.meters_for_person(tall * unit)
+    roles = {part.role for part in rig_roles.roles_of(rig).values()}
+    if not {"THIGH", "SHANK"} <= roles:
+        return 1.0
+    ends = np.array([[bone.head_local, bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
+    return stature.meters_for_animal(float(np.ptp(ends, axis=0).max()) * unit)
+
+
+def standing_height(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """From the soles to the crown of a rig that stands as people do [armature units]; 0 for any other."""
+    parts = rig_roles.roles_of(rig)
+    heads = np.array([bone.head_local for bone in rig.data.bones]).reshape(-1, 3)
+    tails = np.array([bone.tail_local for bone in rig.data.bones]).reshape(-1, 3)
+    marked = any(bone.use_deform for bone in rig.data.bones)
+    used = [
+        parts[bone.name] if bone.use_deform or not marked else Part("OTHER", parts[bone.name].side)
+        for bone in rig.data.bones
+    ]
+    spots = [*skin.points(rig, scene).values()]
+    return stature.of_person(used, heads, tails, np.concatenate(spots) if spots else None)
+
+
+def _unit(rig: bpy.types.Object) -> float:
+    """Units of the scene in one of the armature."""
+    return abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
