@@ -41,6 +41,8 @@ class Bones:
 
 def behaviours(bones: Bones) -> list[str]:
     """SIMULATED, IGNORED, or ANIMATED for a bone that is no body of its own but would not ride along by itself."""
+    if not bones.names:
+        return []
     candidates = _candidates(bones)
     above = joining.holders(bones.parents, bones.heads, bones.tails, candidates)
     rides = _riders(bones, candidates, above)
