@@ -26,8 +26,8 @@ NO_LENGTH = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Bones:
-    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, keyed, pulled (n,): moves a skin, has keys,
-    is moved by constraints; parts (n,)."""
+    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, keyed, connected (n,): moves a skin, has
+    keys, cannot leave its parent's tail; parts (n,)."""
 
     names: Sequence[str]
     parents: Sequence[int]
@@ -35,12 +35,12 @@ class Bones:
     tails: np.ndarray
     deform: Sequence[bool]
     keyed: Sequence[bool]
-    pulled: Sequence[bool]
+    connected: Sequence[bool]
     parts: Sequence[Part]
 
 
 def behaviours(bones: Bones) -> list[str]:
-    """SIMULATED, IGNORED, or ANIMATED for a bone that is no body of its own but would not ride along by itself."""
+    """SIMULATED or IGNORED, one a bone."""
     if not bones.names:
         return []
     candidates = _candidates(bones)
@@ -48,15 +48,9 @@ def behaviours(bones: Bones) -> list[str]:
     rides = _riders(bones, candidates, above)
     if all(rides[i] or not candidates[i] for i in range(len(rides))):
         rides = [False] * len(rides)
-    out = []
-    for bone, is_candidate in enumerate(candidates):
-        if not is_candidate:
-            out.append("IGNORED")
-        elif not rides[bone]:
-            out.append("SIMULATED")
-        else:
-            out.append("IGNORED" if above[bone] < 0 or _follows(bones, bone, above[bone]) else "ANIMATED")
-    return out
+    return [
+        "SIMULATED" if is_candidate and not rides[bone] else "IGNORED" for bone, is_candidate in enumerate(candidates)
+    ]
 
 
 def _candidates(bones: Bones) -> list[bool]:
@@ -90,7 +84,7 @@ def _riders(bones: Bones, candidates: Sequence[bool], above: Sequence[int]) -> l
             or same
             or (part.role == "PELVIS" and part.side != MIDDLE and has_pelvis and holder >= 0)
             # In a body, what carries the pelvis or hangs beside it moves the rig and is no part of it.
-            or (has_pelvis and part.role == "OTHER" and not of_body[bone])
+            or (has_pelvis and part.role == "OTHER" and not of_body[bone] and not _leads(bones, bone, candidates))
             or (_has_no_length(bones, bone, below[bone], size) and parts.count((part, True)) > 1)
         )
     return out
@@ -116,16 +110,12 @@ def _of_body(bones: Bones, above: Sequence[int]) -> list[bool]:
     return out
 
 
+def _leads(bones: Bones, bone: int, candidates: Sequence[bool]) -> bool:
+    """Is another connected to its tail? That one cannot be moved without it."""
+    return any(parent == bone and bones.connected[kid] and candidates[kid] for kid, parent in enumerate(bones.parents))
+
+
 def _has_no_length(bones: Bones, bone: int, below: list[int], size: float) -> bool:
     """Does all that hangs on it hang on its very head, or is it a point itself?"""
     ends = bones.heads[below] if below else bones.tails[[bone]]
     return bool((np.linalg.norm(ends - bones.heads[bone], axis=1) < NO_LENGTH * size).all())
-
-
-def _follows(bones: Bones, bone: int, holder: int) -> bool:
-    """Does the bone ride on that body by the rig's own parents, with nothing that pulls it elsewhere?"""
-    while bone >= 0 and bone != holder:
-        if bones.pulled[bone]:
-            return False
-        bone = bones.parents[bone]
-    return bone == holder

@@ -9,11 +9,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions, choosing, constraints, rig_roles, skin, stature
+from . import actions, choosing, rig_roles, skin, stature
 from .parts import Part
-
-# Constraints that only bound a bone's own motion.
-BOUNDS = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"}
 
 
 def choose_bodies(rig: bpy.types.Object) -> None:
@@ -39,14 +36,8 @@ def bones_of(rig: bpy.types.Object) -> choosing.Bones:
         tails=np.array([bone.bone.tail_local for bone in bones]).reshape(-1, 3),
         deform=[bone.bone.use_deform for bone in bones],
         keyed=[start in moved for start in starts],
-        pulled=[_is_pulled(bone) for bone in bones],
+        connected=[bone.bone.use_connect for bone in bones],
         parts=[parts[bone.name] for bone in bones],
-    )
-
-
-def _is_pulled(bone: bpy.types.PoseBone) -> bool:
-    return any(
-        not each.mute and each.type not in BOUNDS and each.name != constraints.CONSTRAINT for each in bone.constraints
     )
 
 

@@ -24,20 +24,22 @@ def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_bod
     """
     found = [_above(parents, is_body, bone) for bone in range(len(parents))]
     bodies = np.flatnonzero(np.asarray(is_body, dtype=bool))
-    roots = [int(body) for body in bodies if found[body] < 0]
-    if len(roots) < 2:
+    alone = [bone for bone, holder in enumerate(found) if holder < 0 and parents[bone] >= 0]
+    # Bodies first: what only rides takes them as they hang then.
+    alone.sort(key=lambda bone: not is_body[bone])
+    if not alone or not len(bodies):
         return found
     near = SAME * max(float(np.ptp(np.concatenate([heads, tails]), axis=0).max()), 1e-30)
     ends = np.concatenate([heads, tails], axis=1)
     # One that lies where an ancestor lies comes before one that only begins where a nearer ancestor begins.
     for width in (6, 3):
         alike: dict[int, np.ndarray] = {}
-        for root in roots:
-            above = parents[root]
-            while above >= 0 and found[root] < 0:
+        for bone in alone:
+            above = parents[bone]
+            while above >= 0 and found[bone] < 0:
                 if above not in alike:
                     alike[above] = bodies[np.abs(ends[bodies, :width] - ends[above, :width]).max(axis=1) < near]
-                found[root] = next((int(body) for body in alike[above] if not _hangs_on(found, int(body), root)), -1)
+                found[bone] = next((int(body) for body in alike[above] if not _hangs_on(found, int(body), bone)), -1)
                 above = parents[above]
     return found
 
