@@ -18,14 +18,14 @@ from .parts import LEFT, MIDDLE, RIGHT
 WORDS: tuple[tuple[str, str], ...] = (
     ("OTHER", "hair ponytail bang braid mane skirt cloth cape coat scarf tie ribbon hat accessory necktie sleeve strap "
      "breast bust boob butt antenna"),
-    ("OTHER", "lip lips lid eyelid eyebrow brow brows cheek nose forehead temple tongue teeth chin mouth face facial "
-     "skull"),
-    ("OTHER", "weapon sword gun shield prop bag belt holster attach socket camera"),
+    ("OTHER", "lip lips lid eyelid eyebrow brow brows cheek nose forehead temple tongue teeth chin mouth skull"),
+    ("OTHER", "weapon sword gun shield prop bag belt holster attach attachment socket camera"),
     ("PELVIS", "hipjoint buttock haunch glute lowerbody pelvis hips"),
     ("SPINE", "upperbody lowerback upperback"),
     ("EYE", "eye eyes eyeball"),
     ("EAR", "ear ears"),
     ("JAW", "jaw mandible beak"),
+    ("OTHER", "face facial"),
     ("FRILL", "feather feathers fin fins"),
     ("WING", "wing wings"),
     ("TOE", "toe toes toebase ball toeend metatarsal metatarsals footfinger footthumb"),
@@ -82,7 +82,9 @@ FRONT_WORDS = {"front", "fore", "foreleg", "frontleg"}
 SIDES = dict.fromkeys(("l", "left", "lt", "lft"), LEFT) | dict.fromkeys(("r", "right", "rt", "rgt"), RIGHT)
 SIDES |= dict.fromkeys(("c", "center", "centre", "mid"), MIDDLE)
 # Pieces of something rigid, and things held: no bodies of their own.
-PIECES = frozenset([*WORDS[1][1].split(), *WORDS[2][1].split(), "palm", "metacarpal", "carpal", "眉", "舌", "歯"])
+PIECES = frozenset(
+    [*WORDS[1][1].split(), *WORDS[2][1].split(), "face", "palm", "metacarpal", "carpal", "眉", "舌", "歯"]
+)
 # What a bone is that is no part of its own. A twist bone shares its limb's turn, an end only marks where one ends, a
 # target is followed by others.
 TWIST_WORDS = {"twist", "roll", "share", "bendy"}

@@ -60,7 +60,7 @@ def _counts(one: Told) -> bool:
 def _by_the_way(one: Told, above: str | None, side: str | None) -> tuple[str, str | None]:
     """Role and side of a bone that does not count: an end or a twist is a piece of what it hangs on."""
     side = one.side or side
-    if one.kind in ("END", "OFFSET") and above not in (None, "OTHER"):
+    if (one.kind in ("END", "OFFSET") and above not in (None, "OTHER")) or (one.kind == "TWIST" and above in LIMBS):
         return above, side
     if one.kind == "TARGET" or one.role is None or one.role.endswith("?") or one.role in ("OTHER", "FRILL"):
         return (above or "OTHER") if one.kind == "TWIST" else "OTHER", side

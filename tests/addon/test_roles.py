@@ -1,43 +1,273 @@
-"""Roles guessed from bone names, and the strength they give."""
+"""What bones are: against skeletons labelled by hand, with their names and without."""
 
 from __future__ import annotations
 
+import io
+import time
+from contextlib import redirect_stdout
+
+import addon_utils
 import bpy
+import numpy as np
 import pytest
 
+import conventions
 import rigs
-from heft.addon import roles, session, settings
+import skeletons
+from heft.addon import choosing, first_settings, rig_roles, roles, session, settings
+from heft.addon.parts import JOINT_OF_ROLE, ROLES, Part
+
+RIGHT_WITH_NAMES, RIGHT_BY_SHAPE = 95.0, 80.0
+GENERATED = {
+    "basic_human": skeletons.BASIC_HUMAN, "human": skeletons.HUMAN, "horse": skeletons.HORSE, "bird": skeletons.BIRD,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("role", "names"),
-    [
-        ("shoulder", ("upper_arm.L", "DEF-upper_arm.L", "mixamorig:LeftArm", "upperarm_l", "Bip01 L UpperArm", "RArm")),
-        ("elbow", ("forearm.R", "mixamorig:RightForeArm", "lowerarm_r", "lowerarm01.L", "LeftForeArm")),
-        ("wrist", ("hand.L", "LeftHand", "hand_r", "wrist.L")),
-        ("hip", ("thigh.L", "mixamorig:LeftUpLeg", "thigh_l", "upperleg01.L", "Bip01 R Thigh")),
-        ("knee", ("shin.R", "mixamorig:RightLeg", "calf_l", "lowerleg01.R")),
-        ("ankle", ("foot.L", "LeftFoot", "foot_r")),
-        ("spine", ("spine.003", "Spine1", "chest", "spine_02", "LowerBack", "DEF-spine.001", "torso")),
-        ("neck", ("neck", "Neck1", "head", "mixamorig:Head", "neck_01")),
-        ("collar", ("LeftShoulder", "clavicle_l", "shoulder.L")),
-        (
-            None,
-            ("LThumb", "LeftHandIndex1", "hand_finger.L", "LeftToeBase",
-             "bone.001", "tail", "armor", "Ribbon", "hair_front"),
-        ),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_names_in_use(role, names):
-    assert {name: roles.of_name(name) for name in names} == dict.fromkeys(names, role)
+def skeleton_of(rig) -> tuple[skeletons.Skeleton, list[bool]]:
+    bones = list(rig.data.bones)
+    place = {bone.name: i for i, bone in enumerate(bones)}
+    heads, tails = (np.array([getattr(bone, f"{end}_local") for bone in bones]) for end in ("head", "tail"))
+    parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
+    return skeletons.Skeleton([*place], parents, heads, tails), [bone.use_deform for bone in bones]
 
 
-def test_roots_and_the_second_halves_of_limbs_have_none():
-    names = ["spine", "spine.001", "upper_arm.L", "upper_arm.L.001", "forearm.L"]
-    assert roles.of_bodies(names, [-1, 0, 1, 2, 3]) == [None, "spine", "shoulder", None, "elbow"]
-    names = ["hips", "LHipJoint", "LeftUpLeg", "clavicle.L", "upper_arm.L"]
-    assert roles.of_bodies(names, [-1, 0, 1, 0, 3]) == [None, "hip", "hip", "shoulder", "shoulder"]
+def compare(skeleton, truth, names=None, deform=None) -> tuple[float, list, list]:
+    """Per cent of the labelled bones whose role is right, those wrong, and those on the wrong side."""
+    assert set(truth) <= set(skeleton.names), sorted(set(truth) - set(skeleton.names))
+    found = roles.find(
+        names or skeleton.names,
+        skeleton.parents,
+        skeleton.heads,
+        skeleton.tails,
+        deform or [True] * len(skeleton.names),
+    )
+    wrong, swapped = [], []
+    for name, part in zip(skeleton.names, found, strict=True):
+        right, side = truth.get(name, ((part.role,), part.side))
+        if part.role not in right:
+            wrong.append((name, part.role))
+        if {part.side, side} == {"LEFT", "RIGHT"}:
+            swapped.append((name, part.side))
+    return 100.0 * (1.0 - len(wrong) / len(truth)), wrong, swapped
+
+
+def scrambled(skeleton) -> list[str]:
+    return [f"bone_{i:03d}" for i in range(len(skeleton.names))]
+
+
+def check(what: str, skeleton, truth, deform=None) -> None:
+    share, wrong, swapped = compare(skeleton, truth, deform=deform)
+    print(f"{what}: {share:.1f} % of {len(truth)} right {wrong or ''}")
+    assert share >= RIGHT_WITH_NAMES and not swapped, (wrong, swapped)
+
+
+def check_by_shape(what: str, skeleton, truth, deform=None) -> None:
+    share, wrong, swapped = compare(skeleton, truth, scrambled(skeleton), deform)
+    print(f"{what}, names scrambled: {share:.1f} % of {len(truth)} right {wrong or ''}")
+    assert share >= RIGHT_BY_SHAPE and not swapped, (wrong, swapped)
+
+
+@pytest.mark.parametrize("stem", skeletons.RECORDINGS)
+def test_recordings(stem):
+    if not rigs.DATA.exists():
+        pytest.skip("the recordings are not here: shared/data is not part of the project")
+    skeleton, truth = skeletons.recording(stem), skeletons.RECORDINGS[stem]
+    assert set(truth) == set(skeleton.names), "every bone is labelled"
+    check(stem, skeleton, truth)
+    check_by_shape(stem, skeleton, truth)
+
+
+@pytest.mark.parametrize("name", conventions.CONVENTIONS)
+def test_conventions(name):
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS[name])
+    check(name, skeleton, truth)
+
+
+def test_by_shape_alone_whichever_way_it_lies_and_faces():
+    """Turned about any axis a person is the same person; mirrored, left is right."""
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
+    truth = {name: label for name, label in truth.items() if "target" not in name}
+    for turn in (np.eye(3), np.eye(3)[[1, 2, 0]], np.diag([-1.0, 1.0, -1.0]), _about((1.0, 2.0, 3.0), 1.1)):
+        turned = skeleton._replace(heads=skeleton.heads @ turn.T + 3.0, tails=skeleton.tails @ turn.T + 3.0)
+        check_by_shape("plain English, turned", turned, truth)
+    mirror = np.diag([-1.0, 1.0, 1.0])
+    mirrored = skeleton._replace(heads=skeleton.heads @ mirror, tails=skeleton.tails @ mirror)
+    found = roles.find(scrambled(skeleton), mirrored.parents, mirrored.heads, mirrored.tails, [True] * len(truth) * 2)
+    assert found[skeleton.names.index("hand.L")].side == "RIGHT"
+
+
+def _about(axis, angle: float) -> np.ndarray:
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+
+
+def test_chains_are_nothing():
+    heads = np.array([[0.0, 0.0, 0.3 * i] for i in range(8)])
+    tails = heads + np.array([0.0, 0.0, 0.3])
+    found = roles.find([f"bone.{i:03d}" for i in range(8)], [*range(-1, 7)], heads, tails, [True] * 8)
+    assert set(found) == {Part("OTHER", "MIDDLE")}
+    assert roles.find([], [], np.zeros((0, 3)), np.zeros((0, 3)), []) == []
+
+
+@pytest.fixture(scope="module")
+def meshes(tmp_path_factory):
+    """What was read of each glTF file: skeleton, height as found and as guessed [m], behaviours."""
+    if not rigs.DATA.exists():
+        pytest.skip("the meshes are not here: shared/data is not part of the project")
+    found = {}
+    for stem in (*skeletons.MESHES, "babylon_r_hand"):
+        rigs.open_skin(rigs.DATA / "rigs" / f"{stem}.glb", tmp_path_factory.mktemp("skins"))
+        rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        bpy.context.view_layer.objects.active = rig
+        found[stem] = (skeleton_of(rig)[0], *_sized(rig))
+    return found
+
+
+def _sized(rig) -> tuple[float, float, dict[str, str]]:
+    """Heights before and after physics was added [m], and the behaviours it gave."""
+    bpy.ops.heft.add()
+    scale = abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
+    tall = first_settings.standing_height(rig, bpy.context.scene) * scale
+    return tall, tall * rig.heft.meters_per_unit, {bone.name: bone.heft.behaviour for bone in rig.pose.bones}
+
+
+@pytest.mark.parametrize("stem", skeletons.MESHES)
+def test_meshes(meshes, stem):
+    skeleton, truth = meshes[stem][0], skeletons.MESHES[stem]
+    assert set(truth) == set(skeleton.names), "every bone is labelled"
+    check(stem, skeleton, truth)
+    if stem != "RobotExpressive":  # its feet hang on the floor, not on its legs
+        check_by_shape(stem, skeleton, truth)
+
+
+def test_a_hand_alone(meshes):
+    check("babylon_r_hand", meshes["babylon_r_hand"][0], skeletons.HAND)
+
+
+@pytest.fixture(scope="module")
+def generated():
+    """Rigify's rigs as generated, and two as offered: skeleton and which bones deform."""
+    found = {}
+    rigs.new_file()
+    if addon_utils.enable("rigify", default_set=True) is None:
+        pytest.skip("Rigify cannot be enabled in this Blender")
+    for name in ("wolf", *GENERATED):
+        for ob in [*bpy.data.objects]:
+            bpy.data.objects.remove(ob)
+        getattr(bpy.ops.object, f"armature_{name}_metarig_add")()
+        if name not in GENERATED or name == "basic_human":
+            found[f"{name} metarig"] = skeleton_of(bpy.context.object)
+        if name not in GENERATED:
+            continue
+        with redirect_stdout(io.StringIO()):
+            bpy.ops.pose.rigify_generate()
+        found[name] = skeleton_of(bpy.context.object)
+    addon_utils.disable("rigify", default_set=True)
+    return found
+
+
+def test_rigify(generated):
+    check("basic metarig", generated["basic_human metarig"][0], skeletons.METARIG)
+    check_by_shape("basic metarig", generated["basic_human metarig"][0], skeletons.METARIG)
+    check("wolf metarig", generated["wolf metarig"][0], skeletons.WOLF)
+    for name, truth in GENERATED.items():
+        skeleton, deform = generated[name]
+        if "human" in name:
+            assert set(truth) == {n for n, d in zip(skeleton.names, deform, strict=True) if d}, "every bone is labelled"
+        check(f"generated {name}", skeleton, truth, deform)
+    check_by_shape("generated basic_human", generated["basic_human"][0], skeletons.BASIC_HUMAN,
+                   generated["basic_human"][1])  # fmt: skip
+
+
+def test_people_are_as_tall_as_people(meshes, tmp_path):
+    """All files with a person in them, in whatever units."""
+    rows = [(stem, *meshes[stem][1:3]) for stem in skeletons.MESHES]
+    for path in sorted((rigs.DATA / "mocap").glob("*.bvh")):
+        rigs.new_file()
+        with redirect_stdout(io.StringIO()):
+            bpy.ops.import_anim.bvh(filepath=str(skeletons.shortened(path, tmp_path)))
+        rows.append((path.stem, *_sized(bpy.context.object)[:2]))
+    for stem, found, guessed in rows:
+        print(f"{stem:20s} {found:9.3f} units, taken as {guessed:.2f} m")
+    assert len(rows) == 23 and all(1.4 <= guessed <= 2.1 for *_, guessed in rows)
+
+
+def test_sizes_that_may_be_meant_are_left(empty):
+    skeleton, _ = conventions.build(*conventions.CONVENTIONS["plain English"])
+    for size, unit, meters in (
+        (1.0, 1.0, 1.0),
+        (0.45, 1.0, 1.0),
+        (100.0, 1.0, 0.01),
+        (100.0, 0.01, 1.0),
+        (0.004, 1.0, 0),
+    ):
+        rigs.new_file()
+        rig = armature(skeleton, size)
+        bpy.context.scene.unit_settings.scale_length = unit
+        bpy.ops.heft.add()
+        tall = first_settings.standing_height(rig, bpy.context.scene) * unit * rig.heft.meters_per_unit
+        assert rig.heft.meters_per_unit == pytest.approx(meters) if meters else 1.4 < tall < 2.1
+    rig.scale = (250.0,) * 3
+    bpy.context.view_layer.update()
+    assert first_settings.meters_per_unit(rig, bpy.context.scene) == 1.0, "the object's scale counts"
+
+
+def armature(skeleton, size: float = 1.0) -> bpy.types.Object:
+    """A skeleton as a rig, active and in Object Mode."""
+    data = bpy.data.armatures.new("Person")
+    rig = bpy.data.objects.new("Person", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    made = []
+    for name, parent, head, tail in zip(*skeleton, strict=True):
+        bone = data.edit_bones.new(name)
+        away = tail if np.linalg.norm(tail - head) > 1e-4 else head + np.array([0.0, 0.0, 0.01])
+        bone.head, bone.tail = head * size, away * size
+        bone.parent = made[parent] if parent >= 0 else None
+        made.append(bone)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def test_helpers_ride_and_limbs_are_one_piece(empty):
+    skeleton, _ = conventions.build(*conventions.CONVENTIONS["Unreal"])
+    rig = armature(skeleton)
+    rig.pose.bones["head"].heft.behaviour = "LIMP"
+    bpy.ops.heft.add()
+    chosen = {bone.name: bone.heft.behaviour for bone in rig.pose.bones}
+    riding = {name for name, behaviour in chosen.items() if behaviour == "IGNORED"}
+    assert riding == {name for name in chosen if "ik_" in name or "twist" in name or name == "root"}
+    assert chosen.pop("head") == "LIMP", "what the user has set stays"
+    assert {chosen[name] for name in chosen if name not in riding} == {"SIMULATED"}
+
+
+def test_where_nothing_deforms_the_keyed_bones_are_bodies():
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
+    parts = [Part(truth[name][0][0], truth[name][1]) for name in skeleton.names]
+    none, some = [False] * len(parts), [name in ("chest", "neck") for name in skeleton.names]
+    for keyed, wanted in (
+        (some, {"chest", "neck"}),
+        (none, {n for n in skeleton.names if n != "root" and "tar" not in n}),
+    ):
+        bones = choosing.Bones(*skeleton, none, keyed, none, parts)
+        chosen = choosing.behaviours(bones)
+        assert {name for name, one in zip(skeleton.names, chosen, strict=True) if one == "SIMULATED"} == wanted
+
+
+def test_roots_and_the_second_halves_of_limbs_have_no_joint():
+    def joints(*parts):
+        names = tuple(f"{i}" for i in range(len(parts)))
+        known = {name: Part(*part.split()) for name, part in zip(names, parts, strict=True)}
+        return rig_roles.joints_of(names, np.arange(-1, len(parts) - 1), known)
+
+    assert joints("PELVIS MIDDLE", "SPINE MIDDLE", "SPINE MIDDLE", "NECK MIDDLE") == [None, "spine", "spine", "neck"]
+    assert joints("SPINE MIDDLE", "COLLAR LEFT", "UPPER_ARM LEFT", "UPPER_ARM LEFT", "LOWER_ARM LEFT") == [
+        None, "shoulder", "shoulder", None, "elbow",
+    ]  # fmt: skip
+    assert joints("PELVIS MIDDLE", "PELVIS LEFT", "THIGH LEFT", "THIGH LEFT") == [None, "hip", "hip", None]
+    assert set(JOINT_OF_ROLE) <= {name for name, _ in ROLES}
 
 
 def test_a_named_joint_is_as_strong_as_a_persons(empty):
@@ -48,9 +278,49 @@ def test_a_named_joint_is_as_strong_as_a_persons(empty):
     rig.heft.use_strength, rig.heft.total_mass, rig.heft.strength = True, 70.0, 0.5
     bpy.ops.heft.simulate()
     reading = session.last_shown(rig).reading
-    given = settings.controller_of(rig, reading.model, reading.names, reading.frames).strength
-    strengths = dict(zip(reading.names, given, strict=True))
-    assert strengths["spine"] == pytest.approx(0.5 * 70.0 * 687.9 / 69.6, rel=1e-3)
-    assert strengths["forearm"] == pytest.approx(0.5 * 70.0 * 101.4 / 69.6, rel=1e-3)
-    link = reading.names.index("link")
-    assert strengths["link"] == pytest.approx(0.5 * reading.model.strengths[link])
+
+    def strength(name):
+        given = settings.controller_of(rig, reading.model, reading.names, reading.frames).strength
+        return given[reading.names.index(name)]
+
+    assert strength("spine") == pytest.approx(0.5 * 70.0 * 687.9 / 69.6, rel=1e-3)
+    assert strength("forearm") == pytest.approx(0.5 * 70.0 * 101.4 / 69.6, rel=1e-3)
+    assert strength("link") == pytest.approx(0.5 * reading.model.strengths[reading.names.index("link")])
+    fingerprint = rig.heft.fingerprint
+    rig.pose.bones["link"].heft.role = "HEAD"
+    assert strength("link") == pytest.approx(0.5 * 70.0 * 51.0 / 75.0, rel=1e-3), "corrections count"
+    bpy.ops.heft.simulate()
+    assert rig.heft.fingerprint != fingerprint
+
+
+def test_roles_are_corrected_for_all_selected_bones(empty):
+    rig = rigs.post(3)
+    bpy.ops.heft.add()
+    assert rig_roles.roles_of(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.heft.set_role(role="TAIL")
+    rig.pose.bones[1].heft.side = "LEFT"
+    assert [*rig_roles.roles_of(rig).values()] == [Part("TAIL", "MIDDLE"), Part("TAIL", "LEFT"), Part("TAIL", "MIDDLE")]
+    assert rig_roles.found_in(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    rig.data.bones.active = rig.data.bones[0]
+    rig.pose.bones[0].heft.role, rig.pose.bones[0].heft.settle_scale = "HEAD", 2.0
+    bpy.ops.heft.copy_to_selected()
+    assert rig.pose.bones[2].heft.settle_scale == 2.0 and rig.pose.bones[2].heft.role == "TAIL"
+
+
+def test_asking_again_costs_nothing(empty):
+    skeleton, _ = conventions.build(*conventions.CONVENTIONS["Unreal"])
+    rig = armature(skeleton)
+    bpy.ops.heft.add()
+    rig_roles.roles_of(rig)
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        rig_roles.roles_of(rig)
+        times.append(1000.0 * (time.perf_counter() - start))
+    per_75 = min(times) * 75 / len(skeleton.names)
+    print(f"roles of {len(skeleton.names)} bones asked again: {min(times):.3f} ms, {per_75:.3f} ms on 75")
+    assert per_75 < 1.0
+    rig.data.bones["head"].name = "thigh_x"
+    assert rig_roles.roles_of(rig)["thigh_x"].role == "THIGH", "a changed rig is looked at again"
