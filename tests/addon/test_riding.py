@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
+from contextlib import redirect_stdout
 
+import addon_utils
 import bpy
 import numpy as np
 import pytest
@@ -98,11 +101,10 @@ def test_what_rides_goes_where_its_body_goes(empty):
         session.simulate(rig, bpy.context.scene, fresh=False)
         after = rigs.poses(rig, FRAMES)
         place = {bone.name: i for i, bone in enumerate(rig.pose.bones)}
-        for rider, body in (("DEF-badge", "DEF-high"), ("DEF-half", "DEF-link")):
-            before, now = (np.linalg.inv(each[:, place[body]]) @ each[:, place[rider]] for each in (source, after))
-            offset, angle = rigs.deviation(before, now, rigs.height(rig))
-            print(f"{rider} on {body}, own parents {own}: {offset:.1e} of the height, {angle:.4f} deg from its ride")
-            assert offset < 1e-5 and angle < 0.02
+        pairs = [("DEF-badge", "DEF-high"), ("DEF-half", "DEF-link")]
+        offset, angle = rigs.deviation(*(_rides(each, place, pairs) for each in (source, after)), rigs.height(rig))
+        print(f"own parents {own}: {offset:.1e} of the height, {angle:.4f} deg from their rides")
+        assert offset < 1e-5 and angle < 0.02
         assert rigs.deviation(source[:, [place["DEF-rod"]]], after[:, [place["DEF-rod"]]], 1.0)[1] > 1.0
         readings.append(session.last_shown(rig).reading)
     one, other = readings
@@ -146,3 +148,45 @@ def test_masses_go_with_the_ride(empty):
     assert skeleton.carriers[place["DEF-badge"]] == place["DEF-high"]
     assert skeleton.carriers[place["DEF-half"]] == place["DEF-link"]
     assert skeleton.riders == {place["DEF-half"]: False, place["DEF-badge"]: True}
+
+
+def test_a_rigify_human_hangs_together(empty):
+    """Arms and legs on the trunk, half a limb on the other half, with weight."""
+    if addon_utils.enable("rigify", default_set=True) is None:
+        pytest.skip("Rigify cannot be enabled in this Blender")
+    bpy.ops.object.armature_basic_human_metarig_add()
+    with redirect_stdout(io.StringIO()):
+        bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    for frame in (1, 8, 16, 24):
+        for name in ("upper_arm_fk.L", "chest"):
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (0.4 * math.sin(frame), 0.5 * math.cos(frame), 0.2)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    rig.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+    bpy.context.scene.frame_end = FRAMES[-1]
+    source = rigs.poses(rig, FRAMES)
+    bpy.ops.heft.add()
+    rig.heft.heaviness = 0.3
+    bpy.ops.heft.simulate()
+    model = session.last_shown(rig).reading.model
+    assert (model.parents < 0).sum() == 1 and len(model) == 25
+
+    def above(name):
+        return model.names[model.parents[model.index(name)]]
+
+    assert above("DEF-thigh.L") == "DEF-spine" and above("DEF-shin.L") == "DEF-thigh.L"
+    assert above("DEF-upper_arm.R") == "DEF-shoulder.R" and above("DEF-shoulder.R") == "DEF-spine.003"
+    after = rigs.poses(rig, FRAMES)
+    place = {bone.name: i for i, bone in enumerate(rig.pose.bones)}
+    swung = rigs.deviation(source[:, [place["DEF-forearm.L"]]], after[:, [place["DEF-forearm.L"]]], 1.0)[1]
+    pairs = [(f"DEF-{name}.L.001", f"DEF-{name}.L") for name in ("thigh", "shin", "upper_arm", "forearm")]
+    offset, angle = rigs.deviation(*(_rides(each, place, pairs) for each in (source, after)), 2.0)
+    print(f"the arm swings by {swung:.1f} deg; halves leave their limbs by {offset:.1e} of the height, {angle:.4f} deg")
+    assert swung > 2.0 and offset < 1e-4 and angle < 0.05
+    addon_utils.disable("rigify", default_set=True)
+
+
+def _rides(poses: np.ndarray, place: dict[str, int], pairs: list[tuple[str, str]]) -> np.ndarray:
+    return np.stack([np.linalg.inv(poses[:, place[body]]) @ poses[:, place[rider]] for rider, body in pairs], axis=1)
