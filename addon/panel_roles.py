@@ -12,24 +12,17 @@ LABELS = dict(ROLES)
 
 
 def draw_role(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, selected: int) -> None:
-    """The active bone's role and side; with several selected, a menu that sets the role of all."""
-    column = layout.column()
+    """The active bone's role and side, and what was found; with several selected, a menu that sets the role of all."""
+    column = layout.column(align=True)
     column.use_property_decorate = False
-    if selected > 1:
-        split = column.split(factor=0.4)
-        split.alignment = "RIGHT"
-        split.label(text="Role")
-        part = rig_roles.roles_of(bone.id_data)[bone.name]
-        split.operator_menu_enum("heft.set_role", "role", text=f"{sentence(part)}: Set {selected}")
-        return
     column.prop(bone.heft, "role")
-    if bone.heft.role == "AUTO" or bone.heft.side == "AUTO":
-        found = rig_roles.found_in(bone.id_data)[bone.name]
-        row = column.split(factor=0.4)
+    column.prop(bone.heft, "side")
+    if "AUTO" in (bone.heft.role, bone.heft.side):
+        row = layout.split(factor=0.4)
         row.label(text="")
-        row.label(text=f"Found: {sentence(found)}")
-    if bone.heft.role != "AUTO" or bone.heft.side != "AUTO":
-        column.prop(bone.heft, "side")
+        row.label(text=f"Found: {sentence(rig_roles.found_in(bone.id_data)[bone.name])}")
+    if selected > 1:
+        layout.operator_menu_enum("heft.set_role", "role", text=f"Set Role of {selected} Selected Bones")
 
 
 def sentence(part: Part) -> str:
