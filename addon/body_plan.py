@@ -146,6 +146,8 @@ def find(tree: Tree, sides: Sequence[str | None] = ()) -> Plan:
     if len(pairs) < 2:
         return plan
     legs, arms = _legs_and_arms(tree, plan, pairs)
+    if not _carries_head(tree, plan, legs, arms):
+        return plan
     joints = {limb: _fit(tree, plan, limb, is_leg=limb in legs[1:]) for limb in (*arms[1:], *legs[1:])}
     _stand(tree, plan, legs, arms, joints)
     left = left_of(tree, plan, sides)
@@ -230,6 +232,17 @@ def _legs_and_arms(tree: Tree, plan: Plan, pairs: list) -> tuple[tuple[int, int,
         return (other, one) if heads[0] else (one, other)
     fingers = [sum(len(tree.below[limb]) for limb in pair[1:]) for pair in (one, other)]
     return (other, one) if fingers[0] > fingers[1] else (one, other)
+
+
+def _carries_head(tree: Tree, plan: Plan, legs, arms) -> bool:
+    """Is there anything of a head beyond the arms, that does not hang the way the legs do? Nets and fringes have
+    pairs too."""
+    head = _middle_child(tree, plan, arms[0])
+    if head is None:
+        return arms[0] != legs[0]
+    up = tree.heads[legs[0]] - np.mean([tree.ends[tree.path(limb)[-1]] for limb in legs[1:]], axis=0)
+    way = tree.ends[tree.path(head)[-1]] - tree.heads[arms[0]]
+    return bool(way @ up > -0.5 * np.linalg.norm(way) * np.linalg.norm(up))
 
 
 def _middle_child(tree: Tree, plan: Plan, bone: int, but: Sequence[int] = ()) -> int | None:

@@ -74,7 +74,8 @@ def _riders(bones: Bones, candidates: Sequence[bool], above: Sequence[int]) -> l
         if not candidates[bone]:
             continue
         part, holder = bones.parts[bone], above[bone]
-        same = holder >= 0 and bones.parts[holder] == part and part.role in ONE_PIECE
+        # By its name: a shape alone may be taken for a body that is none.
+        same = holder >= 0 and bones.parts[holder] == part and part.role in ONE_PIECE and one.role is not None
         out[bone] = (
             one.kind in ("TARGET", "OFFSET")
             or (one.kind == "END" and not below[bone])

@@ -102,7 +102,15 @@ def _about(axis, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
 
 
-def test_chains_are_nothing():
+def test_chains_and_fringes_are_nothing():
+    bar, strands = [np.zeros(3)], [-1]
+    for x in (-1.0, -0.5, 0.0, 0.5, 1.0):
+        for k in range(5):
+            strands.append(0 if k == 0 else len(bar) - 1)
+            bar.append(np.array([x, 0.0, -0.4 * k]))
+    tails = np.array(bar) - np.array([0.0, 0.0, 0.4])
+    found = roles.find([f"bone.{i:03d}" for i in range(len(bar))], strands, np.array(bar), tails, [True] * len(bar))
+    assert {part.role for part in found} == {"OTHER"}
     heads = np.array([[0.0, 0.0, 0.3 * i] for i in range(8)])
     tails = heads + np.array([0.0, 0.0, 0.3])
     found = roles.find([f"bone.{i:03d}" for i in range(8)], [*range(-1, 7)], heads, tails, [True] * 8)
