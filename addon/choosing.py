@@ -26,14 +26,15 @@ NO_LENGTH = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Bones:
-    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, keyed, connected (n,): moves a skin, has
-    keys, cannot leave its parent's tail; parts (n,)."""
+    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, skinned, keyed, connected (n,): may move a
+    skin, does move one, has keys, cannot leave its parent's tail; parts (n,)."""
 
     names: Sequence[str]
     parents: Sequence[int]
     heads: np.ndarray
     tails: np.ndarray
     deform: Sequence[bool]
+    skinned: Sequence[bool]
     keyed: Sequence[bool]
     connected: Sequence[bool]
     parts: Sequence[Part]
@@ -44,13 +45,11 @@ def behaviours(bones: Bones) -> list[str]:
     if not bones.names:
         return []
     candidates = _candidates(bones)
-    above = joining.holders(bones.parents, bones.heads, bones.tails, candidates)
-    rides = _riders(bones, candidates, above)
-    if all(rides[i] or not candidates[i] for i in range(len(rides))):
-        rides = [False] * len(rides)
-    return [
-        "SIMULATED" if is_candidate and not rides[bone] else "IGNORED" for bone, is_candidate in enumerate(candidates)
-    ]
+    choice = _Choice(bones, candidates)
+    bodies = {bone for bone, is_candidate in enumerate(candidates) if is_candidate and not choice.rides[bone]}
+    if not bodies:
+        bodies = {bone for bone, is_candidate in enumerate(candidates) if is_candidate}
+    return ["SIMULATED" if bone in bodies else "IGNORED" for bone in range(len(candidates))]
 
 
 def _candidates(bones: Bones) -> list[bool]:
@@ -61,34 +60,65 @@ def _candidates(bones: Bones) -> list[bool]:
     return [True] * len(bones.names)
 
 
-def _riders(bones: Bones, candidates: Sequence[bool], above: Sequence[int]) -> list[bool]:
-    """(n,) which of the candidates are no bodies of their own."""
-    said = [bone_names.told(name) for name in bones.names]
-    below = _below(above, candidates)
-    of_body = _of_body(bones, above)
-    has_pelvis = any(part.role == "PELVIS" and part.side == MIDDLE for part in bones.parts)
-    size = float(np.ptp(np.concatenate([bones.heads, bones.tails]), axis=0).max())
-    parts = [(part, candidate) for part, candidate in zip(bones.parts, candidates, strict=True)]
-    out = [False] * len(said)
-    for bone, one in enumerate(said):
-        if not candidates[bone]:
-            continue
-        part, holder = bones.parts[bone], above[bone]
-        # By its name: a shape alone may be taken for a body that is none.
-        same = holder >= 0 and bones.parts[holder] == part and part.role in ONE_PIECE and one.role is not None
-        out[bone] = (
-            one.kind in ("TARGET", "OFFSET")
-            or (one.kind == "END" and not below[bone])
-            or (one.kind == "TWIST" and holder >= 0 and bones.parts[holder].role == part.role)
-            or one.is_piece
-            or (part.role in OF_THE_HEAD and holder >= 0)
-            or same
-            or (part.role == "PELVIS" and part.side != MIDDLE and has_pelvis and holder >= 0)
-            # In a body, what carries the pelvis or hangs beside it moves the rig and is no part of it.
-            or (has_pelvis and part.role == "OTHER" and not of_body[bone] and not _leads(bones, bone, candidates))
-            or (_has_no_length(bones, bone, below[bone], size) and parts.count((part, True)) > 1)
+class _Choice:
+    """Who rides on whom, parents first."""
+
+    def __init__(self, bones: Bones, candidates: list[bool]) -> None:
+        self.bones, self.candidates = bones, candidates
+        self.said = [bone_names.told(name) for name in bones.names]
+        above = joining.holders(bones.parents, bones.heads, bones.tails, candidates)
+        self.below = _below(above, candidates)
+        self.of_body = _of_body(bones, above)
+        self.has_pelvis = Part("PELVIS", MIDDLE) in bones.parts
+        self.size = float(np.ptp(np.concatenate([bones.heads, bones.tails]), axis=0).max())
+        self.rides = [False] * len(above)
+        order = [bone for bone, holder in enumerate(above) if holder < 0 and candidates[bone]]
+        for bone in order:
+            order.extend(self.below[bone])
+            holder = above[bone]
+            while holder >= 0 and self.rides[holder]:
+                holder = above[holder]
+            self.rides[bone] = self._has_to_ride(bone) if holder < 0 else self._may_ride(bone, holder)
+
+    def _has_to_ride(self, bone: int) -> bool:
+        """Of a bone without a body above it: in a body, what carries the pelvis or hangs beside it moves the rig and
+        is no part of it."""
+        return (
+            self.has_pelvis
+            and not self.of_body[bone]
+            and not _leads(self.bones, bone, self.candidates)
+            and (self.bones.parts[bone].role == "OTHER" or self.said[bone].kind == "TARGET")
         )
-    return out
+
+    def _may_ride(self, bone: int, holder: int) -> bool:
+        """Is a bone below a body a piece of it?"""
+        one, part, above = self.said[bone], self.bones.parts[bone], self.bones.parts[holder]
+        # What moves a skin is more than a mark, whatever it is called.
+        if one.kind in ("TARGET", "END") and not self.bones.skinned[bone] and not self.below[bone]:
+            return True
+        # Halves, by their names: a shape alone may be taken for a body that is none.
+        is_half = above == part and part.role in ONE_PIECE and one.role not in (None, "SPINE?", "ROOT?")
+        return (
+            is_half
+            or one.kind == "OFFSET"
+            or (one.kind == "TARGET" and not self.of_body[bone])
+            or (one.kind == "TWIST" and above.role == part.role)
+            or one.is_piece
+            or part.role in OF_THE_HEAD
+            or (part.role == "PELVIS" and part.side != MIDDLE and self.has_pelvis)
+            or (self._has_no_length(bone) and self._is_one_of_many(bone))
+        )
+
+    def _has_no_length(self, bone: int) -> bool:
+        """Does all that hangs on it hang on its very head, or is it a point itself?"""
+        heads, tails, below = self.bones.heads, self.bones.tails, self.below[bone]
+        ends = heads[below] if below else tails[[bone]]
+        return bool((np.linalg.norm(ends - heads[bone], axis=1) < NO_LENGTH * self.size).all())
+
+    def _is_one_of_many(self, bone: int) -> bool:
+        """Are there others of the same part?"""
+        alike = (i for i, part in enumerate(self.bones.parts) if part == self.bones.parts[bone] and self.candidates[i])
+        return any(i != bone for i in alike)
 
 
 def _below(above: Sequence[int], candidates: Sequence[bool]) -> list[list[int]]:
@@ -114,9 +144,3 @@ def _of_body(bones: Bones, above: Sequence[int]) -> list[bool]:
 def _leads(bones: Bones, bone: int, candidates: Sequence[bool]) -> bool:
     """Is another connected to its tail? That one cannot be moved without it."""
     return any(parent == bone and bones.connected[kid] and candidates[kid] for kid, parent in enumerate(bones.parents))
-
-
-def _has_no_length(bones: Bones, bone: int, below: list[int], size: float) -> bool:
-    """Does all that hangs on it hang on its very head, or is it a point itself?"""
-    ends = bones.heads[below] if below else bones.tails[[bone]]
-    return bool((np.linalg.norm(ends - bones.heads[bone], axis=1) < NO_LENGTH * size).all())

@@ -70,6 +70,11 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         with live.paused():
             session.add(rig, context.scene)
+        bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
+        tall = session.height_in_meters(rig, context.scene)
+        self.report(
+            {"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is {tall:.3g} m for physics"
+        )
         return {"FINISHED"}
 
 
@@ -285,11 +290,15 @@ class HEFT_OT_set_size(PhysicsOperator, bpy.types.Operator):
     bl_label = "Make It Human-Sized"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    height: FloatProperty(name="Height", description="The rig's longest side in metres", default=1.75, min=0.001)
+    height: FloatProperty(
+        name="Height",
+        description="From the soles to the crown in metres; of a rig that is no person, its longest side",
+        default=1.75,
+        min=0.001,
+    )
 
     def run(self, context, rig) -> set[str]:
-        tall = session.height_in_meters(rig, context.scene)
-        rig.heft.meters_per_unit *= self.height / tall
+        rig.heft.meters_per_unit *= self.height / session.height_in_meters(rig, context.scene)
         return {"FINISHED"}
 
 

@@ -290,7 +290,12 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if leader != rig:
             text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
-        for name in ("total_mass", "meters_per_unit", "gravity", "range"):
+        layout.prop(heft, "total_mass")
+        layout.prop(heft, "meters_per_unit")
+        row = layout.split(factor=0.4)
+        row.label(text="")
+        row.label(text=f"The rig is {session.height_in_meters(rig, context.scene):.3g} m")
+        for name in ("gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")

@@ -81,7 +81,7 @@ def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Physics on a rig: bodies and size are guessed, where the user has not set them."""
     check(rig)
     if not rig.heft.enabled:
-        first_settings.choose_bodies(rig)
+        first_settings.choose_bodies(rig, scene)
         first_settings.guess_size(rig, scene)
     rig.heft.enabled = True
 
@@ -293,7 +293,7 @@ def rigs() -> list[bpy.types.Object]:
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """The longest side of the rig's rest pose as physics sees it [m]."""
-    size = abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
+    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-    return sampling.rest_height(rig) * size * meters
+    tall = first_settings.bone_height(rig) or sampling.rest_height(rig)
+    return tall * first_settings.units_in_rig(rig) * meters

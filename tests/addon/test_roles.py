@@ -124,7 +124,7 @@ def meshes(tmp_path_factory):
     if not rigs.DATA.exists():
         pytest.skip("the meshes are not here: shared/data is not part of the project")
     found = {}
-    for stem in (*skeletons.MESHES, "babylon_r_hand"):
+    for stem in (*skeletons.MESHES, "babylon_r_hand", "gdquest_bee_bot"):
         rigs.open_skin(rigs.DATA / "rigs" / f"{stem}.glb", tmp_path_factory.mktemp("skins"))
         rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
         bpy.context.view_layer.objects.active = rig
@@ -221,6 +221,33 @@ def test_sizes_that_may_be_meant_are_left(empty):
     assert first_settings.meters_per_unit(rig, bpy.context.scene) == 1.0, "the object's scale counts"
 
 
+def test_what_carries_the_pelvis_on_the_floor_moves_the_rig_without_a_body(empty):
+    rig = armature(conventions.build(*conventions.CONVENTIONS["plain English"])[0])
+    for frame, spot in ((1, (0.0, 0.0, 0.0)), (20, (0.5, 1.0, -0.2))):
+        root = rig.pose.bones["root"]
+        root.rotation_mode = "XYZ"
+        root.location, root.rotation_euler = spot, spot
+        root.keyframe_insert("location", frame=frame)
+        root.keyframe_insert("rotation_euler", frame=frame)
+    empty.frame_end = 20
+    source = rigs.poses(rig, range(1, 21))
+    rig.heft.meters_per_unit = 2.0
+    bpy.ops.heft.add()
+    assert rig.heft.meters_per_unit == 2.0, "what the user has set stays"
+    bpy.ops.heft.simulate()
+    reading = session.last_shown(rig).reading
+    assert [reading.names[i] for i in np.flatnonzero(reading.model.parents < 0)] == ["hips"]
+    assert np.ptp(reading.motion.positions[:, 0], axis=0).max() > 0.5
+    offset, angle = rigs.deviation(source, rigs.poses(rig, range(1, 21)), rigs.height(rig))
+    assert offset < 1e-5 and angle < 0.01
+
+
+def test_what_moves_a_skin_is_more_than_a_mark(meshes):
+    behaviours = meshes["gdquest_bee_bot"][3]
+    assert behaviours["tail_end"] == "SIMULATED" and behaviours["mandible.L"] == "IGNORED"
+    assert behaviours["torso"] == "SIMULATED" and behaviours["Bone.002"] == "IGNORED"
+
+
 def armature(skeleton, size: float = 1.0) -> bpy.types.Object:
     """A skeleton as a rig, active and in Object Mode."""
     data = bpy.data.armatures.new("Person")
@@ -259,7 +286,7 @@ def test_where_nothing_deforms_the_keyed_bones_are_bodies():
         (some, {"chest", "neck"}),
         (none, {n for n in skeleton.names if n != "root" and "tar" not in n}),
     ):
-        bones = choosing.Bones(*skeleton, none, keyed, none, parts)
+        bones = choosing.Bones(*skeleton, none, none, keyed, none, parts)
         chosen = choosing.behaviours(bones)
         assert {name for name, one in zip(skeleton.names, chosen, strict=True) if one == "SIMULATED"} == wanted
 
