@@ -72,9 +72,7 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
             session.add(rig, context.scene)
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
-        self.report(
-            {"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is {tall:.3g} m for physics"
-        )
+        self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
         return {"FINISHED"}
 
 
