@@ -22,6 +22,8 @@ MIRROR_SLACK = 0.04
 IN_THE_MIDDLE = 0.012
 # What a bone without an image costs, against one that has it.
 UNLIKE_COST = 3.0
+# As many bones are looked for in the mirror as tell.
+MOST_MIRRORED = 300
 # Limbs reach at least this far.
 SHORTEST_LIMB = 0.2
 # Measures in parts of a limb's two long segments together, arms then legs: what is beyond them (hand, foot), what is
@@ -46,7 +48,7 @@ class Tree:
     ends: np.ndarray
     children: list[list[int]]
     reach: np.ndarray
-    below: list[list[int]]
+    below: list[np.ndarray]
     size: float
 
     @classmethod
@@ -57,22 +59,27 @@ class Tree:
         for i, parent in enumerate(parents):
             if parent >= 0:
                 children[parent].append(i)
-        order = [i for i, parent in enumerate(parents) if parent < 0]
-        for i in order:
-            order.extend(children[i])
-        ends, reach, below = tails.copy(), np.zeros(n), [[i] for i in range(n)]
+        order, waiting = [], [i for i, parent in enumerate(parents) if parent < 0][::-1]
+        while waiting:
+            order.append(waiting.pop())
+            waiting.extend(children[order[-1]][::-1])
+        ends, reach, counts = tails.copy(), np.zeros(n), np.ones(n, dtype=int)
         for i in reversed(order):
+            if parents[i] >= 0:
+                counts[parents[i]] += counts[i]
             if children[i]:
                 steps = np.linalg.norm(heads[children[i]] - heads[i], axis=1)
                 far = int(np.argmax(steps + reach[children[i]]))
                 reach[i], ends[i] = steps[far] + reach[children[i][far]], heads[children[i]].mean(axis=0)
-                for child in children[i]:
-                    below[i].extend(below[child])
                 continue
             # Importers give leaves absurd lengths.
             long = float(np.linalg.norm(tails[i] - heads[i]))
             reach[i] = min(long, _last_step(parents, heads, i))
             ends[i] = heads[i] + (tails[i] - heads[i]) * (reach[i] / max(long, 1e-30))
+        # In this order a subtree stands together.
+        line, below = np.array(order, dtype=int), [np.empty(0, dtype=int)] * n
+        for place, i in enumerate(order):
+            below[i] = line[place : place + counts[i]]
         size = float(np.ptp(np.concatenate([heads, ends]), axis=0).max()) if n else 0.0
         return cls(parents, heads, ends, children, reach, below, max(size, 1e-30))
 
@@ -172,8 +179,10 @@ def _mirror(tree: Tree, plan: Plan) -> bool:
             outside = np.abs(off) > MIRROR_SLACK * tree.size
             if not outside.any():
                 continue
-            gaps = np.linalg.norm(images[outside, None] - spots[None], axis=2).min(axis=1)
-            weights = np.abs(off[outside])
+            chosen = np.flatnonzero(outside)
+            chosen = chosen[:: -(-len(chosen) // MOST_MIRRORED)]
+            gaps = np.linalg.norm(images[chosen, None] - spots[None], axis=2).min(axis=1)
+            weights = np.abs(off[chosen])
             score = float((weights * np.where(gaps < MIRROR_SLACK * tree.size, 1.0, -UNLIKE_COST)).sum())
             if score > best * 1.001:
                 best, plan.lateral, plan.middle = score, axis, middle
@@ -188,8 +197,9 @@ def _lines_between_twins(tree: Tree) -> list[np.ndarray]:
     """Directions between the two siblings that are most alike and most extended."""
     found = []
     for kids in tree.children:
-        for one, other in itertools.combinations(kids, 2):
-            if len(tree.below[one]) != len(tree.below[other]) or len(tree.below[one]) < 3 or len(kids) > 12:
+        chains = [kid for kid in kids if len(tree.below[kid]) > 2]
+        for one, other in itertools.combinations(chains[:12], 2):
+            if len(tree.below[one]) != len(tree.below[other]):
                 continue
             line = tree.heads[tree.below[one]].mean(axis=0) - tree.heads[tree.below[other]].mean(axis=0)
             found.append((tree.reach[one] + tree.reach[other], line / max(float(np.linalg.norm(line)), 1e-30)))
@@ -206,11 +216,12 @@ def _limb_pairs(tree: Tree, plan: Plan) -> list[tuple[int, int, int]]:
     for hub, kids in enumerate(tree.children):
         if abs((tree.heads[hub] @ plan.lateral) - plan.middle) > MIRROR_SLACK * tree.size:
             continue
-        for one, other in itertools.combinations(kids, 2):
+        long = [kid for kid in kids if tree.reach[kid] > SHORTEST_LIMB * tree.size and off[kid] != 0.0]
+        for one, other in itertools.combinations(long, 2):
             reach = min(tree.reach[one], tree.reach[other])
             image = spots[one] - 2.0 * (spots[one] @ plan.lateral - plan.middle) * plan.lateral
             alike = np.linalg.norm(image - spots[other]) < MIRROR_SLACK * tree.size
-            if reach > SHORTEST_LIMB * tree.size and alike and off[one] * off[other] < 0.0:
+            if alike and off[one] * off[other] < 0.0:
                 found.append((reach, (hub, one, other)))
     found.sort(key=lambda pair: -pair[0])
     pairs: list[tuple[int, int, int]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .parts import LEFT, MIDDLE, RIGHT
@@ -105,6 +106,15 @@ class Told(NamedTuple):
     kind: str
     is_ankle: bool = False
     is_piece: bool = False
+
+
+def told_of_all(names: Sequence[str], among: Sequence[bool]) -> list[Told]:
+    """What the names say; a word that most of those among which bodies are looked for share ("ctrl") says nothing."""
+    said = [told(name) for name in names]
+    marked = [one.kind == "TARGET" for one, counts in zip(said, among, strict=True) if counts]
+    if sum(marked) > 0.5 * len(marked):
+        said = [one._replace(kind="") if one.kind == "TARGET" else one for one in said]
+    return said
 
 
 def told(name: str) -> Told:

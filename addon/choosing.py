@@ -65,7 +65,7 @@ class _Choice:
 
     def __init__(self, bones: Bones, candidates: list[bool]) -> None:
         self.bones, self.candidates = bones, candidates
-        self.said = [bone_names.told(name) for name in bones.names]
+        self.said = bone_names.told_of_all(bones.names, candidates)
         above = joining.holders(bones.parents, bones.heads, bones.tails, candidates)
         self.below = _below(above, candidates)
         self.of_body = _of_body(bones, above)

@@ -105,6 +105,7 @@ def _corrections(rig: bpy.types.Object) -> tuple[tuple[str, str], ...]:
     """Role and side that the animator gave each bone; asking leaves no trace on a rig without physics."""
     if not properties.has_physics(rig):
         return (("AUTO", "AUTO"),) * len(rig.data.bones)
-    bones = rig.pose.bones
-    looks = (bones[bone.name].heft for bone in rig.data.bones)
-    return tuple((look.role, look.side) for look in looks)
+    found = {bone.name: bone.heft for bone in rig.pose.bones}
+    # A bone just made in Edit Mode is not yet posed.
+    looks = (found.get(bone.name) for bone in rig.data.bones)
+    return tuple((look.role, look.side) if look is not None else ("AUTO", "AUTO") for look in looks)

@@ -35,9 +35,9 @@ def find(
     heads, tails = np.asarray(heads, dtype=np.float64), np.asarray(tails, dtype=np.float64)
     if not len(names):
         return []
-    said = [bone_names.told(name) for name in names]
-    marked = any(deform)
-    kept = [i for i, one in enumerate(said) if _counts(one) and (deform[i] or not marked)]
+    among = deform if any(deform) else [True] * len(names)
+    said = bone_names.told_of_all(names, among)
+    kept = [i for i, one in enumerate(said) if _counts(one) and among[i]]
     search = _Search(said, kept, parents, heads, tails)
     search.settle()
     roles: list[str | None] = [None] * len(names)

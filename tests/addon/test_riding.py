@@ -129,6 +129,9 @@ def test_links_are_keyed_but_not_shown(empty):
     assert offset < 1e-5 and angle < 0.01
     there = rigs.deviation(source, rigs.poses(rig.heft_result, FRAMES), rigs.height(rig))
     assert there[0] < 1e-5, "on the result armature too"
+    rig.pose.bones[1].heft.behaviour = "SIMULATED"
+    bpy.ops.heft.simulate()
+    assert len(showing.body_names(rig)) == 4, "a link that became a body is shown"
 
 
 def test_holders_form_no_ring():

@@ -92,7 +92,7 @@ def test_by_shape_alone_whichever_way_it_lies_and_faces():
         check_by_shape("plain English, turned", turned, truth)
     mirror = np.diag([-1.0, 1.0, 1.0])
     mirrored = skeleton._replace(heads=skeleton.heads @ mirror, tails=skeleton.tails @ mirror)
-    found = roles.find(scrambled(skeleton), mirrored.parents, mirrored.heads, mirrored.tails, [True] * len(truth) * 2)
+    found = roles.find(scrambled(skeleton), *mirrored[1:], [True] * len(skeleton.names))
     assert found[skeleton.names.index("hand.L")].side == "RIGHT"
 
 
@@ -100,6 +100,30 @@ def _about(axis, angle: float) -> np.ndarray:
     x, y, z = np.array(axis) / np.linalg.norm(axis)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+
+
+def test_any_tree_gets_an_answer():
+    """Whatever the shape: flat, a point, children before their parents, words that contradict one another."""
+    random = np.random.default_rng(3)
+    words = ("hand", "Left", "leg", "R", "spine", "ik", "twist", "end", "足", "hair", "Hips", "toe", "bone")
+    for _ in range(60):
+        count = int(random.integers(1, 40))
+        parents = np.array([-1, *(random.integers(0, i) for i in range(1, count))])
+        heads = random.normal(size=(count, 3)) * random.choice([0.0, 1e-4, 1.0, 1e4]) * random.integers(0, 2, 3)
+        names = [f"{'_'.join(random.choice(words, 3))}{i}" for i in range(count)]
+        order = random.permutation(count)
+        above = [int(np.flatnonzero(order == parents[i])[0]) if parents[i] >= 0 else -1 for i in order]
+        tails, deform = heads + random.normal(size=(count, 3)), (random.random(count) < 0.7).tolist()
+        found = roles.find(names, above, heads, tails, deform)
+        assert len(found) == count and {part.role for part in found} <= {name for name, _ in ROLES}
+        chosen = choosing.behaviours(choosing.Bones(names, above, heads, tails, deform, deform, deform, deform, found))
+        assert "SIMULATED" in chosen
+
+
+def test_a_word_that_all_bones_share_says_nothing():
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
+    truth = {f"{name}_ctrl": label for name, label in truth.items() if "target" not in name}
+    check("plain English, all controls", skeleton._replace(names=[f"{name}_ctrl" for name in skeleton.names]), truth)
 
 
 def test_chains_and_fringes_are_nothing():
