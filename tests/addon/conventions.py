@@ -6,6 +6,7 @@ a person in a T-pose.
 
 from __future__ import annotations
 
+import bpy
 import numpy as np
 
 from skeletons import LEFT, MIDDLE, RIGHT, Skeleton
@@ -407,3 +408,21 @@ def build(text: str, sides: tuple[str, str]) -> tuple[Skeleton, dict[str, tuple[
     heads = np.array(heads)
     tails = [heads[parents.index(i)] if i in parents else heads[i] + (0.0, 0.0, 0.03) for i in range(len(names))]
     return Skeleton(names, parents, heads, np.array(tails)), truth
+
+
+def armature(skeleton: Skeleton, size: float = 1.0) -> bpy.types.Object:
+    """A skeleton as a rig, active and in Object Mode."""
+    data = bpy.data.armatures.new("Person")
+    rig = bpy.data.objects.new("Person", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    made = []
+    for name, parent, head, tail in zip(*skeleton, strict=True):
+        bone = data.edit_bones.new(name)
+        away = tail if np.linalg.norm(tail - head) > 1e-4 else head + np.array([0.0, 0.0, 0.01])
+        bone.head, bone.tail = head * size, away * size
+        bone.parent = made[parent] if parent >= 0 else None
+        made.append(bone)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
