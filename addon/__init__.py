@@ -7,13 +7,26 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, keymap, operators, operators_lists, operators_on_time, overlay, panel, properties, warmup
+from . import (
+    cli,
+    handlers,
+    keymap,
+    operators,
+    operators_lists,
+    operators_on_time,
+    operators_roles,
+    overlay,
+    panel,
+    properties,
+    warmup,
+)
 
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
     *operators_lists.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_roles.CLASSES,
     *panel.CLASSES,
 )
 

@@ -196,6 +196,10 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
         seconds[k] += turn @ bodies.inertias[i] @ turn.T + mass * _spread(center)
     centers = firsts / masses[:, None]
     inertias = seconds - np.stack([m * _spread(c) for m, c in zip(masses, centers, strict=True)])
+    # What carries nothing stays what it is to the last digit: the inertia of a leaf is at the edge of what can be.
+    for k, bone in enumerate(kept):
+        if list(carriers).count(bone) == 1:
+            centers[k], inertias[k] = bodies.centers[bone], bodies.inertias[bone]
     kept = list(kept)
     return Bodies(masses, centers, inertias, bodies.radii[kept], bodies.lengths[kept])
 

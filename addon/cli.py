@@ -73,7 +73,7 @@ def _listed(armatures: list[bpy.types.Object]) -> str:
 
 
 def _prepare(rig: bpy.types.Object, options: argparse.Namespace) -> None:
-    session.add(rig)
+    session.add(rig, bpy.context.scene)
     for pair in options.set:
         apply_setting(rig, pair)
 

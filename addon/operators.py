@@ -60,7 +60,8 @@ class PhysicsOperator(RigOperator):
 
 
 class HEFT_OT_add(RigOperator, bpy.types.Operator):
-    """Give the active armature physics: every deforming bone becomes a body"""
+    """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
+    size is guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
@@ -68,7 +69,10 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
-            session.add(rig)
+            session.add(rig, context.scene)
+        bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
+        tall = session.height_in_meters(rig, context.scene)
+        self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
         return {"FINISHED"}
 
 
@@ -270,7 +274,7 @@ class HEFT_OT_copy_to_selected(PhysicsOperator, bpy.types.Operator):
         with live.paused():
             for bone in rig.pose.bones:
                 if bone != active and baker.is_selected(bone):
-                    for name in store.BONE_SETTINGS:
+                    for name in (n for n in store.BONE_SETTINGS if n not in store.BONE_IDENTITY):
                         setattr(bone.heft, name, getattr(active.heft, name))
         live.setting_changed(rig)
         live.mix_changed(rig)
@@ -284,11 +288,15 @@ class HEFT_OT_set_size(PhysicsOperator, bpy.types.Operator):
     bl_label = "Make It Human-Sized"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    height: FloatProperty(name="Height", description="The rig's longest side in metres", default=1.75, min=0.001)
+    height: FloatProperty(
+        name="Height",
+        description="From the soles to the crown in metres; of a rig that is no person, its longest side",
+        default=1.75,
+        min=0.001,
+    )
 
     def run(self, context, rig) -> set[str]:
-        tall = session.height_in_meters(rig, context.scene)
-        rig.heft.meters_per_unit *= self.height / tall
+        rig.heft.meters_per_unit *= self.height / session.height_in_meters(rig, context.scene)
         return {"FINISHED"}
 
 

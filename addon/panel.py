@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
+from . import handlers, limits, panel_on_time, panel_roles, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
@@ -100,6 +100,8 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
             layout.label(text="Click a bone", icon="BONE_DATA")
             return
         layout.label(text=bone.name, icon="BONE_DATA")
+        selected = len(context.selected_pose_bones or ())
+        panel_roles.draw_role(layout, bone, selected)
         layout.prop(bone.heft, "behaviour")
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
@@ -111,7 +113,6 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
                 column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
-        selected = len(context.selected_pose_bones or ())
         if selected > 1:
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
 
@@ -289,7 +290,12 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if leader != rig:
             text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
-        for name in ("total_mass", "meters_per_unit", "gravity", "range"):
+        layout.prop(heft, "total_mass")
+        layout.prop(heft, "meters_per_unit")
+        row = layout.split(factor=0.4)
+        row.label(text="")
+        row.label(text=f"The rig is {session.height_in_meters(rig, context.scene):.3g} m")
+        for name in ("gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")

@@ -4,7 +4,7 @@ Owns the choice of bodies, their joints, anchors, shapes and loads. Must not kno
 are shown or baked, nor any controller.
 
 Bones whose behaviour is Ignored are no bodies: they ride on the nearest ancestor
-that is one, with their own keys, and lend it their mass.
+that is one, with their own keys, and lend it their mass (`joining`, `riding`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
-from . import bodies, limits, result_pose, rotations, shot, skin, solids, steps, units
+from . import bodies, joining, limits, result_pose, riding, rotations, shot, skin, solids, steps, units
 from .errors import RigError
 from .sampling import Samples
 from .units import Placement
@@ -34,9 +34,7 @@ class Reading:
     frames       (frames,) scene frames
     placement    where armature space sits in the engine's world
     rests        (n, 4, 4) rest matrices in armature space
-    locations    (frames, n, 3) location channel on the result armature
-    scales       (frames, n, 3) scale channel on the result armature
-    connected    (n,) the bone cannot move from its parent's tail
+    keyed        what has keys on the result armature, and the source's channels there
     height       the rig's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
     """
@@ -47,9 +45,7 @@ class Reading:
     frames: np.ndarray
     placement: Placement
     rests: np.ndarray
-    locations: np.ndarray
-    scales: np.ndarray
-    connected: np.ndarray
+    keyed: result_pose.Keyed
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
 
@@ -83,7 +79,9 @@ class Skeleton:
     """The rig's bones at rest, in the pose's order.
 
     names, parents (-1 for none), rests (b, 4, 4) in armature space, lengths (b,),
-    carriers (b,): the body each bone belongs to (itself, an ancestor, or -1).
+    carriers (b,): the body each bone belongs to (itself, an ancestor, one that its riding is left to, or -1),
+    holders (b,): the body each bone hangs on, riders: by bone, those that ride on their holder by keys of the result,
+    and whether the rig shows them.
     """
 
     names: tuple[str, ...]
@@ -92,6 +90,8 @@ class Skeleton:
     lengths: np.ndarray
     connected: np.ndarray
     carriers: list[int]
+    holders: list[int]
+    riders: dict[int, bool]
 
     @property
     def body_bones(self) -> list[int]:
@@ -115,7 +115,14 @@ def skeleton_of(rig: bpy.types.Object) -> Skeleton:
         carriers.append(i if not ignored else carriers[parents[i]] if parents[i] >= 0 else -1)
     if all(carrier < 0 for carrier in carriers):
         raise RigError(f"All bones of '{rig.name}' are Ignored: set at least one to Simulated.")
-    return Skeleton(tuple(bone.name for bone in pose_bones), parents, rests, lengths, connected, carriers)
+    tails = rests[:, :3, 3] + rests[:, :3, 1] * lengths[:, None]
+    is_body = [carrier == i for i, carrier in enumerate(carriers)]
+    holders = joining.holders(parents, rests[:, :3, 3], tails, is_body)
+    riders = riding.riders(pose_bones, parents, connected, is_body, holders)
+    for bone, is_shown in riders.items():
+        carriers[bone] = holders[bone] if is_shown else carriers[bone]
+    names = tuple(bone.name for bone in pose_bones)
+    return Skeleton(names, parents, rests, lengths, connected, carriers, holders, riders)
 
 
 def read(
@@ -135,14 +142,12 @@ def read(
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
-    turns, scales = rotations.split(samples.poses[:, order][..., :3, :3])
-    quats = rotations.from_matrix(turns)
+    quats = rotations.from_matrix(rotations.split(samples.poses[:, order][..., :3, :3])[0])
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
     joints = _joints(model, placement, quats)
     model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
     motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
-    locations, channel_scales = result_pose.channels(model, skeleton, order, anchors, heads, scales)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
     return Reading(
         model=model,
@@ -151,9 +156,7 @@ def read(
         frames=samples.frames,
         placement=placement,
         rests=skeleton.rests[order],
-        locations=locations,
-        scales=channel_scales,
-        connected=skeleton.connected[order],
+        keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses),
         height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
         spots=_spots(skeleton, placement.sizes[0]),
     )
@@ -191,8 +194,7 @@ def build_model(
         merged = bodies.with_load(merged, place[carrier], mass, center, inertia)
         if solid:
             shapes[place[carrier]].append(shape)
-    above = [skeleton.parents[bone] for bone in kept]
-    carriers = [skeleton.carriers[bone] if bone >= 0 else -1 for bone in above]
+    carriers = [skeleton.holders[bone] for bone in kept]
     frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
     locals_ = np.linalg.inv(frames) @ rests[kept]
     return Model.from_tree(

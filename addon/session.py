@@ -17,6 +17,7 @@ from .. import engine
 from . import (
     actions,
     baker,
+    first_settings,
     intake,
     live,
     misses,
@@ -24,6 +25,7 @@ from . import (
     physical_keys,
     properties,
     reader,
+    rig_roles,
     sampling,
     scenery,
     settings,
@@ -53,6 +55,7 @@ def forget(rig: bpy.types.Object | None = None) -> None:
     """Drop what was read of one rig, or of all."""
     intake.forget(rig)
     if rig is None:
+        rig_roles.forget()
         _shown.clear()
     else:
         _shown.pop(rig.session_uid, None)
@@ -74,14 +77,12 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
     return rig
 
 
-def add(rig: bpy.types.Object) -> None:
-    """Physics on a rig: deforming bones become bodies, the rest of a mixed rig rides along."""
+def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Physics on a rig: bodies and size are guessed, where the user has not set them."""
     check(rig)
-    deforming = [bone for bone in rig.pose.bones if bone.bone.use_deform]
-    if deforming and not rig.heft.enabled:
-        for bone in rig.pose.bones:
-            if not bone.bone.use_deform:
-                bone.heft.behaviour = "IGNORED"
+    if not rig.heft.enabled:
+        first_settings.choose_bodies(rig, scene)
+        first_settings.guess_size(rig, scene)
     rig.heft.enabled = True
 
 
@@ -292,7 +293,7 @@ def rigs() -> list[bpy.types.Object]:
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """The longest side of the rig's rest pose as physics sees it [m]."""
-    size = abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
+    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-    return sampling.rest_height(rig) * size * meters
+    tall = first_settings.bone_height(rig) or sampling.rest_height(rig)
+    return tall * first_settings.units_in_rig(rig) * meters

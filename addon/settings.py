@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import engine
 from ..engine.controllers.base import SHAPES
-from . import actions, roles
+from . import actions, rig_roles
 from .errors import RigError
 
 # Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
@@ -33,7 +33,7 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     damping = _product(rig, names, frames, keyed, "damping_ratio", None)
     strength = np.inf
     if heft.use_strength:
-        limits = engine.strength_limits(model, roles.of_bodies(names, model.parents))
+        limits = engine.strength_limits(model, rig_roles.joints_of(names, model.parents, rig_roles.roles_of(rig)))
         strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * limits
     recovery = _product(rig, names, frames, keyed, "recovery_time", None)
     common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}

@@ -107,7 +107,7 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     """Put a simulated motion onto the result armature's action.
 
     `only_moved`: location and scale of the last reading are there already, so that
-    only rotations and the roots' locations are written.
+    only rotations and the locations of roots and other loose bones are written.
     """
     result = ensure_result(rig)
     data = result.animation_data
@@ -119,14 +119,16 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     quats, locations = result_pose.of_motion(reading, motion)
     if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
         raise RigError("The result holds numbers that are not finite: nothing was written.")
-    bodies = np.arange(len(reading.names))
-    roots = np.flatnonzero(reading.model.parents < 0)
+    keyed = reading.keyed
+    every = np.arange(len(keyed.names))
+    fresh = not only_moved
+    turning = every if fresh else every[keyed.loose | (every < len(reading.names))]
+    moving = every if fresh else np.flatnonzero(keyed.loose)
     noise = LOCATION_NOISE * reading.height
-    wanted = _write_channels(bag, table, reading, bodies, "rotation_quaternion", quats, actions.SAME, None)
-    moving = roots if only_moved else bodies
-    wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0)
-    if not only_moved:
-        wanted |= _write_channels(bag, table, reading, bodies, "scale", reading.scales, SCALE_NOISE, 1.0)
+    wanted = _write_channels(bag, table, reading, turning, "rotation_quaternion", quats, actions.SAME, None, fresh)
+    wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0, fresh)
+    if fresh:
+        wanted |= _write_channels(bag, table, reading, every, "scale", keyed.scales, SCALE_NOISE, 1.0, fresh)
         for key, curve in table.items():
             if key not in wanted:
                 bag.fcurves.remove(curve)
@@ -135,11 +137,11 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
-def _write_channels(bag, table, reading, bodies, suffix, values, noise, default) -> set[tuple[str, int]]:
+def _write_channels(bag, table, reading, bodies, suffix, values, noise, default, fresh) -> set[tuple[str, int]]:
     """Write one vector channel of many bodies; the curves written.
 
     A component that stays within the noise gets one key, and a channel that never
-    leaves its default no curve at all.
+    leaves its default no curve at all; unless `fresh`, one that is there is kept.
     """
     values = values.astype(np.float32)
     calm = values.max(axis=0) - values.min(axis=0) <= noise
@@ -151,12 +153,14 @@ def _write_channels(bag, table, reading, bodies, suffix, values, noise, default)
     co[..., 1] = values.transpose(1, 2, 0)
     written = set()
     for b in bodies:
-        if idle[b]:
-            continue
-        name = reading.names[b]
+        name, group = reading.keyed.names[b], reading.keyed.groups[b]
         path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{suffix}'
+        if idle[b] and (fresh or (path, 0) not in table):
+            continue
         for i in range(values.shape[2]):
-            curve = actions.ensure_curve(bag, table, path, i, name)
+            curve = actions.ensure_curve(bag, table, path, i, group)
+            if fresh and curve.group.name != group:  # what only rode may have become a body since
+                curve.group = bag.groups.get(group) or bag.groups.new(group)
             if actions.move_keys(curve, co[b, i, :1] if calm[b, i] else co[b, i]):
                 curve.lock = True
             written.add((path, i))
@@ -174,9 +178,11 @@ def rest_unkeyed(result: bpy.types.Object) -> None:
 
 
 def body_names(rig: bpy.types.Object) -> set[str]:
-    """The bones the result has keys for."""
+    """The bones the result has keys for, that the rig shows."""
     bag = actions.active_bag(rig.heft_result) if rig.heft_result is not None else None
-    return {group.name for group in bag.groups if len(group.channels)} if bag is not None else set()
+    if bag is None:
+        return set()
+    return {group.name for group in bag.groups if len(group.channels) and group.name in rig.pose.bones}
 
 
 def show(rig: bpy.types.Object, which: str) -> None:

@@ -30,8 +30,10 @@ ARMATURE_STATE = (
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
     "overlap_group", "use_limits",
-    "limits_from", "limit_swing", "limit_low", "limit_high",
+    "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side",
 )  # fmt: skip
+# What a bone is, is its own: settings are copied from bone to bone without it.
+BONE_IDENTITY = ("role", "side")
 PUSH_SETTINGS = ("bone", "direction", "impulse", "frame")
 TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
@@ -103,7 +105,9 @@ def structure(rig: bpy.types.Object) -> str:
     digest.update(repr((heft.total_mass, heft.friction, heft.bounce)).encode())
     for bone in rig.pose.bones:
         look = bone.heft
-        digest.update(repr((look.behaviour == "IGNORED", look.mass, look.shape, look.use_limits)).encode())
+        digest.update(
+            repr((look.behaviour == "IGNORED", look.mass, look.shape, look.use_limits, look.role, look.side)).encode()
+        )
         if look.use_limits:
             own = (look.limits_from, look.limit_swing, look.limit_low, look.limit_high)
             digest.update(repr((own, limits.of_rig(bone))).encode())

@@ -6,6 +6,7 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from ..parts import LEFT, MIDDLE, RIGHT, ROLES
 from .common import NOT_KEYED, OVERRIDABLE, changed, mix_changed
 
 BEHAVIOURS = (
@@ -25,6 +26,17 @@ LIMITS_FROM = (
     ("RIG", "Rig", "The bone's Limit Rotation constraint or IK limits where it has them, else the values here", 0),
     ("OWN", "Own", "The values here", 1),
 )
+# Numbered in the order of `parts.ROLES`, which files rely on: a new role goes to its end.
+ROLE_ITEMS = (
+    ("AUTO", "Auto", "Found from the bone's name and the rig's shape", 0),
+    *((name, label, f"The bone is: {label}", i) for i, (name, label) in enumerate(ROLES, 1)),
+)
+SIDE_ITEMS = (
+    ("AUTO", "Auto", "Found from the bone's name and the way the rig faces", 0),
+    (LEFT, "Left", "The character's left", 1),
+    (RIGHT, "Right", "The character's right", 2),
+    (MIDDLE, "Middle", "On neither side", 3),
+)
 
 
 class HeftBone(bpy.types.PropertyGroup):
@@ -35,6 +47,24 @@ class HeftBone(bpy.types.PropertyGroup):
         description="How this bone takes part",
         items=BEHAVIOURS,
         default="SIMULATED",
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    role: EnumProperty(
+        name="Role",
+        description="What this bone is in the body: tells how strong its joint is and how heavy it is",
+        items=ROLE_ITEMS,
+        default="AUTO",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    side: EnumProperty(
+        name="Side",
+        description="On which side of the body this bone is",
+        items=SIDE_ITEMS,
+        default="AUTO",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )

@@ -121,7 +121,7 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="Times what the joints of a strong person of this mass give, told by the bones' names (arm, leg, "
+        description="Times what the joints of a strong person of this mass give, told by the bones' roles (arm, leg, "
         "spine …); other joints hold three times what hangs on them. 0 is a faint",
         default=1.0,
         min=0.0,

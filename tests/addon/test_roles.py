@@ -1,43 +1,220 @@
-"""Roles guessed from bone names, and the strength they give."""
+"""What bones are: against skeletons labelled by hand, with their names and without."""
 
 from __future__ import annotations
 
+import io
+import time
+from contextlib import redirect_stdout
+
+import addon_utils
 import bpy
+import numpy as np
 import pytest
 
+import conventions
 import rigs
-from heft.addon import roles, session, settings
+import skeletons
+from heft.addon import choosing, rig_roles, roles, session, settings
+from heft.addon.parts import JOINT_OF_ROLE, ROLES, Part
+
+RIGHT_WITH_NAMES, RIGHT_BY_SHAPE = 95.0, 80.0
+GENERATED = {
+    "basic_human": skeletons.BASIC_HUMAN, "human": skeletons.HUMAN, "horse": skeletons.HORSE, "bird": skeletons.BIRD,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("role", "names"),
-    [
-        ("shoulder", ("upper_arm.L", "DEF-upper_arm.L", "mixamorig:LeftArm", "upperarm_l", "Bip01 L UpperArm", "RArm")),
-        ("elbow", ("forearm.R", "mixamorig:RightForeArm", "lowerarm_r", "lowerarm01.L", "LeftForeArm")),
-        ("wrist", ("hand.L", "LeftHand", "hand_r", "wrist.L")),
-        ("hip", ("thigh.L", "mixamorig:LeftUpLeg", "thigh_l", "upperleg01.L", "Bip01 R Thigh")),
-        ("knee", ("shin.R", "mixamorig:RightLeg", "calf_l", "lowerleg01.R")),
-        ("ankle", ("foot.L", "LeftFoot", "foot_r")),
-        ("spine", ("spine.003", "Spine1", "chest", "spine_02", "LowerBack", "DEF-spine.001", "torso")),
-        ("neck", ("neck", "Neck1", "head", "mixamorig:Head", "neck_01")),
-        ("collar", ("LeftShoulder", "clavicle_l", "shoulder.L")),
-        (
-            None,
-            ("LThumb", "LeftHandIndex1", "hand_finger.L", "LeftToeBase",
-             "bone.001", "tail", "armor", "Ribbon", "hair_front"),
-        ),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_names_in_use(role, names):
-    assert {name: roles.of_name(name) for name in names} == dict.fromkeys(names, role)
+def skeleton_of(rig) -> tuple[skeletons.Skeleton, list[bool]]:
+    bones = list(rig.data.bones)
+    place = {bone.name: i for i, bone in enumerate(bones)}
+    heads, tails = (np.array([getattr(bone, f"{end}_local") for bone in bones]) for end in ("head", "tail"))
+    parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
+    return skeletons.Skeleton([*place], parents, heads, tails), [bone.use_deform for bone in bones]
 
 
-def test_roots_and_the_second_halves_of_limbs_have_none():
-    names = ["spine", "spine.001", "upper_arm.L", "upper_arm.L.001", "forearm.L"]
-    assert roles.of_bodies(names, [-1, 0, 1, 2, 3]) == [None, "spine", "shoulder", None, "elbow"]
-    names = ["hips", "LHipJoint", "LeftUpLeg", "clavicle.L", "upper_arm.L"]
-    assert roles.of_bodies(names, [-1, 0, 1, 0, 3]) == [None, "hip", "hip", "shoulder", "shoulder"]
+def compare(skeleton, truth, names=None, deform=None) -> tuple[float, list, list]:
+    """Per cent of the labelled bones whose role is right, those wrong, and those on the wrong side."""
+    assert set(truth) <= set(skeleton.names), sorted(set(truth) - set(skeleton.names))
+    found = roles.find(
+        names or skeleton.names,
+        skeleton.parents,
+        skeleton.heads,
+        skeleton.tails,
+        deform or [True] * len(skeleton.names),
+    )
+    wrong, swapped = [], []
+    for name, part in zip(skeleton.names, found, strict=True):
+        right, side = truth.get(name, ((part.role,), part.side))
+        if part.role not in right:
+            wrong.append((name, part.role))
+        if {part.side, side} == {"LEFT", "RIGHT"}:
+            swapped.append((name, part.side))
+    return 100.0 * (1.0 - len(wrong) / len(truth)), wrong, swapped
+
+
+def scrambled(skeleton) -> list[str]:
+    return [f"bone_{i:03d}" for i in range(len(skeleton.names))]
+
+
+def check(what: str, skeleton, truth, deform=None) -> None:
+    share, wrong, swapped = compare(skeleton, truth, deform=deform)
+    print(f"{what}: {share:.1f} % of {len(truth)} right {wrong or ''}")
+    assert share >= RIGHT_WITH_NAMES and not swapped, (wrong, swapped)
+
+
+def check_by_shape(what: str, skeleton, truth, deform=None) -> None:
+    share, wrong, swapped = compare(skeleton, truth, scrambled(skeleton), deform)
+    print(f"{what}, names scrambled: {share:.1f} % of {len(truth)} right {wrong or ''}")
+    assert share >= RIGHT_BY_SHAPE and not swapped, (wrong, swapped)
+
+
+@pytest.mark.parametrize("stem", skeletons.RECORDINGS)
+def test_recordings(stem):
+    if not rigs.DATA.exists():
+        pytest.skip("the recordings are not here: shared/data is not part of the project")
+    skeleton, truth = skeletons.recording(stem), skeletons.RECORDINGS[stem]
+    assert set(truth) == set(skeleton.names), "every bone is labelled"
+    check(stem, skeleton, truth)
+    check_by_shape(stem, skeleton, truth)
+
+
+@pytest.mark.parametrize("name", conventions.CONVENTIONS)
+def test_conventions(name):
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS[name])
+    check(name, skeleton, truth)
+
+
+def test_by_shape_alone_whichever_way_it_lies_and_faces():
+    """Turned about any axis a person is the same person; mirrored, left is right."""
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
+    truth = {name: label for name, label in truth.items() if "target" not in name}
+    for turn in (np.eye(3), np.eye(3)[[1, 2, 0]], np.diag([-1.0, 1.0, -1.0]), _about((1.0, 2.0, 3.0), 1.1)):
+        turned = skeleton._replace(heads=skeleton.heads @ turn.T + 3.0, tails=skeleton.tails @ turn.T + 3.0)
+        check_by_shape("plain English, turned", turned, truth)
+    mirror = np.diag([-1.0, 1.0, 1.0])
+    mirrored = skeleton._replace(heads=skeleton.heads @ mirror, tails=skeleton.tails @ mirror)
+    found = roles.find(scrambled(skeleton), *mirrored[1:], [True] * len(skeleton.names))
+    assert found[skeleton.names.index("hand.L")].side == "RIGHT"
+
+
+def _about(axis, angle: float) -> np.ndarray:
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+
+
+def test_any_tree_gets_an_answer():
+    """Whatever the shape: flat, a point, children before their parents, words that contradict one another."""
+    random = np.random.default_rng(3)
+    words = ("hand", "Left", "leg", "R", "spine", "ik", "twist", "end", "足", "hair", "Hips", "toe", "bone")
+    for _ in range(60):
+        count = int(random.integers(1, 40))
+        parents = np.array([-1, *(random.integers(0, i) for i in range(1, count))])
+        heads = random.normal(size=(count, 3)) * random.choice([0.0, 1e-4, 1.0, 1e4]) * random.integers(0, 2, 3)
+        names = [f"{'_'.join(random.choice(words, 3))}{i}" for i in range(count)]
+        order = random.permutation(count)
+        above = [int(np.flatnonzero(order == parents[i])[0]) if parents[i] >= 0 else -1 for i in order]
+        tails, deform = heads + random.normal(size=(count, 3)), (random.random(count) < 0.7).tolist()
+        found = roles.find(names, above, heads, tails, deform)
+        assert len(found) == count and {part.role for part in found} <= {name for name, _ in ROLES}
+        chosen = choosing.behaviours(choosing.Bones(names, above, heads, tails, deform, deform, deform, deform, found))
+        assert "SIMULATED" in chosen
+
+
+def test_a_word_that_all_bones_share_says_nothing():
+    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
+    truth = {f"{name}_ctrl": label for name, label in truth.items() if "target" not in name}
+    check("plain English, all controls", skeleton._replace(names=[f"{name}_ctrl" for name in skeleton.names]), truth)
+
+
+def test_chains_and_fringes_are_nothing():
+    bar, strands = [np.zeros(3)], [-1]
+    for x in (-1.0, -0.5, 0.0, 0.5, 1.0):
+        for k in range(5):
+            strands.append(0 if k == 0 else len(bar) - 1)
+            bar.append(np.array([x, 0.0, -0.4 * k]))
+    tails = np.array(bar) - np.array([0.0, 0.0, 0.4])
+    found = roles.find([f"bone.{i:03d}" for i in range(len(bar))], strands, np.array(bar), tails, [True] * len(bar))
+    assert {part.role for part in found} == {"OTHER"}
+    heads = np.array([[0.0, 0.0, 0.3 * i] for i in range(8)])
+    tails = heads + np.array([0.0, 0.0, 0.3])
+    found = roles.find([f"bone.{i:03d}" for i in range(8)], [*range(-1, 7)], heads, tails, [True] * 8)
+    assert set(found) == {Part("OTHER", "MIDDLE")}
+    assert roles.find([], [], np.zeros((0, 3)), np.zeros((0, 3)), []) == []
+
+
+@pytest.fixture(scope="module")
+def meshes(tmp_path_factory):
+    """The skeletons of the glTF files."""
+    if not rigs.DATA.exists():
+        pytest.skip("the meshes are not here: shared/data is not part of the project")
+    found = {}
+    for stem in (*skeletons.MESHES, "babylon_r_hand"):
+        rigs.open_skin(rigs.DATA / "rigs" / f"{stem}.glb", tmp_path_factory.mktemp("skins"))
+        rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        found[stem] = skeleton_of(rig)[0]
+    return found
+
+
+@pytest.mark.parametrize("stem", skeletons.MESHES)
+def test_meshes(meshes, stem):
+    skeleton, truth = meshes[stem], skeletons.MESHES[stem]
+    assert set(truth) == set(skeleton.names), "every bone is labelled"
+    check(stem, skeleton, truth)
+    if stem != "RobotExpressive":  # its feet hang on the floor, not on its legs
+        check_by_shape(stem, skeleton, truth)
+
+
+def test_a_hand_alone(meshes):
+    check("babylon_r_hand", meshes["babylon_r_hand"], skeletons.HAND)
+
+
+@pytest.fixture(scope="module")
+def generated():
+    """Rigify's rigs as generated, and two as offered: skeleton and which bones deform."""
+    found = {}
+    rigs.new_file()
+    if addon_utils.enable("rigify", default_set=True) is None:
+        pytest.skip("Rigify cannot be enabled in this Blender")
+    for name in ("wolf", *GENERATED):
+        for ob in [*bpy.data.objects]:
+            bpy.data.objects.remove(ob)
+        getattr(bpy.ops.object, f"armature_{name}_metarig_add")()
+        if name not in GENERATED or name == "basic_human":
+            found[f"{name} metarig"] = skeleton_of(bpy.context.object)
+        if name not in GENERATED:
+            continue
+        with redirect_stdout(io.StringIO()):
+            bpy.ops.pose.rigify_generate()
+        found[name] = skeleton_of(bpy.context.object)
+    addon_utils.disable("rigify", default_set=True)
+    return found
+
+
+def test_rigify(generated):
+    check("basic metarig", generated["basic_human metarig"][0], skeletons.METARIG)
+    check_by_shape("basic metarig", generated["basic_human metarig"][0], skeletons.METARIG)
+    check("wolf metarig", generated["wolf metarig"][0], skeletons.WOLF)
+    for name, truth in GENERATED.items():
+        skeleton, deform = generated[name]
+        if "human" in name:
+            assert set(truth) == {n for n, d in zip(skeleton.names, deform, strict=True) if d}, "every bone is labelled"
+        check(f"generated {name}", skeleton, truth, deform)
+    check_by_shape("generated basic_human", generated["basic_human"][0], skeletons.BASIC_HUMAN,
+                   generated["basic_human"][1])  # fmt: skip
+
+
+def test_roots_and_the_second_halves_of_limbs_have_no_joint():
+    def joints(*parts):
+        names = tuple(f"{i}" for i in range(len(parts)))
+        known = {name: Part(*part.split()) for name, part in zip(names, parts, strict=True)}
+        return rig_roles.joints_of(names, np.arange(-1, len(parts) - 1), known)
+
+    assert joints("PELVIS MIDDLE", "SPINE MIDDLE", "SPINE MIDDLE", "NECK MIDDLE") == [None, "spine", "spine", "neck"]
+    assert joints("SPINE MIDDLE", "COLLAR LEFT", "UPPER_ARM LEFT", "UPPER_ARM LEFT", "LOWER_ARM LEFT") == [
+        None, "shoulder", "shoulder", None, "elbow",
+    ]  # fmt: skip
+    assert joints("PELVIS MIDDLE", "PELVIS LEFT", "THIGH LEFT", "THIGH LEFT") == [None, "hip", "hip", None]
+    assert set(JOINT_OF_ROLE) <= {name for name, _ in ROLES}
 
 
 def test_a_named_joint_is_as_strong_as_a_persons(empty):
@@ -48,9 +225,49 @@ def test_a_named_joint_is_as_strong_as_a_persons(empty):
     rig.heft.use_strength, rig.heft.total_mass, rig.heft.strength = True, 70.0, 0.5
     bpy.ops.heft.simulate()
     reading = session.last_shown(rig).reading
-    given = settings.controller_of(rig, reading.model, reading.names, reading.frames).strength
-    strengths = dict(zip(reading.names, given, strict=True))
-    assert strengths["spine"] == pytest.approx(0.5 * 70.0 * 687.9 / 69.6, rel=1e-3)
-    assert strengths["forearm"] == pytest.approx(0.5 * 70.0 * 101.4 / 69.6, rel=1e-3)
-    link = reading.names.index("link")
-    assert strengths["link"] == pytest.approx(0.5 * reading.model.strengths[link])
+
+    def strength(name):
+        given = settings.controller_of(rig, reading.model, reading.names, reading.frames).strength
+        return given[reading.names.index(name)]
+
+    assert strength("spine") == pytest.approx(0.5 * 70.0 * 687.9 / 69.6, rel=1e-3)
+    assert strength("forearm") == pytest.approx(0.5 * 70.0 * 101.4 / 69.6, rel=1e-3)
+    assert strength("link") == pytest.approx(0.5 * reading.model.strengths[reading.names.index("link")])
+    fingerprint = rig.heft.fingerprint
+    rig.pose.bones["link"].heft.role = "HEAD"
+    assert strength("link") == pytest.approx(0.5 * 70.0 * 51.0 / 75.0, rel=1e-3), "corrections count"
+    bpy.ops.heft.simulate()
+    assert rig.heft.fingerprint != fingerprint
+
+
+def test_roles_are_corrected_for_all_selected_bones(empty):
+    rig = rigs.post(3)
+    bpy.ops.heft.add()
+    assert rig_roles.roles_of(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.heft.set_role(role="TAIL")
+    rig.pose.bones[1].heft.side = "LEFT"
+    assert [*rig_roles.roles_of(rig).values()] == [Part("TAIL", "MIDDLE"), Part("TAIL", "LEFT"), Part("TAIL", "MIDDLE")]
+    assert rig_roles.found_in(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    rig.data.bones.active = rig.data.bones[0]
+    rig.pose.bones[0].heft.role, rig.pose.bones[0].heft.settle_scale = "HEAD", 2.0
+    bpy.ops.heft.copy_to_selected()
+    assert rig.pose.bones[2].heft.settle_scale == 2.0 and rig.pose.bones[2].heft.role == "TAIL"
+
+
+def test_asking_again_costs_nothing(empty):
+    skeleton, _ = conventions.build(*conventions.CONVENTIONS["Unreal"])
+    rig = conventions.armature(skeleton)
+    bpy.ops.heft.add()
+    rig_roles.roles_of(rig)
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        rig_roles.roles_of(rig)
+        times.append(1000.0 * (time.perf_counter() - start))
+    per_75 = min(times) * 75 / len(skeleton.names)
+    print(f"roles of {len(skeleton.names)} bones asked again: {min(times):.3f} ms, {per_75:.3f} ms on 75")
+    assert per_75 < 1.0
+    rig.data.bones["head"].name = "thigh_x"
+    assert rig_roles.roles_of(rig)["thigh_x"].role == "THIGH", "a changed rig is looked at again"

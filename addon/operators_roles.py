@@ -1,0 +1,37 @@
+"""The command that tells Heft what bones are, and finds bodies and size anew.
+
+Owns what is reported and what is undone.
+"""
+
+from typing import ClassVar
+
+import bpy
+from bpy.props import EnumProperty
+
+from . import baker, live
+from .operators import PhysicsOperator
+from .properties.bone import ROLE_ITEMS
+
+
+class HEFT_OT_set_role(PhysicsOperator, bpy.types.Operator):
+    """Say what all selected bones are in the body, where it was not found right"""
+
+    bl_idname = "heft.set_role"
+    bl_label = "Set Role"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    role: EnumProperty(name="Role", description="What the selected bones are in the body", items=ROLE_ITEMS)
+
+    def run(self, context, rig) -> set[str]:
+        chosen = [bone for bone in rig.pose.bones if baker.is_selected(bone)]
+        if not chosen:
+            self.report({"ERROR"}, "No bone is selected: select some in Pose Mode.")
+            return {"CANCELLED"}
+        with live.paused():
+            for bone in chosen:
+                bone.heft.role = self.role
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
+CLASSES = (HEFT_OT_set_role,)

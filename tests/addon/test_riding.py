@@ -1,0 +1,195 @@
+"""Bodies that hang together though the rig's parents do not say so, and what rides on them."""
+
+from __future__ import annotations
+
+import io
+import math
+from contextlib import redirect_stdout
+
+import addon_utils
+import bpy
+import numpy as np
+import pytest
+
+import rigs
+from heft.addon import joining, reader, session, showing
+
+FRAMES = range(1, 25)
+
+
+def pair(own: bool) -> bpy.types.Object:
+    """A trunk of two bones that copies hidden ones; an arm hangs on the hidden ones, a badge too, as Rigify has it.
+
+    own: the arm is a child of the trunk itself, for comparison.
+    """
+    data = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+
+    def bone(name, head, tail, parent, deform=True):
+        new = data.edit_bones.new(name)
+        new.head, new.tail, new.use_deform = head, tail, deform
+        new.parent = data.edit_bones[parent] if parent else None
+
+    bone("root", (0, 0, 0), (0, 0.3, 0), None, False)
+    for prefix in ("ORG", "DEF"):
+        bone(f"{prefix}-low", (0, 0, 0.5), (0, 0, 1.0), "root", prefix == "DEF")
+        bone(f"{prefix}-high", (0, 0, 1.0), (0, 0, 1.5), f"{prefix}-low", prefix == "DEF")
+    hidden = "DEF-high" if own else "ORG-high"
+    bone("DEF-link", (0.1, 0, 1.4), (0.5, 0, 1.4), hidden)
+    bone("DEF-half", (0.5, 0, 1.4), (0.7, 0, 1.4), "DEF-link")
+    bone("DEF-rod", (0.7, 0, 1.4), (1.1, 0, 1.4), "DEF-half")
+    bone("DEF-badge", (0, -0.1, 1.2), (0, -0.2, 1.2), hidden)
+    data.edit_bones["DEF-rod"].use_connect = True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("low", "high"):
+        copy = rig.pose.bones[f"DEF-{name}"].constraints.new("COPY_TRANSFORMS")
+        copy.target, copy.subtarget = rig, f"ORG-{name}"
+    for frame in range(1, 25, 4):
+        for i, name in enumerate(("root", "ORG-low", "ORG-high", "DEF-link", "DEF-half", "DEF-badge")):
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (0.3 * math.sin(0.4 * frame + i), 0.2 * math.cos(0.3 * frame), 0.1 * i)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+            bone.location = (0.0, 0.02 * math.sin(0.5 * frame + i), 0.03 * math.cos(0.4 * frame))
+            bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = FRAMES[-1]
+    return rig
+
+
+def add(rig, ignored=("DEF-half", "DEF-badge")) -> None:
+    bpy.ops.heft.add()
+    for name in ignored:
+        rig.pose.bones[name].heft.behaviour = "IGNORED"
+
+
+def deforming(rig) -> list[int]:
+    return [i for i, bone in enumerate(rig.pose.bones) if bone.bone.use_deform]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_source_comes_back_whole(empty, own):
+    rig = pair(own)
+    source = rigs.poses(rig, FRAMES)
+    add(rig)
+    bpy.ops.heft.simulate()
+    reading = session.last_shown(rig).reading
+    assert sorted(reading.names) == ["DEF-high", "DEF-link", "DEF-low", "DEF-rod"]
+    assert (reading.model.parents < 0).sum() == 1, "the arm hangs on the trunk"
+    offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
+    print(f"shown: {offset:.1e} of the height, {angle:.4f} deg")
+    assert offset < 1e-5 and angle < 0.01
+    chosen = deforming(rig)
+    bpy.ops.heft.bake(mute_constraints=True)
+    offset, angle = rigs.deviation(source[:, chosen], rigs.poses(rig, FRAMES)[:, chosen], rigs.height(rig))
+    assert offset < 1e-5 and angle < 0.01
+
+
+def test_what_rides_goes_where_its_body_goes(empty):
+    """To the engine the rig is the same, whether its arm is a child of the trunk or only lies as if it were."""
+    readings = []
+    for own in (False, True):
+        rigs.new_file()
+        rig = pair(own)
+        source = rigs.poses(rig, FRAMES)
+        add(rig)
+        rig.heft.heaviness = 0.4
+        bpy.ops.heft.simulate()
+        rig.heft.settle_time = 0.3  # the second time only what moves is written
+        session.simulate(rig, bpy.context.scene, fresh=False)
+        after = rigs.poses(rig, FRAMES)
+        place = {bone.name: i for i, bone in enumerate(rig.pose.bones)}
+        pairs = [("DEF-badge", "DEF-high"), ("DEF-half", "DEF-link")]
+        offset, angle = rigs.deviation(*(_rides(each, place, pairs) for each in (source, after)), rigs.height(rig))
+        print(f"own parents {own}: {offset:.1e} of the height, {angle:.4f} deg from their rides")
+        assert offset < 1e-5 and angle < 0.02
+        assert rigs.deviation(source[:, [place["DEF-rod"]]], after[:, [place["DEF-rod"]]], 1.0)[1] > 1.0
+        readings.append(session.last_shown(rig).reading)
+    one, other = readings
+    assert one.names == other.names and (one.model.parents == other.model.parents).all()
+    for name in ("offsets", "rest_rotations"):
+        np.testing.assert_allclose(*(getattr(reading.model, name) for reading in readings), atol=1e-5)
+    for name in ("rotations", "positions"):
+        np.testing.assert_allclose(*(getattr(reading.motion, name) for reading in readings), atol=1e-5)
+
+
+def test_links_are_keyed_but_not_shown(empty):
+    """A body connected to a bone that rides along: that bone needs keys on the result, and none on the rig."""
+    rig = rigs.chain(4)
+    rigs.wave(rig)
+    bpy.context.scene.frame_end = FRAMES[-1]
+    source = rigs.poses(rig, FRAMES)
+    bpy.ops.heft.add()
+    rig.pose.bones[1].heft.behaviour = "IGNORED"
+    bpy.ops.heft.simulate()
+    assert showing.body_names(rig) == {"bone.000", "bone.002", "bone.003"}
+    offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
+    assert offset < 1e-5 and angle < 0.01
+    there = rigs.deviation(source, rigs.poses(rig.heft_result, FRAMES), rigs.height(rig))
+    assert there[0] < 1e-5, "on the result armature too"
+    rig.pose.bones[1].heft.behaviour = "SIMULATED"
+    bpy.ops.heft.simulate()
+    assert len(showing.body_names(rig)) == 4, "a link that became a body is shown"
+
+
+def test_holders_form_no_ring():
+    """Two bodies that each hang on a bone lying on the other: one of them stays a root."""
+    heads = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])
+    tails = heads + np.array([0.0, 0.0, 1.0])
+    held = joining.holders([-1, -1, 0, 1], heads, tails, [False, False, True, True])
+    assert held[2:] in ([3, -1], [-1, 2])
+    assert joining.holders([-1, 0, 1], heads[:3], tails[:3], [True, False, True])[2] == 0
+
+
+def test_masses_go_with_the_ride(empty):
+    rig = pair(False)
+    add(rig)
+    skeleton = reader.skeleton_of(rig)
+    place = {name: i for i, name in enumerate(skeleton.names)}
+    assert skeleton.carriers[place["DEF-badge"]] == place["DEF-high"]
+    assert skeleton.carriers[place["DEF-half"]] == place["DEF-link"]
+    assert skeleton.riders == {place["DEF-half"]: False, place["DEF-badge"]: True}
+
+
+def test_a_rigify_human_hangs_together(empty):
+    """Arms and legs on the trunk, half a limb on the other half, with weight."""
+    if addon_utils.enable("rigify", default_set=True) is None:
+        pytest.skip("Rigify cannot be enabled in this Blender")
+    bpy.ops.object.armature_basic_human_metarig_add()
+    with redirect_stdout(io.StringIO()):
+        bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    for frame in (1, 8, 16, 24):
+        for name in ("upper_arm_fk.L", "chest"):
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (0.4 * math.sin(frame), 0.5 * math.cos(frame), 0.2)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    rig.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+    bpy.context.scene.frame_end = FRAMES[-1]
+    source = rigs.poses(rig, FRAMES)
+    bpy.ops.heft.add()
+    rig.heft.heaviness = 0.3
+    bpy.ops.heft.simulate()
+    model = session.last_shown(rig).reading.model
+    assert (model.parents < 0).sum() == 1 and len(model) == 25
+
+    def above(name):
+        return model.names[model.parents[model.index(name)]]
+
+    assert above("DEF-thigh.L") == "DEF-spine" and above("DEF-shin.L") == "DEF-thigh.L"
+    assert above("DEF-upper_arm.R") == "DEF-shoulder.R" and above("DEF-shoulder.R") == "DEF-spine.003"
+    after = rigs.poses(rig, FRAMES)
+    place = {bone.name: i for i, bone in enumerate(rig.pose.bones)}
+    swung = rigs.deviation(source[:, [place["DEF-forearm.L"]]], after[:, [place["DEF-forearm.L"]]], 1.0)[1]
+    pairs = [(f"DEF-{name}.L.001", f"DEF-{name}.L") for name in ("thigh", "shin", "upper_arm", "forearm")]
+    offset, angle = rigs.deviation(*(_rides(each, place, pairs) for each in (source, after)), 2.0)
+    print(f"the arm swings by {swung:.1f} deg; halves leave their limbs by {offset:.1e} of the height, {angle:.4f} deg")
+    assert swung > 2.0 and offset < 1e-4 and angle < 0.05
+    addon_utils.disable("rigify", default_set=True)
+
+
+def _rides(poses: np.ndarray, place: dict[str, int], pairs: list[tuple[str, str]]) -> np.ndarray:
+    return np.stack([np.linalg.inv(poses[:, place[body]]) @ poses[:, place[rider]] for rider, body in pairs], axis=1)
