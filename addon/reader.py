@@ -10,6 +10,7 @@ that is one, with their own keys, and lend it their mass.
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 
 import bpy
@@ -17,8 +18,9 @@ import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
-from . import bodies, limits, result_pose, rotations, shot, skin, solids, steps, units
+from . import bodies, limits, result_pose, roles, rotations, shot, skin, solids, steps, units, weighing
 from .errors import RigError
+from .parts import LEFT, MIDDLE, RIGHT, Part
 from .sampling import Samples
 from .units import Placement
 
@@ -174,8 +176,11 @@ def build_model(
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
-    skins = _skins(rig, skeleton, scene, size)
-    merged = bodies.merge(_weighed(rig, guess, kept, skins, overrides), rests, skeleton.carriers, kept)
+    parts = parts_of(skeleton)
+    found = skin.read(rig, scene)
+    weighed = weighing.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
+    merged = bodies.merge(weighed, rests, skeleton.carriers, kept)
+    skins = _skins(skeleton, found, size)
     place = {bone: k for k, bone in enumerate(kept)}
     shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
     for load in shot.loads(rig):
@@ -209,27 +214,40 @@ def build_model(
     )
 
 
-def _skins(rig, skeleton: Skeleton, scene, size: float) -> dict[int, np.ndarray]:
+# What a bone is, by the joint at its head, until the rig's own roles are known.
+PART_OF_JOINT = {
+    "spine": "SPINE", "neck": "NECK", "collar": "COLLAR", "shoulder": "UPPER_ARM", "elbow": "LOWER_ARM",
+    "wrist": "HAND", "hip": "THIGH", "knee": "SHANK", "ankle": "FOOT",
+}  # fmt: skip
+SIDES = (r"[Ll]eft|[._ ][Ll]\b|[._ ]L[._ ]|^L(?=[A-Z])|^l_", r"[Rr]ight|[._ ][Rr]\b|[._ ]R[._ ]|^R(?=[A-Z])|^r_")
+
+
+def parts_of(skeleton: Skeleton) -> list[Part | None]:
+    """What each bone is in the body, None where its name does not tell."""
+    out: list[Part | None] = []
+    for name, parent in zip(skeleton.names, skeleton.parents, strict=True):
+        word = name.rpartition(":")[2]
+        role = PART_OF_JOINT.get(roles.of_name(name) or "")
+        if role == "NECK" and "head" in word.lower():
+            role = "HEAD"
+        if parent < 0 and role is None and any(hip in word.lower() for hip in ("hip", "pelvis")):
+            role = "PELVIS"
+        left, right = (re.search(pattern, word) for pattern in SIDES)
+        side = LEFT if left and not right else RIGHT if right and not left else MIDDLE
+        again = parent >= 0 and out[parent] == Part(role or "", side) and role not in ("SPINE", "NECK")
+        out.append(Part(role, side) if role and not again else None)
+    return out
+
+
+def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.ndarray]:
     """By body, the points (k, 3) of the skin that it and what it carries take along, in its frame [m]."""
-    found: dict[int, list[np.ndarray]] = {}
-    for name, points in skin.points(rig, scene).items():
+    out: dict[int, list[np.ndarray]] = {}
+    for name, points in found.points.items():
         carrier = skeleton.carriers[skeleton.names.index(name)]
         if carrier >= 0:
             rest = skeleton.rests[carrier]
-            found.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
-    return {bone: np.concatenate(parts) for bone, parts in found.items()}
-
-
-def _weighed(rig, guess: bodies.Bodies, kept: list[int], skins: dict, overrides: list[float]) -> bodies.Bodies:
-    """The bones weighed by what their skins fill, whatever shape others touch of them and whether anything does."""
-    filled = {}
-    for bone, points in skins.items():
-        if len(points) >= solids.LEAST_POINTS:
-            shape = solids.bone_shape("AUTO", points, 0.0, 2.0 * guess.centers[bone])
-            filled[bone] = bodies.Filled(
-                moments.volume(shape), moments.center_of_mass(shape), moments.inertia(shape, 1.0)
-            )
-    return bodies.by_skin(guess, kept, filled, rig.heft.total_mass, overrides) if filled else guess
+            out.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
+    return {bone: np.concatenate(parts) for bone, parts in out.items()}
 
 
 def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: bodies.Bodies, size: float) -> list[list]:
