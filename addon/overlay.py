@@ -99,7 +99,8 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement) 
     frame = int(settings.frame_range(rig, scene)[0])
     model = reader.build_model(rig, skeleton, placement, scene, frame, solid=True)
     rest = np.tile([1.0, 0.0, 0.0, 0.0], (1, len(model), 1))
-    model = reader.with_joints(model, [rig.pose.bones[name] for name in model.names], rest)
+    order = [skeleton.names.index(name) for name in model.names]
+    model = reader.with_joints(model, rig, skeleton, order, rest)
     size = placement.sizes[0]
     parts, owners = [wires.NONE], [np.zeros(0, dtype=int)]
     for body, shapes in enumerate(model.shapes):

@@ -142,6 +142,8 @@ class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
         if not look.use_limits:
             return
         layout.prop(look, "limits_from")
+        if look.limits_from == "NONE":
+            return
         column = layout.column(align=True)
         column.enabled = look.limits_from == "OWN" or limits.of_rig(bone) is None
         hinge = sum(bone.lock_rotation) == 2
@@ -289,7 +291,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if leader != rig:
             text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
-        for name in ("total_mass", "meters_per_unit", "gravity", "range"):
+        for name in ("total_mass", "natural_limits", "meters_per_unit", "gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")

@@ -18,8 +18,9 @@ import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
-from . import bodies, limits, result_pose, roles, rotations, shot, skin, solids, steps, units, weighing
+from . import bodies, human_range, limits, result_pose, roles, rotations, shot, skin, solids, steps, units, weighing
 from .errors import RigError
+from .joint_range import Range
 from .parts import LEFT, MIDDLE, RIGHT, Part
 from .sampling import Samples
 from .units import Placement
@@ -142,7 +143,7 @@ def read(
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
     joints = _joints(model, placement, quats)
-    model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
+    model = with_joints(model, rig, skeleton, order, joints)
     motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     locations, channel_scales = result_pose.channels(model, skeleton, order, anchors, heads, scales)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
@@ -323,26 +324,33 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
     return _joints(reading.model, placement, quats), placement.points_to_world(poses[..., :3, 3])
 
 
-def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
+def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> Model:
     """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
-    and with the limits asked for."""
-    kinds, axes, bounds = model.kinds.copy(), model.axes.copy(), model.limits.copy()
+    and with its joints' limits. order: the bodies' bones; joints (frames, n, 4): the source."""
+    bones = [rig.pose.bones[bone] for bone in order]
+    kinds, axes = model.kinds.copy(), model.axes.copy()
     for b, bone in enumerate(bones):
-        if model.parents[b] < 0:
-            continue
-        if sum(bone.lock_rotation) == 2:
+        if model.parents[b] >= 0 and sum(bone.lock_rotation) == 2:
             axis = list(bone.lock_rotation).index(False)
             others = [1 + i for i in range(3) if i != axis]
             if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
                 kinds[b] = HINGE
                 axes[b, 0] = np.eye(3)[axis]
-                bounds[b] = (-np.inf, np.inf, np.inf, np.inf)
-                if bone.heft.use_limits:
-                    bounds[b, :2] = limits.hinge(bone, axis)
-                continue
-        if bone.heft.use_limits:
-            bounds[b, :3] = limits.ball(bone)
-    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds)
+    natural = rig.heft.natural_limits
+    person = _person(model, skeleton, order, joints) if natural else {}
+    bounds, frames = limits.lay_down(model, bones, joints, kinds, axes, person, natural)
+    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames)
+
+
+def _person(model: Model, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> dict[int, Range]:
+    """By body, how far a person's joint turns."""
+    parts = parts_of(skeleton)
+    turns = rotations.split(skeleton.rests[:, :3, :3])[0]
+    vectors = bodies.bone_vectors(skeleton.parents, skeleton.rests, skeleton.lengths)[0]
+    ways = np.einsum("nij,nj->ni", skeleton.rests[:, :3, :3], vectors)
+    heads = skeleton.rests[:, :3, 3]
+    here = human_range.Bones([parts[bone] for bone in order], model.parents, heads[order], turns[order], ways[order])
+    return human_range.ranges(here, joints)
 
 
 def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:
