@@ -65,7 +65,7 @@ def fill(pieces: Sequence[Piece], count: int) -> Moments:
     if not len(where):
         return empty
     nodes = np.stack([axis[where[:, k]] for k, axis in enumerate(axes)], axis=1)
-    bones, weights = _nearest(pieces, nodes, cell)
+    bones, weights = _nearest(pieces, nodes, cell, lambda spots: _buried(spots, inside, axes, cell))
     return _gather(nodes, bones, weights * cell**3, cell, count)
 
 
@@ -168,8 +168,17 @@ def _areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
 
 
-def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bones (n, w) and weights (n, w), together 1, of the surface's place nearest to each node."""
+def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell: float) -> np.ndarray:
+    """(k,) whether places of a surface are inside of it all: the end of an arm within the chest."""
+    from scipy.ndimage import binary_erosion
+
+    deep = binary_erosion(inside)
+    index = [np.clip(np.rint((spots[:, k] - axes[k][0]) / cell).astype(int), 0, len(axes[k]) - 1) for k in range(3)]
+    return deep[tuple(index)]
+
+
+def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) -> tuple[np.ndarray, np.ndarray]:
+    """Bones (n, w) and weights (n, w), together 1, of the nearest place to each node that the skin shows outside."""
     from scipy.spatial import cKDTree
 
     width = max(piece.bones.shape[1] for piece in pieces)
@@ -186,8 +195,11 @@ def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float) -> tuple[n
         weights.append(np.pad(piece.weights[vertex[held]], room))
     if not sum(map(len, places)):
         return np.zeros((len(nodes), 1), dtype=np.int64), np.zeros((len(nodes), 1))
-    tree = cKDTree(np.concatenate(places), balanced_tree=False, compact_nodes=False)
-    found = tree.query(nodes)[1]
+    spots = np.concatenate(places)
+    outer = np.flatnonzero(~buried(spots))
+    outer = outer if len(outer) else np.arange(len(spots))
+    tree = cKDTree(spots[outer], balanced_tree=False, compact_nodes=False)
+    found = outer[tree.query(nodes)[1]]
     share = np.concatenate(weights)[found]
     return np.concatenate(bones)[found], share / share.sum(axis=1, keepdims=True)
 

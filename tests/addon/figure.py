@@ -1,7 +1,7 @@
 """A man as tape measures have him: a rig and a skin that nobody fitted to the code under test.
 
 Lengths of segments are de Leva's (1996, men); girths, breadths and depths are the men's means of the survey of the
-United States Army (Gordon and others 1989), rounded to half a centimetre.
+United States Army (Gordon and others 1989), arms hanging loose.
 """
 
 from __future__ import annotations
@@ -71,26 +71,30 @@ def _along(head, tail, girths) -> list[tuple[np.ndarray, tuple[float, float]]]:
     return [(head + part * (tail - head), _girth(around)) for part, around in girths]
 
 
-def sections(arms_down: float) -> list[tuple[np.ndarray, list]]:
-    """Parts of the skin: which way across is wide, and sections (middle, half axes), first to last."""
+def sections(arms_down: float) -> list[tuple[np.ndarray, list, tuple[str, ...]]]:
+    """Parts of the skin: which way across is wide, sections (middle, half axes) first to last, and its bones."""
     at = {name: (head, tail) for name, _, head, tail in bones(arms_down)}
     x = np.array([1.0, 0.0, 0.0])
-    trunk = [(0.80, _girth(0.45, 0.20, 0.13)), (0.86, _girth(0.90, 0.342, 0.248)), (0.95, _girth(0.985, 0.342, 0.248)),
+    trunk = [(0.83, _girth(0.30, 0.16, 0.13)), (0.85, _girth(0.85, 0.342, 0.22)), (0.89, _girth(0.985, 0.342, 0.248)),
+             (0.97, _girth(0.96, 0.34, 0.24)),
              (1.08, _girth(0.86, 0.31, 0.225)), (1.28, _girth(0.99, 0.322, 0.243)), (1.40, _girth(0.99, 0.36, 0.22)),
              (1.46, _girth(0.70, 0.30, 0.15)), (1.505, _girth(0.42)), (1.56, _girth(0.38))]  # fmt: skip
-    head = [(1.50, _girth(0.38)), (1.55, _girth(0.38)), (1.575, _girth(0.50, 0.13, 0.16)),
-            (1.64, _girth(0.568, 0.152, 0.197)), (1.70, _girth(0.53, 0.152, 0.19)),
+    head = [(1.49, _girth(0.38)), (1.52, _girth(0.42, 0.11, 0.15)), (1.55, _girth(0.52, 0.13, 0.17)),
+            (1.60, _girth(0.565, 0.145, 0.19)), (1.66, _girth(0.568, 0.152, 0.197)), (1.71, _girth(0.52, 0.15, 0.19)),
             (1.735, _girth(0.36, 0.15, 0.19)), (1.75, _girth(0.1))]  # fmt: skip
-    out = [(x, [(np.array([0.0, 0.0, z]), oval) for z, oval in rings]) for rings in (trunk, head)]
+    out = [
+        (x, [(np.array([0.0, 0.0, z]), oval) for z, oval in rings], own)
+        for rings, own in ((trunk, ("hips", "spine", "chest", "thigh.L", "thigh.R")), (head, ("neck", "head")))
+    ]
     for side in "LR":
         for name, girths in (
-            ("upper_arm", ((-0.15, 0.20), (0.0, 0.36), (0.3, 0.335), (0.7, 0.31), (1.0, 0.275))),
-            ("forearm", ((0.0, 0.275), (0.25, 0.30), (0.7, 0.22), (1.0, 0.175))),
+            ("upper_arm", ((-0.15, 0.20), (0.0, 0.34), (0.2, 0.334), (0.5, 0.315), (0.8, 0.285), (1.0, 0.265))),
+            ("forearm", ((0.0, 0.265), (0.25, 0.275), (0.7, 0.21), (1.0, 0.174))),
             ("hand", ((0.0, 0.175), (0.45, 0.215), (0.8, 0.14), (1.0, 0.06))),
             ("thigh", ((-0.08, 0.50), (0.1, 0.60), (0.5, 0.53), (0.85, 0.41), (1.0, 0.385))),
             ("shin", ((0.0, 0.385), (0.3, 0.378), (0.7, 0.27), (0.95, 0.222), (1.0, 0.225))),
         ):
-            out.append((x + 0.3, _along(*at[f"{name}.{side}"], girths)))
+            out.append((x + 0.3, _along(*at[f"{name}.{side}"], girths), (f"{name}.{side}",)))
         ankle, ball = (np.array(end) for end in at[f"foot.{side}"])
         foot = [
             (ankle + np.array([0.0, 0.06, -0.035]), (0.02, 0.02)),
@@ -99,14 +103,14 @@ def sections(arms_down: float) -> list[tuple[np.ndarray, list]]:
             (ball, (0.048, 0.03)),
             (ball + np.array([0.0, -0.07, -0.012]), (0.035, 0.012)),
         ]
-        out.append((x, foot))
+        out.append((x, foot, (f"foot.{side}",)))
     return out
 
 
 def skin(ob: bpy.types.Object, arms_down: float = 0.0, scale: float = 1.0) -> bpy.types.Object:
-    """Closed parts that overlap, each vertex with the bone nearest to it."""
-    points, faces = [], []
-    for across, rings in sections(arms_down):
+    """Closed parts that overlap, each vertex with the nearest of its part's bones."""
+    points, faces, owners = [], [], []
+    for across, rings, own in sections(arms_down):
         start = len(points)
         for k, (middle, (wide, deep)) in enumerate(rings):
             near, far = rings[max(k - 1, 0)][0], rings[min(k + 1, len(rings) - 1)][0]
@@ -122,24 +126,37 @@ def skin(ob: bpy.types.Object, arms_down: float = 0.0, scale: float = 1.0) -> bp
                 faces.append((a, b, b + SIDES, a + SIDES))
         faces.append(tuple(range(start + SIDES - 1, start - 1, -1)))
         faces.append(tuple(range(len(points) - SIDES, len(points))))
+        owners += [own] * (len(points) - start)
     mesh = bpy.data.meshes.new("Man skin")
     mesh.from_pydata([tuple(scale * p) for p in points], [], faces)
     body = bpy.data.objects.new("Man skin", mesh)
     bpy.context.scene.collection.objects.link(body)
     body.parent = ob
     body.modifiers.new("Armature", "ARMATURE").object = ob
-    _weigh(body, np.array(points), arms_down)
+    _weigh(body, np.array(points), owners, arms_down)
     return body
 
 
-def _weigh(body: bpy.types.Object, points: np.ndarray, arms_down: float) -> None:
+def _weigh(body: bpy.types.Object, points: np.ndarray, owners: list[tuple[str, ...]], arms_down: float) -> None:
+    """Each vertex to the nearest of its part's bones; before a limb's joint to its parent's, at it half to each."""
     rows = bones(arms_down)
-    gaps = []
-    for _, _, head, tail in rows:
+    index = {row[0]: k for k, row in enumerate(rows)}
+    gaps, parts = [], []
+    for name, _, head, tail in rows:
         head, way = np.array(head, dtype=float), np.subtract(tail, head)
-        part = np.clip((points - head) @ way / (way @ way), 0.0, 1.0)
-        gaps.append(np.linalg.norm(points - head - part[:, None] * way, axis=1))
-    nearest = np.argmin(gaps, axis=0)
+        parts.append((points - head) @ way / (way @ way))
+        mine = np.array([name in own for own in owners])
+        off = np.linalg.norm(points - head - np.clip(parts[-1], 0.0, 1.0)[:, None] * way, axis=1)
+        gaps.append(np.where(mine, off, np.inf))
+    weights = np.zeros((len(rows), len(points)))
+    for i, k in enumerate(np.argmin(gaps, axis=0)):
+        above = rows[k][1]
+        whole = len(owners[i]) > 1 or rows[k][0].startswith("foot")  # a heel is behind its joint, and the foot's
+        own = 1.0 if whole or parts[k][i] > 0.03 else 0.5 if parts[k][i] > -0.03 else 0.0
+        weights[k, i] = own
+        if own < 1.0:
+            weights[index[above], i] = 1.0 - own
     for k, (name, *_) in enumerate(rows):
         group = body.vertex_groups.new(name=name)
-        group.add([int(i) for i in np.flatnonzero(nearest == k)], 1.0, "REPLACE")
+        for i in np.flatnonzero(weights[k] > 0.0):
+            group.add([int(i)], float(weights[k, i]), "REPLACE")
