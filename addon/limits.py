@@ -31,17 +31,18 @@ def lay_down(
     axes: np.ndarray,
     person: Mapping[int, Range],
     natural: bool,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 4) limits and (n, 2, 4) their frames.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n, 4) limits, (n, 2, 4) their frames and (n,) whether they came by themselves, as `Model` has them.
 
     bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; person: by body, how
     far a person's joint turns; natural: whether limits come by themselves.
     """
-    bounds, frames = model.limits.copy(), model.limit_frames.copy()
+    bounds, frames, yields = model.limits.copy(), model.limit_frames.copy(), model.limits_natural.copy()
     for b, bone in enumerate(bones):
         if model.parents[b] < 0:
             continue
         look = bone.heft
+        yields[b] = not look.use_limits
         if kinds[b] == HINGE:
             axis = int(np.abs(axes[b, 0]).argmax())
             bounds[b] = (-np.inf, np.inf, np.inf, np.inf)
@@ -57,7 +58,7 @@ def lay_down(
             here = of_axes(found, joints[:, b]) if found is not None else person.get(b)
             if here is not None:
                 bounds[b], frames[b] = here.limits, here.frames
-    return bounds, frames
+    return bounds, frames, yields
 
 
 def _hinge(bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:

@@ -338,8 +338,8 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
                 axes[b, 0] = np.eye(3)[axis]
     natural = rig.heft.natural_limits
     person = _person(model, skeleton, order, joints) if natural else {}
-    bounds, frames = limits.lay_down(model, bones, joints, kinds, axes, person, natural)
-    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames)
+    bounds, frames, yields = limits.lay_down(model, bones, joints, kinds, axes, person, natural)
+    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames, limits_natural=yields)
 
 
 def _person(model: Model, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> dict[int, Range]:

@@ -33,6 +33,7 @@ from .touch import (
     FINDS_LENGTH,
     FINDS_POINT,
     LIMIT_FRAME,
+    NATURAL,
     POINT_OF_A,
     POINT_OF_B,
     PUSH_COLUMNS,
@@ -159,7 +160,8 @@ class Cast:
             push[k] = [each.frame, row, *each.impulse, *point]
         bound = np.zeros((n1, BOUND_COLUMNS))
         bound[:, :LIMIT_FRAME], bound[1:, :LIMIT_FRAME] = np.inf, self.model.limits
-        bound[1:, LIMIT_FRAME:] = self.model.limit_frames.reshape(-1, 8)
+        bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = self.model.limit_frames.reshape(-1, 8)
+        bound[1:, NATURAL] = self.model.limits_natural
         winds = self.scene.winds
         strength = np.zeros((self.frames, len(winds)))
         for k, each in enumerate(winds):
@@ -348,6 +350,7 @@ def _join_models(models: list[Model]) -> Model:
         joined("bounces"),
         joined("limits"),
         joined("limit_frames"),
+        joined("limits_natural"),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from .aim import take_blow
+from .aim import is_deflected, take_blow
 from .articulated import factorise, generalized, solve
 from .jit import kernel, part
 from .kinematics import momenta, velocities
@@ -36,6 +36,7 @@ from .state import (
     COMPLIANCE,
     COORDS,
     DRIFT,
+    ERROR,
     FELT,
     LOAD,
     LOADED_RATE,
@@ -43,6 +44,7 @@ from .state import (
     MOTION,
     NOW,
     PRESCRIBED,
+    SIMULATED,
     SPIN,
     V,
     factor_of,
@@ -67,6 +69,7 @@ from .touch import (
     LIMIT,
     LIMIT_FRAME,
     LOW,
+    NATURAL,
     ON_A,
     ON_B,
     OWN,
@@ -104,6 +107,8 @@ from .tree import COM, MASS, PLACE, ROTATION
 AIR = 1.2  # [kg/m³]
 # A limit is watched from this far before it, besides what the step's rate covers [rad].
 WATCH = 0.02
+# A joint this near to its motion is on it [rad, rad/s].
+ON_MOTION = 1e-9
 
 
 @kernel
@@ -229,6 +234,8 @@ def add_limits(tree, state, bound, rows, h, count):
         kind, d = tree.kind[i], tree.dof[i]
         if kind == FREE or state.behaviour[i] == ANIMATED:
             continue
+        if bound[i, NATURAL] != 0.0 and state.behaviour[i] == SIMULATED and not _is_off(tree, state, i):
+            continue
         if kind == BALL:
             count = _limit_ball(state, bound, rows, i, d, h, count)
         else:
@@ -245,6 +252,15 @@ def add_limits(tree, state, bound, rows, h, count):
                     count = add_block(rows, b, LIMIT, i, i, 0, 0)
                     rows.block[b, OWN + k], rows.block[b, ERROR_NOW] = -1.0, high - angle
     return count
+
+
+@kernel
+def _is_off(tree, state, i):
+    """Whether a driven joint is not where its motion has it: pushed off its reference, or on the way back with it."""
+    for k in range(6):
+        if abs(state.body[i, ERROR + k]) > ON_MOTION:
+            return True
+    return is_deflected(tree, state, i)
 
 
 @kernel

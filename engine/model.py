@@ -60,6 +60,7 @@ class Model:
     limit_frames     (n, 2, 4) between which axes a ball's swing and twist are measured: at rest, as the joint
                                has them, and in the body; wxyz. Both are the body's own where none are given:
                                a knee's turn by half of what it may bend, so that its limits are even
+    limits_natural   (n,)      limits that hold only what is off its motion: the motion itself is always allowed
     """
 
     names: tuple[str, ...]
@@ -77,6 +78,7 @@ class Model:
     bounces: np.ndarray
     limits: np.ndarray
     limit_frames: np.ndarray
+    limits_natural: np.ndarray
 
     @classmethod
     def from_tree(
@@ -95,6 +97,7 @@ class Model:
         bounce=0.0,
         limits=None,
         limit_frames=None,
+        limits_natural=False,
     ) -> Model:
         """Build a model from lists in any order; bodies come out depth-first.
 
@@ -147,9 +150,10 @@ class Model:
                 )
         arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
         bounds, frames = _limits(limits, kind, names, order), _limit_frames(limit_frames, names, order)
-        for array in (*arrays, frictions, bounces, bounds, frames):
+        natural = np.broadcast_to(np.asarray(limits_natural, dtype=bool), (n,))[order]
+        for array in (*arrays, frictions, bounces, bounds, frames, natural):
             array.setflags(write=False)
-        return cls(names, *arrays, solid, frictions, bounces, bounds, frames)
+        return cls(names, *arrays, solid, frictions, bounces, bounds, frames, natural)
 
     def __len__(self) -> int:
         return len(self.names)

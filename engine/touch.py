@@ -65,7 +65,8 @@ PIN, WELD, DISTANCE = (np.int64(k) for k in range(3))
 LOW, HIGH = np.int64(0), np.int64(1)
 SWING, TWIST_LOW, TWIST_HIGH, SWING_Z = (np.int64(k) for k in range(4))
 LIMIT_FRAME = np.int64(4)  # 8: what a ball's limits are measured from at rest, and in the body
-BOUND_COLUMNS = np.int64(12)
+NATURAL = np.int64(12)  # 1: not 0 where only what is off its motion is held
+BOUND_COLUMNS = np.int64(13)
 
 # Columns of Holds.push
 PUSH_FRAME, PUSH_ROW = np.int64(0), np.int64(1)

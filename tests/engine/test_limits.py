@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from engine import Model, Motion
-from naive import rotation_vectors
+from naive import mechanics, rotation_vectors
 from probe import oval_gap
 from shapes import chain, hinge_angles, joint_rotations, launched, random_quaternion, still_motion
 
@@ -117,6 +117,48 @@ def test_a_target_that_bends_a_knee_backward_does_not_jitter(heaviness, steps, f
     name = f"keys that bend knees backward, heaviness {heaviness}, {steps} steps/s"
     figure(f"{name}: resting joint's speed [rad/s]", np.abs(result.velocities[-24:]).max(), 1e-2)
     figure(f"{name}: bent backward [rad]", -rotation_vectors(result.motion.rotations)[-1, :, 0].min(), 5e-3)
+
+
+@pytest.mark.parametrize("natural", [True, False])
+def test_natural_limits_hold_only_what_is_off_its_motion(natural, figure):
+    """Keys that bend backward: those of a natural limit stay as they are; a push on top of them is held."""
+    base = knee(2, limits=(0.5 * BENDS, -TWISTS, TWISTS, SIDES))
+    model = Model.from_tree(
+        base.names, base.parents, base.offsets, None, ["BALL"] * 2, base.masses, base.centers, base.inertias,
+        limits=base.limits, limit_frames=base.limit_frames, limits_natural=natural,
+    )  # fmt: skip
+    frames = 49
+    angles = np.zeros((frames, 2, 3))
+    angles[:, :, 0] = -0.6 * np.clip(np.arange(frames) / 24.0, 0.0, 1.0)[:, None]
+    source = Motion.build(model, FPS, joint_rotations(model, angles))
+    result = engine.simulate(model, source, engine.Follow(settle_time=0.2))
+    off = np.abs(rotation_vectors(result.motion.rotations) - rotation_vectors(source.rotations)).max()
+    if natural:
+        figure("a natural limit and keys beyond it: off the keys [rad]", off, 1e-12)
+    else:
+        assert off > 0.5
+    still = still_motion(model, 2.0, FPS)
+    push = engine.Push("link1", (0.0, 0.0, -2.0), 4)
+    swung = engine.simulate(model, still, engine.Follow(settle_time=0.4), engine.Scene(pushes=[push])).motion
+    least = rotation_vectors(swung.rotations)[:, :, 0].min()
+    figure(f"pushed backward against a limit (natural: {natural}): bent by [rad]", -least, 0.02)
+
+
+@pytest.mark.parametrize("steps", [60, 240])
+def test_limits_give_a_limp_limb_no_energy(steps, figure):
+    """Three limbs in a row, let go level: what they have in height and speed never grows."""
+    model = knee(3, sign=-1.0, limits=(0.5 * BENDS, -TWISTS, TWISTS, SIDES))
+    gravity = (0.0, 0.0, -9.81)
+    result = engine.simulate(model, still_motion(model, 3.0, FPS), engine.Limp(), None, steps)
+    found = mechanics(model, result.motion, result.velocities, gravity)
+    energy = found.kinetic + found.potential
+    fall = np.ptp(found.potential)
+    figure(
+        f"limp limbs with limits, {steps} steps/s: energy gained, of the fall's",
+        (energy - energy[0]).max() / fall,
+        0.02,
+    )
+    assert fall > 5.0
 
 
 def test_a_round_limit_is_what_it_was():
