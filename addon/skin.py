@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -23,12 +25,17 @@ KEPT = 64  # fillings of skins
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """points: (k, 3) vertices by the bone that has most of their weight; holds: by the bones' names, what is inside
-    of the meshes by weight. At rest in armature space."""
+    """points: (k, 3) vertices by the bone that has most of their weight; names: of all bones; pieces: the meshes with
+    their weights on these. At rest in armature space."""
 
     points: dict[str, np.ndarray]
     names: tuple[str, ...]
-    holds: volumes.Moments
+    pieces: tuple[volumes.Piece, ...]
+
+    @cached_property
+    def holds(self) -> volumes.Moments:
+        """By bone, what is inside of the meshes; found when first asked for."""
+        return _fill(self.pieces, len(self.names))
 
 
 _kept: dict[int, tuple[tuple, Skin]] = {}
@@ -70,13 +77,18 @@ def read(rig: bpy.types.Object, scene: bpy.types.Scene) -> Skin:
     if kept is None or kept[0] != now:
         names = tuple(bone.name for bone in rig.data.bones)
         pieces = [_read(rig, ob, scene, names) for ob in meshes_of(rig)]
-        pieces = [piece for piece in pieces if piece is not None]
-        kept = (now, Skin(_points(pieces, names), names, _fill(pieces, len(names))))
+        pieces = tuple(piece for piece in pieces if piece is not None)
+        kept = (now, Skin(_points(pieces, names), names, pieces))
         _kept[rig.session_uid] = kept
     return kept[1]
 
 
-def _points(pieces: list[volumes.Piece], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def points(rig: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
+    """(k, 3) vertices by the bone that has most of their weight, at rest in armature space."""
+    return read(rig, scene).points
+
+
+def _points(pieces: Sequence[volumes.Piece], names: tuple[str, ...]) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {}
     for piece in pieces:
         thin = slice(None, None, max(1, -(-len(piece.vertices) // MOST_VERTICES)))
@@ -86,7 +98,7 @@ def _points(pieces: list[volumes.Piece], names: tuple[str, ...]) -> dict[str, np
     return {bone: np.concatenate(parts) for bone, parts in found.items()}
 
 
-def _fill(pieces: list[volumes.Piece], count: int) -> volumes.Moments:
+def _fill(pieces: Sequence[volumes.Piece], count: int) -> volumes.Moments:
     """What the pieces hold; remembered by their content."""
     arrays = [np.ascontiguousarray(a) for p in pieces for a in (p.vertices, p.triangles, p.bones, p.weights)]
     key = (count, *(zlib.crc32(array) for array in arrays), *(len(array) for array in arrays))

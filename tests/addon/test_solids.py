@@ -145,7 +145,7 @@ def test_real_skins_get_shapes_close_to_them(path, tmp_path):
         for shape in shapes:
             corners.append(wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
     there = np.concatenate(corners).reshape(-1, 3) / reading.placement.sizes[0]
-    wanted = np.concatenate(list(skin.read(rig, scene).points.values()))
+    wanted = np.concatenate(list(skin.points(rig, scene).values()))
     size = np.ptp(wanted, axis=0).max()
     assert np.abs(there.min(axis=0) - wanted.min(axis=0)).max() < 0.08 * size
     assert np.abs(there.max(axis=0) - wanted.max(axis=0)).max() < 0.08 * size
