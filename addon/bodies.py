@@ -22,6 +22,9 @@ NO_LENGTH = 1e-4
 # No body lighter than this part of the whole: a splinter on a heavy arm serves nobody.
 MASS_LEAST = 1e-6
 
+# A body without skin on a rig that has one weighs at most this part of the whole.
+BARE = 0.01
+
 # Radii in parts of the rig's size, by what is in a bone's name: a person's trunk is 11 cm, a head 10 cm.
 THICK = (
     ("head", 0.055), ("neck", 0.032), ("spine", 0.065), ("chest", 0.065), ("torso", 0.065), ("abdomen", 0.065),
@@ -79,35 +82,42 @@ def measure(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray, tota
     # The capsule's round ends lie inside the bone, so that neighbours do not count twice.
     radii = np.minimum(radii, np.maximum(0.5 * reach, RADIUS_LEAST * size))
     straight = np.maximum(long - 2.0 * radii, 0.0)
-    masses = _shares(_volumes(radii, straight), total_mass, overrides)
+    masses = shares(_volumes(radii, straight), total_mass, overrides)
     return Bodies(masses, 0.5 * vectors, capsule_inertias(masses, radii, straight, axes), radii, long)
 
 
 def by_skin(
-    guess: Bodies, kept: Sequence[int], fitted: Mapping[int, Filled], total_mass: float, overrides: Sequence[float]
+    guess: Bodies, kept: Sequence[int], filled: Mapping[int, Filled], total_mass: float, overrides: Sequence[float]
 ) -> Bodies:
     """The bodies of a rig with a skin: `total_mass` shared by what the skin around each fills.
 
-    guess: capsules of all bones; kept: the bones that are bodies; fitted: by bone, those that have a skin, with that
-    of the bones that ride on them. A body without skin counts by its capsule, a bone that rides along not at all,
-    unless it is given a mass.
+    guess: capsules of all bones; kept: the bones that are bodies; filled: by body, those that have a skin, with that
+    of the bones that ride on them. A body without skin counts by its capsule, but not for much where most bodies
+    have one: it is a root or a handle. A bone that rides along counts not at all, unless it is given a mass.
     """
     volumes = np.zeros(len(guess.masses))
-    volumes[kept] = _volumes(guess.radii, np.maximum(guess.lengths - 2.0 * guess.radii, 0.0))[kept]
-    for bone, filled in fitted.items():
-        volumes[bone] = filled.volume
-    masses = _shares(volumes, total_mass, overrides)
+    volumes[kept] = bulk(guess)[kept]
+    if 2 * len(filled) >= len(kept):
+        volumes = np.minimum(volumes, BARE * sum(each.volume for each in filled.values()))
+    for bone, each in filled.items():
+        volumes[bone] = each.volume
+    masses = shares(volumes, total_mass, overrides)
     centers, inertias = guess.centers.copy(), guess.inertias * (masses / guess.masses)[:, None, None]
-    for bone, filled in fitted.items():
-        centers[bone], inertias[bone] = filled.center, masses[bone] * filled.inertia
+    for bone, each in filled.items():
+        centers[bone], inertias[bone] = each.center, masses[bone] * each.inertia
     return Bodies(masses, centers, inertias, guess.radii, guess.lengths)
+
+
+def bulk(guess: Bodies) -> np.ndarray:
+    """(n,) volumes of the capsules [m³]."""
+    return _volumes(guess.radii, np.maximum(guess.lengths - 2.0 * guess.radii, 0.0))
 
 
 def _volumes(radii: np.ndarray, straight: np.ndarray) -> np.ndarray:
     return np.pi * radii**2 * straight + 4.0 / 3.0 * np.pi * radii**3
 
 
-def _shares(volumes: np.ndarray, total_mass: float, overrides: Sequence[float]) -> np.ndarray:
+def shares(volumes: np.ndarray, total_mass: float, overrides: Sequence[float]) -> np.ndarray:
     """(n,) masses by volume; what has none has no mass, and an override changes its own bone only."""
     masses = total_mass * np.maximum(volumes / volumes.sum(), np.where(volumes > 0.0, MASS_LEAST, 0.0))
     overrides = np.asarray(overrides, dtype=np.float64)

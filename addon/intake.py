@@ -63,6 +63,14 @@ def forget(rig: bpy.types.Object | None = None) -> None:
         solids.forget()
 
 
+def current(rig: bpy.types.Object) -> reader.Reading | None:
+    """What was read of a rig last, if its masses, shapes and limits are still as they were."""
+    kept = _cache.get(rig.session_uid)
+    if kept is None or kept.reading is None or kept.structure[2] != store.structure(rig):
+        return None
+    return kept.reading
+
+
 def forget_group(group: shot.Members) -> None:
     """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
     for each in group.rigs:

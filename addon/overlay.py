@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine import HeftError
 from ..engine.model import HINGE
-from . import properties, reader, rotations, session, settings, shot, solids, store, units, wires
+from . import intake, properties, reader, rotations, session, settings, shot, solids, store, units, wires
 from .units import MIRROR_X, Placement
 
 COLORS = {
@@ -79,10 +79,11 @@ def build(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Build what is stale of a rig's shapes and of its colliders'; outside of drawing only."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(np.array(rig.matrix_world)[None], meters)
-    mark = f"{store.structure(rig)} {placement.sizes[0]:.6g} {rig.data.name_full} {len(rig.data.bones)}"
+    reading = intake.current(rig)
+    mark = f"{store.structure(rig)} {placement.sizes[0]:.6g} {rig.data.name_full} {len(rig.data.bones)} {id(reading)}"
     kept = _rigs.get(rig.session_uid)
     if kept is None or kept[0] != mark:
-        _rigs[rig.session_uid] = (mark, _build(rig, scene, placement))
+        _rigs[rig.session_uid] = (mark, _build(rig, scene, placement, reading))
     things = []
     frame = int(settings.frame_range(rig, scene)[0])
     for ob in shot.members(rig).objects:
@@ -94,12 +95,15 @@ def build(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     _fresh.add(rig.session_uid)
 
 
-def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement) -> _Built:
+def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, reading) -> _Built:
     skeleton = reader.skeleton_of(rig)
     frame = int(settings.frame_range(rig, scene)[0])
     model = reader.build_model(rig, skeleton, placement, scene, frame, solid=True)
-    rest = np.tile([1.0, 0.0, 0.0, 0.0], (1, len(model), 1))
-    model = reader.with_joints(model, [rig.pose.bones[name] for name in model.names], rest)
+    # Limits are as wide as the source needs: what was read of it last, or the rest pose.
+    known = reading is not None and reading.model.names == model.names
+    source = reading.motion.rotations if known else np.tile([1.0, 0.0, 0.0, 0.0], (1, len(model), 1))
+    order = [skeleton.names.index(name) for name in model.names]
+    model = reader.with_joints(model, rig, skeleton, order, source)
     size = placement.sizes[0]
     parts, owners = [wires.NONE], [np.zeros(0, dtype=int)]
     for body, shapes in enumerate(model.shapes):
@@ -113,7 +117,8 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement) 
             if model.kinds[body] == HINGE:
                 bounds.append(wires.fan(model.axes[body, 0], limit[0], limit[1], length))
             else:
-                bounds.append(wires.cone(*limit[:3], length))
+                axes = rotations.to_matrix(model.limit_frames[body, 0])
+                bounds.append(wires.cone(*limit[:3], length, limit[3], axes))
             joints.append(np.full(len(bounds[-1]), body))
     tall = float(np.ptp(skeleton.rests[:, :3, 3], axis=0).max()) or 1.0
     return _Built(model.names, *(np.concatenate(each) for each in (parts, owners, bounds, joints)), tall)

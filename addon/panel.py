@@ -143,6 +143,8 @@ class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
         if not look.use_limits:
             return
         layout.prop(look, "limits_from")
+        if look.limits_from == "NONE":
+            return
         column = layout.column(align=True)
         column.enabled = look.limits_from == "OWN" or limits.of_rig(bone) is None
         hinge = sum(bone.lock_rotation) == 2
@@ -295,7 +297,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         row = layout.split(factor=0.4)
         row.label(text="")
         row.label(text=f"The rig is {session.height_in_meters(rig, context.scene):.3g} m")
-        for name in ("gravity", "range"):
+        for name in ("natural_limits", "gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")

@@ -30,6 +30,8 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("WING", "Wing"),
     ("OTHER", "Other"),
 )
+# Made of several bones in a row; a second bone of another role on the same side is the other half of the first.
+IN_A_ROW = ("SPINE", "NECK", "FINGER", "TOE", "TAIL", "EAR", "WING")
 # Sides: as the character has them.
 LEFT, RIGHT, MIDDLE = "LEFT", "RIGHT", "MIDDLE"
 # The joint at the head of a bone, as `engine.STRENGTH_OF_ROLE` names it; a collar bone is as strong as the

@@ -17,8 +17,25 @@ import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
-from . import bodies, joining, limits, result_pose, riding, rotations, shot, skin, solids, steps, units
+from . import (
+    bodies,
+    human_range,
+    joining,
+    limits,
+    result_pose,
+    riding,
+    rig_roles,
+    rotations,
+    shot,
+    skin,
+    solids,
+    steps,
+    units,
+    weighing,
+)
 from .errors import RigError
+from .joint_range import Range
+from .parts import IN_A_ROW, Part
 from .sampling import Samples
 from .units import Placement
 
@@ -146,7 +163,7 @@ def read(
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
     joints = _joints(model, placement, quats)
-    model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
+    model = with_joints(model, rig, skeleton, order, joints)
     motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
     return Reading(
@@ -177,8 +194,11 @@ def build_model(
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
-    skins = _skins(rig, skeleton, scene, size)
-    merged = bodies.merge(_weighed(rig, guess, kept, skins, overrides), rests, skeleton.carriers, kept)
+    parts = parts_of(rig, skeleton)
+    found = skin.read(rig, scene)
+    weighed = weighing.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
+    merged = bodies.merge(weighed, rests, skeleton.carriers, kept)
+    skins = _skins(skeleton, found, size)
     place = {bone: k for k, bone in enumerate(kept)}
     shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
     for load in shot.loads(rig):
@@ -211,27 +231,26 @@ def build_model(
     )
 
 
-def _skins(rig, skeleton: Skeleton, scene, size: float) -> dict[int, np.ndarray]:
+def parts_of(rig: bpy.types.Object, skeleton: Skeleton) -> list[Part | None]:
+    """What each bone is in the body; None where nothing follows from it, as for the second half of a limb."""
+    found = rig_roles.roles_of(rig)
+    out: list[Part | None] = []
+    for name, parent in zip(skeleton.names, skeleton.parents, strict=True):
+        part = found[name]
+        again = parent >= 0 and found[skeleton.names[parent]] == part and part.role not in IN_A_ROW
+        out.append(None if again or part.role == "OTHER" else part)
+    return out
+
+
+def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.ndarray]:
     """By body, the points (k, 3) of the skin that it and what it carries take along, in its frame [m]."""
-    found: dict[int, list[np.ndarray]] = {}
-    for name, points in skin.points(rig, scene).items():
+    out: dict[int, list[np.ndarray]] = {}
+    for name, points in found.points.items():
         carrier = skeleton.carriers[skeleton.names.index(name)]
         if carrier >= 0:
             rest = skeleton.rests[carrier]
-            found.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
-    return {bone: np.concatenate(parts) for bone, parts in found.items()}
-
-
-def _weighed(rig, guess: bodies.Bodies, kept: list[int], skins: dict, overrides: list[float]) -> bodies.Bodies:
-    """The bones weighed by what their skins fill, whatever shape others touch of them and whether anything does."""
-    filled = {}
-    for bone, points in skins.items():
-        if len(points) >= solids.LEAST_POINTS:
-            shape = solids.bone_shape("AUTO", points, 0.0, 2.0 * guess.centers[bone])
-            filled[bone] = bodies.Filled(
-                moments.volume(shape), moments.center_of_mass(shape), moments.inertia(shape, 1.0)
-            )
-    return bodies.by_skin(guess, kept, filled, rig.heft.total_mass, overrides) if filled else guess
+            out.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
+    return {bone: np.concatenate(parts) for bone, parts in out.items()}
 
 
 def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: bodies.Bodies, size: float) -> list[list]:
@@ -307,26 +326,35 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
     return _joints(reading.model, placement, quats), placement.points_to_world(poses[..., :3, 3])
 
 
-def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
+def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> Model:
     """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
-    and with the limits asked for."""
-    kinds, axes, bounds = model.kinds.copy(), model.axes.copy(), model.limits.copy()
+    and with its joints' limits. order: the bodies' bones; joints (frames, n, 4): the source."""
+    bones = [rig.pose.bones[bone] for bone in order]
+    kinds, axes = model.kinds.copy(), model.axes.copy()
     for b, bone in enumerate(bones):
-        if model.parents[b] < 0:
-            continue
-        if sum(bone.lock_rotation) == 2:
+        if model.parents[b] >= 0 and sum(bone.lock_rotation) == 2:
             axis = list(bone.lock_rotation).index(False)
             others = [1 + i for i in range(3) if i != axis]
             if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
                 kinds[b] = HINGE
                 axes[b, 0] = np.eye(3)[axis]
-                bounds[b] = (-np.inf, np.inf, np.inf, np.inf)
-                if bone.heft.use_limits:
-                    bounds[b, :2] = limits.hinge(bone, axis)
-                continue
-        if bone.heft.use_limits:
-            bounds[b, :3] = limits.ball(bone)
-    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds)
+    natural = rig.heft.natural_limits
+    person = _person(rig, model, skeleton, order, joints) if natural else {}
+    bounds, frames, yields = limits.lay_down(model, bones, joints, kinds, axes, person, natural)
+    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames, limits_natural=yields)
+
+
+def _person(
+    rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], joints: np.ndarray
+) -> dict[int, Range]:
+    """By body, how far a person's joint turns."""
+    parts = parts_of(rig, skeleton)
+    turns = rotations.split(skeleton.rests[:, :3, :3])[0]
+    vectors = bodies.bone_vectors(skeleton.parents, skeleton.rests, skeleton.lengths)[0]
+    ways = np.einsum("nij,nj->ni", skeleton.rests[:, :3, :3], vectors)
+    heads = skeleton.rests[:, :3, 3]
+    here = human_range.Bones([parts[bone] for bone in order], model.parents, heads[order], turns[order], ways[order])
+    return human_range.ranges(here, joints)
 
 
 def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:

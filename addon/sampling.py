@@ -144,7 +144,7 @@ def mesh_at(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[n
         evaluated = ob.evaluated_get(_depsgraph(stage))
         mesh = evaluated.to_mesh()
         try:
-            return _vertices(mesh), _triangles(mesh)
+            return vertices_of(mesh), triangles_of(mesh)
         finally:
             evaluated.to_mesh_clear()
 
@@ -175,13 +175,13 @@ def undeformed_mesh(ob: bpy.types.Object, scene: bpy.types.Scene, whole: bool):
         bpy.data.objects.remove(copy)
 
 
-def _vertices(mesh: bpy.types.Mesh) -> np.ndarray:
+def vertices_of(mesh: bpy.types.Mesh) -> np.ndarray:
     co = np.empty(len(mesh.vertices) * 3, dtype=np.float32)
     mesh.vertices.foreach_get("co", co)
     return co.reshape(-1, 3).astype(np.float64)
 
 
-def _triangles(mesh: bpy.types.Mesh) -> np.ndarray:
+def triangles_of(mesh: bpy.types.Mesh) -> np.ndarray:
     mesh.calc_loop_triangles()
     corners = np.empty(len(mesh.loop_triangles) * 3, dtype=np.int32)
     mesh.loop_triangles.foreach_get("vertices", corners)

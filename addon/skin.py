@@ -1,22 +1,46 @@
-"""The skin that follows each bone: which points of the deformed meshes a bone takes along.
+"""The skin that follows each bone: which points of the deformed meshes a bone takes along, and how much they hold.
 
-Owns reading vertex weights, capped and kept until the meshes change. Must not know
-shapes or physics.
+Owns reading vertex weights, kept until the meshes change. Must not know shapes or physics.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
 
-from . import sampling, shot
+from . import sampling, shot, volumes
 
 # More vertices of a mesh than this are thinned out: a shape needs no more.
 MOST_VERTICES = 20_000
+# Of a vertex's bones those with most weight count.
+BONES = 4
+KEPT = 64  # fillings of skins
 
-_kept: dict[int, tuple[tuple, dict[str, np.ndarray]]] = {}
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """points: (k, 3) vertices by the bone that has most of their weight; names: of all bones; pieces: the meshes with
+    their weights on these. At rest in armature space."""
+
+    points: dict[str, np.ndarray]
+    names: tuple[str, ...]
+    pieces: tuple[volumes.Piece, ...]
+
+    @cached_property
+    def holds(self) -> volumes.Moments:
+        """By bone, what is inside of the meshes; found when first asked for."""
+        return _fill(self.pieces, len(self.names))
+
+
+_kept: dict[int, tuple[tuple, Skin]] = {}
+# By the content of the meshes: to fill a skin takes a while, and nothing but the skin changes it.
+_filled: OrderedDict[tuple, volumes.Moments] = OrderedDict()
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -46,18 +70,44 @@ def mesh_sum(mesh: bpy.types.Mesh) -> int:
     return zlib.crc32(corners, zlib.crc32(co))
 
 
-def points(rig: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
-    """(k, 3) vertices by the bone that has most of their weight, at rest in armature space."""
+def read(rig: bpy.types.Object, scene: bpy.types.Scene) -> Skin:
+    """The skin of a rig."""
     now = fingerprint(rig)
     kept = _kept.get(rig.session_uid)
     if kept is None or kept[0] != now:
-        found: dict[str, list[np.ndarray]] = {}
-        for ob in meshes_of(rig):
-            for bone, spots in _read(rig, ob, scene).items():
-                found.setdefault(bone, []).append(spots)
-        kept = (now, {bone: np.concatenate(parts) for bone, parts in found.items()})
+        names = tuple(bone.name for bone in rig.data.bones)
+        pieces = [_read(rig, ob, scene, names) for ob in meshes_of(rig)]
+        pieces = tuple(piece for piece in pieces if piece is not None)
+        kept = (now, Skin(_points(pieces, names), names, pieces))
         _kept[rig.session_uid] = kept
     return kept[1]
+
+
+def points(rig: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
+    """(k, 3) vertices by the bone that has most of their weight, at rest in armature space."""
+    return read(rig, scene).points
+
+
+def _points(pieces: Sequence[volumes.Piece], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    found: dict[str, list[np.ndarray]] = {}
+    for piece in pieces:
+        thin = slice(None, None, max(1, -(-len(piece.vertices) // MOST_VERTICES)))
+        spots, bones, held = piece.vertices[thin], piece.bones[thin, 0], piece.weights[thin, 0] > 0.0
+        for bone in np.unique(bones[held]):
+            found.setdefault(names[bone], []).append(spots[held & (bones == bone)])
+    return {bone: np.concatenate(parts) for bone, parts in found.items()}
+
+
+def _fill(pieces: Sequence[volumes.Piece], count: int) -> volumes.Moments:
+    """What the pieces hold; remembered by their content."""
+    arrays = [np.ascontiguousarray(a) for p in pieces for a in (p.vertices, p.triangles, p.bones, p.weights)]
+    key = (count, *(zlib.crc32(array) for array in arrays), *(len(array) for array in arrays))
+    if key not in _filled:
+        _filled[key] = volumes.fill(pieces, count)
+        while len(_filled) > KEPT:
+            _filled.popitem(last=False)
+    _filled.move_to_end(key)
+    return _filled[key]
 
 
 def _stack(ob: bpy.types.Object) -> tuple[str, ...]:
@@ -71,23 +121,23 @@ def _stack(ob: bpy.types.Object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read(rig: bpy.types.Object, ob: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
-    """One mesh's vertices by their bone."""
-    names = {group.index: group.name for group in ob.vertex_groups if group.name in rig.data.bones}
-    if not names:
-        return {}
-    place = _to_armature(rig, ob)
+def _read(rig, ob: bpy.types.Object, scene: bpy.types.Scene, names: tuple[str, ...]) -> volumes.Piece | None:
+    """One mesh, in armature space; its vertices' bones with most weight first."""
+    place = {name: i for i, name in enumerate(names)}
+    bones = {group.index: place[group.name] for group in ob.vertex_groups if group.name in place}
+    if not bones:
+        return None
+    to = _to_armature(rig, ob)
     with sampling.undeformed_mesh(ob, scene, whole=not _stack(ob)) as mesh:
-        chosen = range(0, len(mesh.vertices), max(1, -(-len(mesh.vertices) // MOST_VERTICES)))
-        spots: dict[int, list] = {}
-        for i in chosen:
-            vertex = mesh.vertices[i]
-            best = max(
-                ((entry.weight, entry.group) for entry in vertex.groups if entry.group in names), default=(0.0, -1)
-            )
-            if best[0] > 0.0:
-                spots.setdefault(best[1], []).append(vertex.co[:])
-    return {names[g]: np.array(co) @ place[:3, :3].T + place[:3, 3] for g, co in spots.items()}
+        vertices, triangles = sampling.vertices_of(mesh), sampling.triangles_of(mesh)
+        index = np.zeros((len(vertices), BONES), dtype=np.int64)
+        weights = np.zeros((len(vertices), BONES))
+        for i, vertex in enumerate(mesh.vertices):
+            entries = [(g.weight, bones[g.group]) for g in vertex.groups if g.weight > 0.0 and g.group in bones]
+            entries.sort(reverse=True)
+            for k, (weight, bone) in enumerate(entries[:BONES]):
+                index[i, k], weights[i, k] = bone, weight
+    return volumes.Piece(vertices @ to[:3, :3].T + to[:3, 3], triangles, index, weights)
 
 
 def _to_armature(rig: bpy.types.Object, ob: bpy.types.Object) -> np.ndarray:

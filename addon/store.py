@@ -20,6 +20,7 @@ ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
     "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
+    "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
@@ -88,8 +89,16 @@ def _digest_settings(digest, rig: bpy.types.Object) -> None:
     for bone in rig.pose.bones:
         base = f"{bone.path_from_id()}.heft" if keyed else ""
         digest.update(json.dumps(_simulated_settings(bone.heft, base, BONE_SETTINGS, keyed)).encode())
-        if bone.heft.use_limits and bone.heft.limits_from == "RIG":
+        if _limited(rig, bone):
             digest.update(repr(limits.of_rig(bone)).encode())
+
+
+def _limited(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> bool:
+    """Do the rig's own limits count for this bone?"""
+    look = bone.heft
+    if look.behaviour == "IGNORED":
+        return False
+    return look.limits_from == "RIG" if look.use_limits else rig.heft.natural_limits
 
 
 def _digest_loads(digest, rig: bpy.types.Object) -> None:
@@ -102,15 +111,16 @@ def structure(rig: bpy.types.Object) -> str:
     """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
     digest = hashlib.blake2b(digest_size=16)
     heft = rig.heft
-    digest.update(repr((heft.total_mass, heft.friction, heft.bounce)).encode())
+    digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce)).encode())
     for bone in rig.pose.bones:
         look = bone.heft
         digest.update(
             repr((look.behaviour == "IGNORED", look.mass, look.shape, look.use_limits, look.role, look.side)).encode()
         )
         if look.use_limits:
-            own = (look.limits_from, look.limit_swing, look.limit_low, look.limit_high)
-            digest.update(repr((own, limits.of_rig(bone))).encode())
+            digest.update(repr((look.limits_from, look.limit_swing, look.limit_low, look.limit_high)).encode())
+        if _limited(rig, bone):
+            digest.update(repr(limits.of_rig(bone)).encode())
     _digest_loads(digest, rig)
     digest.update(repr(skin.fingerprint(rig)).encode())
     return digest.hexdigest()

@@ -88,17 +88,34 @@ def ground(middle: np.ndarray, height: float, size: float, lines: int = 10) -> n
     return np.array(out)
 
 
-def cone(swing: float, low: float, high: float, length: float) -> np.ndarray:
-    """The limits of a ball joint in its frame at rest: a cone about Y, and the twist as an arc about it [rad]."""
+def cone(swing: float, low: float, high: float, length: float, across: float = np.inf, axes=None) -> np.ndarray:
+    """The limits of a ball joint in its frame at rest: a cone about Y, and the twist as an arc about it [rad].
+
+    across: the swing about Z where it differs; axes (3, 3): what the limits are measured from, the joint's if None.
+    """
     parts = [NONE]
-    x, y, z = np.eye(3) * length
     if np.isfinite(swing) and swing < np.pi - 1e-3:
-        rim = np.cos(swing) * y + np.sin(swing) * _arc(x, z)
+        turn = np.linspace(0.0, 2.0 * np.pi, ROUND + 1)
+        lean = swing * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        if np.isfinite(across):
+            # as upright at its sides as the engine's oval: (x/a)⁴ + (z/b)⁴ = 1
+            lean = np.sign(lean) * np.sqrt(np.abs(lean) / swing) * (swing, across)
+        rim = length * line(_leaned(lean))
         parts += [rim, np.stack([np.zeros((4, 3)), rim[:: ROUND // 4, 0]], axis=1)]
     if np.isfinite([low, high]).all() and high - low < 2.0 * np.pi - 1e-3:
         # A twist about Y takes Z towards X.
+        x, _, z = np.eye(3) * length
         parts.append(_fan(0.4 * z, 0.4 * x, low, high))
-    return np.concatenate(parts)
+    out = np.concatenate(parts)
+    return out if axes is None else out @ np.transpose(axes)
+
+
+def _leaned(lean: np.ndarray) -> np.ndarray:
+    """(k, 3) where Y points, turned by rotation vectors (k, 2) about X and Z."""
+    angle = np.linalg.norm(lean, axis=1)
+    out = np.sinc(angle / np.pi)[:, None] * np.stack([-lean[:, 1], np.zeros(len(lean)), lean[:, 0]], axis=1)
+    out[:, 1] = np.cos(angle)
+    return out
 
 
 def fan(axis: np.ndarray, low: float, high: float, length: float) -> np.ndarray:

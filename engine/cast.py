@@ -29,8 +29,11 @@ from .target import Target
 from .touch import (
     ACTS_AT,
     BOTH_POINTS,
+    BOUND_COLUMNS,
     FINDS_LENGTH,
     FINDS_POINT,
+    LIMIT_FRAME,
+    NATURAL,
     POINT_OF_A,
     POINT_OF_B,
     PUSH_COLUMNS,
@@ -112,7 +115,7 @@ class Cast:
         """The tables of contact, or None where nothing can touch or is tied."""
         shapes, holds = self._shapes(), self._holds()
         events = len(holds.tie) + len(holds.push) + len(holds.wind)
-        if not len(shapes.shape) and not events and np.isinf(holds.bound).all():
+        if not len(shapes.shape) and not events and np.isinf(holds.bound[:, :LIMIT_FRAME]).all():
             return None
         moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
@@ -155,8 +158,10 @@ class Cast:
             row = self.row(each.body)
             point = self.model.centers[row - 1] if each.point is None else each.point
             push[k] = [each.frame, row, *each.impulse, *point]
-        bound = np.full((n1, 4), np.inf)
-        bound[1:] = self.model.limits
+        bound = np.zeros((n1, BOUND_COLUMNS))
+        bound[:, :LIMIT_FRAME], bound[1:, :LIMIT_FRAME] = np.inf, self.model.limits
+        bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = self.model.limit_frames.reshape(-1, 8)
+        bound[1:, NATURAL] = self.model.limits_natural
         winds = self.scene.winds
         strength = np.zeros((self.frames, len(winds)))
         for k, each in enumerate(winds):
@@ -344,6 +349,8 @@ def _join_models(models: list[Model]) -> Model:
         joined("frictions"),
         joined("bounces"),
         joined("limits"),
+        joined("limit_frames"),
+        joined("limits_natural"),
     )
 
 

@@ -20,7 +20,7 @@ from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
 from .first_impact import time_of_impact
 from .holds import add_block, add_limits, add_ties, blow_wind, put_force
-from .impact import collide_now
+from .impact import STOP_NEAR, collide_now, stops_hard
 from .jit import kernel, part
 from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
@@ -60,6 +60,7 @@ from .touch import (
     ERROR_NOW,
     GRIP,
     IMPULSE,
+    LIMIT,
     MARK_A,
     MARK_B,
     MARK_FORCE,
@@ -112,6 +113,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
+        _limit_again(tree, state, touch, h)
         note_speeds(tree, state, work, touch.rows)
         h = even_part(tree, state, aim, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
@@ -185,6 +187,15 @@ def _make_blocks(tree, state, work, touch, frame, h):
 
 
 @kernel
+def _limit_again(tree, state, touch, h):
+    """A blow sets joints turning: limits that were out of reach may be within it. Theirs are the last blocks."""
+    count = touch.rows.count[BLOCKS]
+    while count > 0 and touch.rows.link[count - 1, WHAT] == LIMIT:
+        count -= 1
+    touch.rows.count[BLOCKS] = add_limits(tree, state, touch.holds.bound, touch.rows, h, count)
+
+
+@kernel
 def across(n):
     """Two unit vectors that make a right-handed frame with the unit vector n."""
     one = (0.0, -n[2], n[1])
@@ -205,7 +216,7 @@ def note_speeds(tree, state, work, rows):
 
 @kernel
 def _first_meeting(tree, state, work, touch, h, gravity, cut):
-    """Contacts to come: drop those that will pass by; cut the step where a fast one meets."""
+    """Contacts to come: drop those that will pass by; cut the step where a fast one meets, or a joint its limit."""
     slop, fast = touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     foreseen = False
@@ -214,6 +225,8 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
     for c in range(touch.rows.count[BLOCKS]):
         touch.rows.link[c, ROWS] = 1
         gap, speed = touch.rows.block[c, ERROR_NOW], touch.rows.block[c, SPEED_NOW]
+        if cut and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
+            least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))
         if touch.rows.link[c, WHAT] != CONTACT or touch.found.contact[touch.rows.link[c, SOURCE], GAP] <= slop:
             continue
         if touch.rows.block[c, BEARS] > 0.0:

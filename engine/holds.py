@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from .aim import take_blow
+from .aim import is_deflected, take_blow
 from .articulated import factorise, generalized, solve
 from .jit import kernel, part
 from .kinematics import momenta, velocities
@@ -36,6 +36,7 @@ from .state import (
     COMPLIANCE,
     COORDS,
     DRIFT,
+    ERROR,
     FELT,
     LOAD,
     LOADED_RATE,
@@ -43,6 +44,7 @@ from .state import (
     MOTION,
     NOW,
     PRESCRIBED,
+    SIMULATED,
     SPIN,
     V,
     factor_of,
@@ -65,7 +67,9 @@ from .touch import (
     HOLDS,
     IMPULSE,
     LIMIT,
+    LIMIT_FRAME,
     LOW,
+    NATURAL,
     ON_A,
     ON_B,
     OWN,
@@ -80,6 +84,7 @@ from .touch import (
     SHIFT,
     SOURCE,
     SWING,
+    SWING_Z,
     TIE,
     TIE_A,
     TIE_B,
@@ -102,6 +107,8 @@ from .tree import COM, MASS, PLACE, ROTATION
 AIR = 1.2  # [kg/m³]
 # A limit is watched from this far before it, besides what the step's rate covers [rad].
 WATCH = 0.02
+# A joint this near to its motion is on it [rad, rad/s].
+ON_MOTION = 1e-9
 
 
 @kernel
@@ -227,6 +234,8 @@ def add_limits(tree, state, bound, rows, h, count):
         kind, d = tree.kind[i], tree.dof[i]
         if kind == FREE or state.behaviour[i] == ANIMATED:
             continue
+        if bound[i, NATURAL] != 0.0 and state.behaviour[i] == SIMULATED and not _is_off(tree, state, i):
+            continue
         if kind == BALL:
             count = _limit_ball(state, bound, rows, i, d, h, count)
         else:
@@ -246,12 +255,22 @@ def add_limits(tree, state, bound, rows, h, count):
 
 
 @kernel
+def _is_off(tree, state, i):
+    """Whether a driven joint is not where its motion has it: pushed off its reference, or on the way back with it."""
+    for k in range(6):
+        if abs(state.body[i, ERROR + k]) > ON_MOTION:
+            return True
+    return is_deflected(tree, state, i)
+
+
+@kernel
 def _limit_ball(state, bound, rows, i, d, h, count):
-    """Swing is the angle of the Y axis from rest, twist the turn about it."""
-    q = load4(state.body, i, COORDS)
+    """Swing is the angle of the Y axis from where the limits have it, twist the turn about it."""
     swing, low, high = bound[i, SWING], bound[i, TWIST_LOW], bound[i, TWIST_HIGH]
     if math.isinf(swing) and math.isinf(low) and math.isinf(high):
         return count
+    body = load4(bound, i, LIMIT_FRAME + 4)
+    q = quat_mul(quat_conj(load4(bound, i, LIMIT_FRAME)), quat_mul(load4(state.body, i, COORDS), body))
     w = load3(state.rate, V, d)
     reach = WATCH + h * math.sqrt(dot(w, w))
     axis = (0.0, 1.0, 0.0)
@@ -259,20 +278,41 @@ def _limit_ball(state, bound, rows, i, d, h, count):
     out = cross(rest, axis)
     sine = math.sqrt(dot(out, out))
     angle = math.atan2(sine, rest[1])
-    if swing - angle < reach and sine > 1e-9:
-        count = _limit_row(rows, i, scale(-1.0 / sine, out), swing - angle, count)
+    if sine > 1e-9 and not math.isinf(swing):
+        gap, along = swing - angle, scale(-1.0 / sine, out)
+        if not math.isinf(bound[i, SWING_Z]):
+            gap, along = _oval(q, along, angle, sine, swing, bound[i, SWING_Z])
+        if gap < reach:
+            count = _limit_row(rows, i, rotate(body, along), gap, count)
     if angle < 3.0:
         twist = 2.0 * math.atan2(q[2], q[0])
         if twist > math.pi:
             twist -= 2.0 * math.pi
         elif twist < -math.pi:
             twist += 2.0 * math.pi
-        turn = scale(1.0 / (1.0 + rest[1]), add(axis, rest))
+        turn = rotate(body, scale(1.0 / (1.0 + rest[1]), add(axis, rest)))
         if twist - low < reach:
             count = _limit_row(rows, i, turn, twist - low, count)
         if high - twist < reach:
             count = _limit_row(rows, i, scale(-1.0, turn), high - twist, count)
     return count
+
+
+@kernel
+def _oval(q, inward, angle, sine, a, b):
+    """How far a swing is within an oval of half widths a about X and b about Z, and what rates widen that.
+
+    The swing as a vector is angle · (c, s); the oval k(c, s) · angle ≤ 1 with k⁴ = (c/a)⁴ + (s/b)⁴ is nearly
+    upright at its sides: a knee fully bent is as free to the sides as one half bent. The gap is to first order.
+    """
+    about = scale(-1.0, rotate(q, inward))
+    c, s = about[0], about[2]
+    c2, s2 = c * c / (a * a), s * s / (b * b)
+    k = math.sqrt(math.sqrt(c2 * c2 + s2 * s2))
+    slope = c * s * (s2 / (b * b) - c2 / (a * a)) / (k * k * k)
+    steep = math.sqrt(k * k + slope * slope)
+    side = scale(-slope * min(angle / sine, 10.0), cross((0.0, 1.0, 0.0), inward))
+    return (1.0 - k * angle) / steep, scale(1.0 / steep, add(scale(k, inward), side))
 
 
 @kernel

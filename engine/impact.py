@@ -52,6 +52,7 @@ from .touch import (
     FREE_RATE,
     IMPULSE,
     LEAST,
+    LIMIT,
     MORE,
     REBOUND,
     ROWS,
@@ -69,6 +70,8 @@ BLOW = 0.02
 SWING, NEAR = 1.0, 0.05
 STIFFENINGS = 6
 LEAST_SHARE = 0.02
+# A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
+STOP_FAST, STOP_NEAR = 5.0, 5e-3
 # What a joint carries of an impact.
 BRACING, GIVING = 1, 2
 # Energy a blow may seem to add, of what it moves: rounding.
@@ -115,7 +118,7 @@ def _find_blows(tree, state, touch):
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for b in range(rows.count[BLOCKS]):
-        near = rows.block[b, ERROR_NOW] <= slop
+        near = rows.block[b, ERROR_NOW] <= (STOP_NEAR if rows.link[b, WHAT] == LIMIT else slop)
         rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
         closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
         if (closes and rows.link[b, WHAT] == CONTACT) or _tears(state, rows, b, -fast):
@@ -127,7 +130,18 @@ def _find_blows(tree, state, touch):
                 while i > 0:
                     rows.tally[i] = max(rows.tally[i], carries)
                     i = tree.parent[i]
+        any_fast = any_fast or (near and stops_hard(state, rows, b))
     return any_fast, gives_way
+
+
+@kernel
+def stops_hard(state, rows, b):
+    """Whether a limp joint comes to its limit so fast that it would be far beyond before a step has stopped it."""
+    return (
+        rows.link[b, WHAT] == LIMIT
+        and rows.block[b, SPEED_NOW] < -STOP_FAST
+        and state.behaviour[rows.link[b, BODY_A]] == LIMP
+    )
 
 
 @kernel

@@ -55,7 +55,12 @@ class Model:
     bounces          (n,)      0 … 1
     limits           (n, 4)    [rad], infinite where there is none: hinge: low, high; universal: low and
                                high of its first, then of its second angle; ball: largest swing of the
-                               body's Y axis from rest, low and high of the twist about it, unused
+                               Y axis, low and high of the twist about it, and, where the swing differs,
+                               its largest about Z; the first is then that about X
+    limit_frames     (n, 2, 4) between which axes a ball's swing and twist are measured: at rest, as the joint
+                               has them, and in the body; wxyz. Both are the body's own where none are given:
+                               a knee's turn by half of what it may bend, so that its limits are even
+    limits_natural   (n,)      limits that hold only what is off its motion: the motion itself is always allowed
     """
 
     names: tuple[str, ...]
@@ -72,6 +77,8 @@ class Model:
     frictions: np.ndarray
     bounces: np.ndarray
     limits: np.ndarray
+    limit_frames: np.ndarray
+    limits_natural: np.ndarray
 
     @classmethod
     def from_tree(
@@ -89,6 +96,8 @@ class Model:
         friction=0.6,
         bounce=0.0,
         limits=None,
+        limit_frames=None,
+        limits_natural=False,
     ) -> Model:
         """Build a model from lists in any order; bodies come out depth-first.
 
@@ -140,10 +149,11 @@ class Model:
                     "give friction of zero or above and bounce from 0 to 1."
                 )
         arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
-        bounds = _limits(limits, kind, names, order)
-        for array in (*arrays, frictions, bounces, bounds):
+        bounds, frames = _limits(limits, kind, names, order), _limit_frames(limit_frames, names, order)
+        natural = np.broadcast_to(np.asarray(limits_natural, dtype=bool), (n,))[order]
+        for array in (*arrays, frictions, bounces, bounds, frames, natural):
             array.setflags(write=False)
-        return cls(names, *arrays, solid, frictions, bounces, bounds)
+        return cls(names, *arrays, solid, frictions, bounces, bounds, frames, natural)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -256,7 +266,7 @@ def _unit_quaternions(quats: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     bad = np.abs(norm - 1.0) > 1e-3
     if bad.any():
         i = int(np.argmax(bad))
-        raise ModelError(f"Body '{names[i]}' has a rest rotation of length {norm[i]:g}: give a unit quaternion (wxyz).")
+        raise ModelError(f"Body '{names[i]}' has a rotation of length {norm[i]:g}: give a unit quaternion (wxyz).")
     return quats / norm[:, None]
 
 
@@ -293,7 +303,19 @@ def _limits(limits, kinds: np.ndarray, names: tuple[str, ...], order: np.ndarray
     bad = (low > high).any(axis=1)
     if bad.any():
         raise ModelError(f"Body '{names[int(np.argmax(bad))]}' has a lower limit above its upper one: swap them.")
+    oval = (kinds == BALL) & np.isfinite(out[:, 3])
+    bad = oval & ((out[:, [0, 3]] <= 0.0) | np.isinf(out[:, [0, 3]])).any(axis=1)
+    if bad.any():
+        raise ModelError(f"Body '{names[int(np.argmax(bad))]}' has two swings: give both, above zero.")
     return out
+
+
+def _limit_frames(frames, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
+    n = len(names)
+    if frames is None:
+        return np.tile([1.0, 0.0, 0.0, 0.0], (n, 2, 1))
+    given = _numbers(frames, (n, 2, 4), "limit frame", names, order)
+    return np.stack([_unit_quaternions(given[:, side], names) for side in range(2)], axis=1)
 
 
 def _kinds(kinds, names, parents, order) -> np.ndarray:

@@ -61,9 +61,12 @@ TIE_LINK_COLUMNS = np.int64(8)
 PIN, WELD, DISTANCE = (np.int64(k) for k in range(3))
 
 # Columns of Holds.bound, infinite where there is none: hinge and universal: low and high of each angle;
-# ball: largest swing of the body's Y axis, low and high of the twist about it
+# ball: largest swing of the Y axis, low and high of the twist about it, largest swing about Z where it differs
 LOW, HIGH = np.int64(0), np.int64(1)
-SWING, TWIST_LOW, TWIST_HIGH = np.int64(0), np.int64(1), np.int64(2)
+SWING, TWIST_LOW, TWIST_HIGH, SWING_Z = (np.int64(k) for k in range(4))
+LIMIT_FRAME = np.int64(4)  # 8: what a ball's limits are measured from at rest, and in the body
+NATURAL = np.int64(12)  # 1: not 0 where only what is off its motion is held
+BOUND_COLUMNS = np.int64(13)
 
 # Columns of Holds.push
 PUSH_FRAME, PUSH_ROW = np.int64(0), np.int64(1)
@@ -146,7 +149,7 @@ class Holds(NamedTuple):
     tie: np.ndarray  # (ties, TIE_COLUMNS)
     tie_link: np.ndarray  # (ties, TIE_LINK_COLUMNS)
     tie_on: np.ndarray  # (frames, ties)
-    bound: np.ndarray  # (n+1, 4) joint limits [rad]
+    bound: np.ndarray  # (n+1, BOUND_COLUMNS) joint limits [rad]
     push: np.ndarray  # (pushes, PUSH_COLUMNS)
     wind: np.ndarray  # (winds, 3) [m/s]
     wind_on: np.ndarray  # (frames, winds) times the drag of air
@@ -171,7 +174,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     count = len(shapes.shape)
     contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
-    blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound).sum())
+    blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound[:, :LIMIT_FRAME]).sum())
     most = 3 * min(blocks, ISLAND_BLOCKS + 2 * len(holds.tie))
     tied = 3 * (len(holds.tie) + int((holds.tie_link[:, TIE_KIND] == WELD).sum()))
     longest = _longest_path(tree)

@@ -30,7 +30,7 @@ def inside_nodes(
     axes: the nodes' places along X, Y, Z; values: their distances from the mesh.
     """
     if faces_agree(triangles):
-        return _windings_above(axes, vertices, triangles, cell) != 0
+        return windings_above(axes, vertices, triangles, cell) != 0
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     corners = vertices[triangles]
     inside = np.zeros(values.shape, dtype=bool)
@@ -74,7 +74,7 @@ def faces_agree(triangles: np.ndarray) -> bool:
 # --- exactly ---------------------------------------------------------------------
 
 
-def _windings_above(axes: list[np.ndarray], vertices, triangles, cell: float) -> np.ndarray:
+def windings_above(axes: list[np.ndarray], vertices, triangles, cell: float) -> np.ndarray:
     """(nx, ny, nz) faces above each node that look up, less those that look down."""
     shape = tuple(len(axis) for axis in axes)
     x, y = ((vertices[:, k] - axes[k][0]) / cell - SHIFT[k] for k in range(2))

@@ -25,6 +25,7 @@ BONE_SHAPES = (
 LIMITS_FROM = (
     ("RIG", "Rig", "The bone's Limit Rotation constraint or IK limits where it has them, else the values here", 0),
     ("OWN", "Own", "The values here", 1),
+    ("NONE", "None", "This joint has no limits, not even those it would have by itself", 2),
 )
 # Numbered in the order of `parts.ROLES`, which files rely on: a new role goes to its end.
 ROLE_ITEMS = (
@@ -139,8 +140,9 @@ class HeftBone(bpy.types.PropertyGroup):
         update=changed,
     )
     use_limits: BoolProperty(
-        name="Joint Limits",
-        description="The joint does not turn farther than its limits; keys beyond them are not reached",
+        name="Own Joint Limits",
+        description="The joint does not turn farther than its limits; keys beyond them are not reached. Without "
+        "this it has the armature's Natural Limits",
         default=False,
         options=NOT_KEYED,
         override=OVERRIDABLE,

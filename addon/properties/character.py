@@ -221,14 +221,23 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     )
     total_mass: FloatProperty(
         name="Total Mass",
-        description="Mass of the whole character in kilograms, shared out by what the skin around each bone fills, or "
-        "without a skin by the size of the bones",
+        description="Mass of the whole character in kilograms, shared out by what the skin holds around each bone, "
+        "without a skin as a person's, or else by the size of the bones",
         default=70.0,
         min=1e-4,
         max=1e6,
         soft_min=0.1,
         soft_max=500.0,
         unit="MASS",
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    natural_limits: BoolProperty(
+        name="Natural Limits",
+        description="Joints turn no farther than the rig's Limit Rotation constraints and IK limits, or else a "
+        "person's joints, allow. What the keys do is always allowed",
+        default=True,
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )

@@ -161,16 +161,18 @@ def test_bones_weigh_what_their_skin_fills(rig):
     skinned(rig, waist=3.0)
     model = model_of(rig)
     assert model.masses.sum() == pytest.approx(3.0) == pytest.approx(bare.masses.sum())
-    assert model.masses[1] > 4.0 * model.masses[0] > 0.0, "three times as wide: nine times the volume"
+    # rings of 16 corners a quarter of a metre apart; the two where bones meet are shared by their weights, 0.9 : 1,
+    # and the skin halfway to a ring is that ring's
+    z = np.arange(1.5 / 12000, 1.5, 1.5 / 6000)
+    radius = np.interp(z, np.arange(7) * 0.25, 0.1 * np.array([1, 1, 3, 3, 3, 1, 1]))
+    first = np.interp(np.round(z / 0.25), np.arange(7), [1, 1, 0.9 / 1.9, 0, 0, 0, 0])
+    share = (first * radius**2).sum() / (radius**2).sum()
+    print(f"outer bone: {model.masses[0] / 3.0:.4f} of the skin, by its rings {share:.4f}")
+    assert model.masses[0] / 3.0 == pytest.approx(share, abs=0.02)
+    assert model.masses[0] == pytest.approx(model.masses[2], rel=0.02)
+    assert model.centers[1] == pytest.approx([0.0, 0.25, 0.0], abs=0.01)
     rig.heft.ground, rig.heft.ground_height = True, -1.0
-    solid = model_of(rig)
-    shapes = [shapes[0] for shapes in solid.shapes]
-    volumes = np.array([moments.volume(shape) for shape in shapes])
-    np.testing.assert_allclose(solid.masses, 3.0 * volumes / volumes.sum())
-    for body, shape in enumerate(shapes):
-        np.testing.assert_allclose(solid.centers[body], moments.center_of_mass(shape), atol=1e-12)
-        np.testing.assert_allclose(solid.inertias[body], moments.inertia(shape, solid.masses[body]), atol=1e-12)
-    np.testing.assert_array_equal(solid.masses, model.masses, "whether anything touches does not matter")
+    np.testing.assert_array_equal(model_of(rig).masses, model.masses, "whether anything touches does not matter")
     rig.pose.bones[1].heft.shape = "NONE"
     np.testing.assert_array_equal(model_of(rig).masses, model.masses, "nor what others touch of it")
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from heft.addon import wires
 from heft.engine import Box, Capsule, Grid, Hull, Sphere
@@ -69,3 +70,14 @@ def test_arrows_and_the_ground():
     level = wires.ground(np.array([10.2, -3.0, 5.0]), 0.25, 2.0)
     assert (level[..., 2] == 0.25).all()
     assert abs(level[..., 0].mean() - 10.2) < 0.5
+
+
+def test_an_oval_limit_is_drawn_where_the_engine_has_it():
+    """About axes turned by half a right angle: every corner of the rim is on the oval."""
+    turn = Rotation.from_rotvec([0.0, 0.0, np.pi / 4.0])
+    rim = wires.cone(1.0, -np.inf, np.inf, 1.0, 0.3, turn.as_matrix()).reshape(-1, 3)
+    rim = turn.inv().apply(rim[np.linalg.norm(rim, axis=1) > 0.5])
+    angle = np.arccos(rim[:, 1])
+    lean = np.stack([rim[:, 2], -rim[:, 0]], axis=1) * (angle / np.sin(angle))[:, None]
+    np.testing.assert_allclose((lean[:, 0] / 1.0) ** 4 + (lean[:, 1] / 0.3) ** 4, 1.0, atol=1e-9)
+    assert np.abs(lean[:, 0]).max() == pytest.approx(1.0) and np.abs(lean[:, 1]).max() == pytest.approx(0.3)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine import articulated, kinematics, pd, shot, spatial, target
+from engine import articulated, holds, kinematics, pd, shot, spatial, target
 from engine.aim import aim_step, begin_frame
 from engine.deflection import first_half
 from engine.jit import entry, kernel
@@ -223,3 +223,22 @@ class Frozen:
     def tree_momentum(self, root: int):
         """Mass, centre (from the root anchor), momentum, angular momentum and locked inertia of a tree."""
         return _tree_momentum(self.tree, self.work, root + 1)
+
+
+@entry
+def _gap(q, inward, angle, sine, a, b, out):
+    gap, along = holds._oval(q, inward, angle, sine, a, b)
+    out[0] = gap
+    spatial.store3(out.reshape(1, 4), 0, 1, along)
+
+
+def oval_gap(turn: np.ndarray, a: float, b: float) -> tuple[float, np.ndarray]:
+    """How far a swing (4,) is within an oval of half widths a about X and b about Z, and its rate by the body's."""
+    q = tuple(float(x) for x in turn)
+    w, x, y, z = q
+    rest = np.array([2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)])
+    out = np.cross(rest, [0.0, 1.0, 0.0])
+    sine = float(np.linalg.norm(out))
+    found = np.zeros(4)
+    _gap(q, tuple(float(c) for c in -out / sine), float(np.arctan2(sine, rest[1])), sine, float(a), float(b), found)
+    return float(found[0]), found[1:]

@@ -1,0 +1,69 @@
+"""How heavy a rig's bodies are: by their skin, else as a person's, else by their bones.
+
+Owns the choice among the three. Must not know motion, shapes or Blender: plain data in, plain data out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import bodies, segments, sides
+from .bodies import Bodies, Filled
+from .parts import Part
+from .skin import Skin
+
+# A skin with less inside than this part of the bones' capsules is cloth only, or no skin at all.
+HOLLOW = 0.05
+
+
+def weigh(
+    guess: Bodies,
+    skeleton,
+    rests: np.ndarray,
+    parts: Sequence[Part | None],
+    skin: Skin,
+    size: float,
+    total_mass: float,
+    overrides: Sequence[float],
+) -> Bodies:
+    """Every bone weighed; what rides along has mass of its own only where bones are weighed by their size.
+
+    guess: capsules of all bones; rests (n, 4, 4) [m]; parts (n,); size: metres in an armature unit.
+    """
+    kept = skeleton.body_bones
+    found = None
+    filled = _filled(skeleton, skin, size)
+    if sum(each.volume for each in filled.values()) > HOLLOW * bodies.bulk(guess)[kept].sum():
+        found = bodies.by_skin(guess, kept, filled, total_mass, overrides)
+    if found is None:
+        found = segments.by_role(guess, skeleton.parents, rests, kept, parts, total_mass, overrides)
+    if found is None:
+        found = guess
+    heads = rests[:, :3, 3]
+    ends = heads + np.einsum("nij,nj->ni", rests[:, :3, :3], 2.0 * guess.centers)
+    return sides.even(found, sides.pairs(heads, ends, parts, kept), overrides)
+
+
+def _filled(skeleton, skin: Skin, size: float) -> dict[int, Filled]:
+    """By body, what the skin of it and of all it carries holds, in its frame [m]."""
+    sums: dict[int, list] = {}
+    place = {name: i for i, name in enumerate(skeleton.names)}
+    holds = skin.holds
+    for k, name in enumerate(skin.names):
+        carrier = skeleton.carriers[place[name]]
+        if carrier >= 0 and holds.volumes[k] > 0.0:
+            parts = sums.setdefault(carrier, [0.0, np.zeros(3), np.zeros((3, 3))])
+            for i, more in enumerate((holds.volumes[k], holds.firsts[k], holds.seconds[k])):
+                parts[i] = parts[i] + more
+    out = {}
+    for bone, (volume, first, second) in sums.items():
+        middle = first / volume
+        rest = skeleton.rests[bone]
+        turn = np.linalg.qr(rest[:3, :3])[0]
+        turn = turn * np.sign(np.einsum("ij,ij->j", turn, rest[:3, :3]))
+        spread = turn.T @ (second / volume - np.outer(middle, middle)) @ turn * size**2
+        center = turn.T @ (middle - rest[:3, 3]) * size
+        out[bone] = Filled(volume * size**3, center, np.trace(spread) * np.eye(3) - spread)
+    return out

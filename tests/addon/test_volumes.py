@@ -1,0 +1,115 @@
+"""What a skin holds by its weights: meshes as they come, against closed forms."""
+
+from __future__ import annotations
+
+import bmesh
+import numpy as np
+import pytest
+
+from heft.addon import volumes
+
+BALL = 4.0 / 3.0 * np.pi
+
+
+def mesh(build) -> tuple[np.ndarray, np.ndarray]:
+    form = bmesh.new()
+    build(form)
+    bmesh.ops.triangulate(form, faces=form.faces)
+    form.verts.ensure_lookup_table()
+    points = np.array([v.co[:] for v in form.verts])
+    triangles = np.array([[v.index for v in face.verts] for face in form.faces])
+    form.free()
+    return points, triangles
+
+
+def ball(radius: float = 1.0, middle=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
+    points, triangles = mesh(lambda form: bmesh.ops.create_icosphere(form, subdivisions=4, radius=radius))
+    return points + middle, triangles
+
+
+def piece(points, triangles, bone=0) -> volumes.Piece:
+    """All vertices with one bone, or each with its own (k,)."""
+    index = np.broadcast_to(bone, (len(points),))[:, None].astype(np.int64)
+    return volumes.Piece(points, triangles, index, np.ones((len(points), 1)))
+
+
+def total(*pieces) -> float:
+    return float(volumes.fill(pieces, 2).volumes.sum())
+
+
+def test_a_ball_has_its_volume_centre_and_moments():
+    points, triangles = ball(0.3, (1.0, -2.0, 0.5))
+    found = volumes.fill([piece(points, triangles)], 1)
+    exact = BALL * 0.3**3
+    print(f"ball: volume off by {found.volumes[0] / exact - 1.0:.4f}")
+    assert found.volumes[0] == pytest.approx(exact, rel=0.01)
+    middle = found.firsts[0] / found.volumes[0]
+    np.testing.assert_allclose(middle, (1.0, -2.0, 0.5), atol=1e-3)
+    spread = found.seconds[0] / found.volumes[0] - np.outer(middle, middle)
+    np.testing.assert_allclose(spread, np.eye(3) * 0.3**2 / 5.0, atol=0.01 * 0.3**2 / 5.0)
+
+
+def test_inside_out_it_holds_as_much():
+    points, triangles = ball()
+    assert total(piece(points, triangles[:, ::-1])) == pytest.approx(total(piece(points, triangles)), rel=1e-12)
+
+
+def test_faces_turned_either_way_hold_as_much():
+    points, triangles = ball()
+    flipped = triangles.copy()
+    some = np.random.default_rng(5).random(len(triangles)) < 0.4
+    flipped[some] = flipped[some][:, ::-1]
+    assert total(piece(points, flipped)) == pytest.approx(total(piece(points, triangles)), rel=0.01)
+
+
+def test_split_corners_and_a_hole_are_closed():
+    points, triangles = ball()
+    split = piece(points[triangles].reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
+    assert total(split) == pytest.approx(BALL, rel=0.01)
+    kept = points[triangles].mean(axis=1)[:, 2] < 0.9
+    capped = BALL - np.pi * 0.1**2 * (3.0 - 0.1) / 3.0  # the cap above 0.9 is gone
+    assert total(piece(points, triangles[kept])) == pytest.approx(capped, rel=0.015)
+
+
+def test_clothes_over_a_body_do_not_count_twice_and_a_cape_not_at_all():
+    body, coat = ball(1.0), ball(1.05)
+    open_coat = coat[1][coat[0][coat[1]].mean(axis=1)[:, 2] < 0.9]
+    assert total(piece(*body), piece(coat[0], open_coat)) == pytest.approx(total(piece(coat[0], open_coat)), rel=0.01)
+    rim = np.radians(np.arange(-70, 71, 5))
+    sheet = np.array([[2.0 * np.sin(a), 2.0 * np.cos(a), z] for z in np.linspace(-2.0, 2.0, 20) for a in rim])
+    row = np.arange(len(rim) - 1)
+    faces = np.concatenate([[[k, k + 1, k + len(rim)], [k + 1, k + len(rim) + 1, k + len(rim)]]
+                            for j in range(19) for k in row + j * len(rim)])  # fmt: skip
+    alone = total(piece(*body))
+    assert total(piece(*body), piece(sheet, faces)) == pytest.approx(alone, rel=0.02)
+    assert total(piece(sheet, faces)) == 0.0
+
+
+def test_weights_share_it_out():
+    """A rod along X, its left half one bone's; and with weights that change evenly along it."""
+
+    def build(form):
+        bmesh.ops.create_cube(form, size=1.0)
+        bmesh.ops.subdivide_edges(form, edges=form.edges, cuts=15, use_grid_fill=True)
+
+    points, triangles = mesh(build)
+    points = points * [4.0, 0.4, 0.4]
+    half = volumes.fill([piece(points, triangles, points[:, 0] > 0.4)], 2)
+    assert half.volumes.sum() == pytest.approx(4.0 * 0.16, rel=0.02)
+    assert half.volumes[1] / half.volumes.sum() == pytest.approx(1.6 / 4.0, abs=0.03)
+    share = 0.5 + points[:, 0] / 4.0
+    index = np.tile([0, 1], (len(points), 1))
+    blend = volumes.fill([volumes.Piece(points, triangles, index, np.stack([1.0 - share, share], axis=1))], 2)
+    assert blend.volumes[1] / blend.volumes.sum() == pytest.approx(0.5, abs=0.01)
+    # the mean of x weighed by (½ + x/4) over −2 … 2: 2/3
+    assert blend.firsts[1, 0] / blend.volumes[1] == pytest.approx(2.0 / 3.0, abs=0.03)
+
+
+def test_nothing_at_all():
+    assert total() == 0.0
+    assert total(piece(np.zeros((3, 3)), np.array([[0, 1, 2]]))) == 0.0
+    flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    assert total(piece(flat, np.array([[0, 1, 2]]))) == 0.0
+    points, triangles = ball()
+    bare = volumes.Piece(points, triangles, np.zeros((len(points), 1), dtype=np.int64), np.zeros((len(points), 1)))
+    assert total(bare) == 0.0

@@ -1,0 +1,177 @@
+"""How heavy bodies are: by skin, as a person's, the same on both sides."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+import figure
+import rigs
+from heft.addon import bodies, reader, segments, session, sides, units, volumes
+from heft.addon.parts import LEFT, MIDDLE, RIGHT, Part
+from rigs import DATA
+
+MOCAP = sorted((DATA / "mocap").glob("cmu_*.bvh"))
+TABLE = DATA / "biomech"
+SEGMENTS = {
+    "Head": ("neck", "head"), "Trunk": ("hips", "spine", "chest"), "Upper arm": ("upper_arm.L",),
+    "Forearm": ("forearm.L",), "Hand": ("hand.L",), "Thigh": ("thigh.L",), "Shank": ("shin.L",), "Foot": ("foot.L",),
+}  # fmt: skip
+
+
+def model_of(rig):
+    placement = units.Placement.from_matrices(np.eye(4)[None], 1.0)
+    return reader.build_model(rig, reader.skeleton_of(rig), placement, bpy.context.scene, 1)
+
+
+def de_leva() -> dict[str, np.ndarray]:
+    """Mass, centre and radii of gyration by segment, means of men and women, from the table beside the project."""
+    out = {}
+    for line in zip(
+        *((TABLE / f"BSP{who}_ZdeLeva.txt").read_text().splitlines()[1:] for who in ("male", "female")), strict=True
+    ):
+        rows = [each.split("\t") for each in line]
+        assert rows[0][0].strip() == rows[1][0].strip()
+        out[rows[0][0].strip()] = np.mean([[float(x) for x in row[2:]] for row in rows], axis=0)
+    return out
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason=f"no tables in {TABLE}")
+def test_the_table_is_de_levas():
+    wanted = de_leva()
+    for name, key in {"UPPER_ARM": "Upper arm", "LOWER_ARM": "Forearm", "THIGH": "Thigh", "SHANK": "Shank"}.items():
+        mass, center, sagittal, transverse, along = wanted[key]
+        about = 0.5 * (sagittal + transverse)
+        np.testing.assert_allclose(segments.TABLE[name], (mass, center, about, along), atol=6e-4)
+    for name, key in {"HEAD": "Head", "TRUNK": "Trunk", "HAND": "Hand", "FOOT": "Foot"}.items():
+        assert segments.TABLE[name].mass == pytest.approx(wanted[key][0], abs=1e-4)
+    thirds = [wanted[f"{part} trunk"][0] for part in ("Lower", "Middle", "Upper")]
+    np.testing.assert_allclose(segments.TRUNK_MASSES, np.divide(thirds, sum(thirds)), atol=1e-3)
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason=f"no tables in {TABLE}")
+@pytest.mark.parametrize("arms_down", [0.0, 0.8])
+def test_a_man_in_his_skin_weighs_what_the_table_says(empty, arms_down):
+    wanted = de_leva()
+    man = figure.rig(arms_down)
+    figure.skin(man, arms_down)
+    bpy.ops.heft.add()
+    model = model_of(man)
+    off = []
+    for name, parts in SEGMENTS.items():
+        found = sum(model.masses[model.index(part)] for part in parts) / model.total_mass
+        print(f"{name}: {100 * found:.2f} % of the body, de Leva {100 * wanted[name][0]:.2f} %: "
+              f"{100 * (found / wanted[name][0] - 1):+.1f} %")  # fmt: skip
+        off.append(abs(found / wanted[name][0] - 1.0))
+    assert max(off) < 0.15
+
+
+@pytest.mark.parametrize("arms_down", [0.0, 0.8])
+def test_without_a_skin_he_weighs_the_same(empty, arms_down):
+    man = figure.rig(arms_down)
+    bpy.ops.heft.add()
+    model = model_of(man)
+    assert model.total_mass == pytest.approx(70.0)
+    for name, parts in SEGMENTS.items():
+        found = sum(model.masses[model.index(part)] for part in parts) / model.total_mass
+        key = {"Upper arm": "UPPER_ARM", "Forearm": "LOWER_ARM"}.get(name, name.upper())
+        assert found == pytest.approx(segments.TABLE[key].mass, rel=2e-3)
+    thigh = model.index("thigh.L")
+    long = np.linalg.norm(np.subtract(*reversed(figure.bones(0.0)[8][2:])))
+    assert np.linalg.norm(model.centers[thigh]) == pytest.approx(0.38535 * long, rel=1e-3)
+    across = np.linalg.eigvalsh(model.inertias[thigh])[1:]
+    np.testing.assert_allclose(across, model.masses[thigh] * (0.348 * long) ** 2, rtol=1e-2)
+
+
+def partner(name: str) -> str:
+    for one, other in (("Left", "Right"), ("LHip", "RHip"), ("LThumb", "RThumb"), ("_L_", "_R_")):
+        if one in name:
+            return name.replace(one, other)
+    return name
+
+
+@pytest.mark.skipif(not MOCAP, reason=f"no motion capture in {DATA / 'mocap'}")
+@pytest.mark.parametrize("path", MOCAP[::4], ids=lambda path: path.stem)
+def test_recorded_people_weigh_the_same_left_and_right(empty, path):
+    bpy.ops.import_anim.bvh(filepath=str(path))
+    bpy.ops.heft.add()
+    model = model_of(bpy.context.object)
+    pairs = [(name, partner(name)) for name in model.names if partner(name) != name]
+    off = [abs(model.masses[model.index(a)] / model.masses[model.index(b)] - 1.0) for a, b in pairs]
+    print(f"{path.stem}: {len(pairs)} pairs, largest difference {max(off):.1e}")
+    assert len(pairs) == 12 and max(off) < 1e-9
+    hands = sum(m for m, n in zip(model.masses, model.names, strict=True) if "LeftHand" in n or "LThumb" in n)
+    assert 0.001 < hands / model.total_mass < 0.02
+    assert model.masses[model.index("Hips")] > 0.05 * model.total_mass, "though it has no length"
+
+
+@pytest.mark.parametrize("name", ["RiggedFigure", "CesiumMan"])
+def test_skinned_samples_weigh_the_same_left_and_right(empty, name, tmp_path):
+    path = DATA / "rigs" / f"{name}.glb"
+    if not path.exists():
+        pytest.skip(f"no rigs in {path.parent}")
+    rigs.open_skin(path, tmp_path)
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.add()
+    model = model_of(rig)
+    pairs = [(n, partner(n)) for n in model.names if partner(n) != n and "arm" not in n]
+    arms = {"CesiumMan": ("Skeleton_arm_joint_L__4_", "Skeleton_arm_joint_R"),
+            "RiggedFigure": ("arm_joint_L_1", "arm_joint_R_1")}  # fmt: skip
+    pairs.append(arms[name])
+    off = [abs(model.masses[model.index(a)] / model.masses[model.index(b)] - 1.0) for a, b in pairs]
+    print(f"{name}: {len(pairs)} pairs, largest difference {max(off):.1e}")
+    assert len(pairs) == 5 and max(off) < 1e-9
+    assert model.masses.sum() == pytest.approx(70.0)
+
+
+def test_a_limb_of_another_kind_keeps_its_weight():
+    masses = np.array([10.0, 1.0, 1.2, 1.0, 9.0])
+    found = bodies.Bodies(masses, np.zeros((5, 3)), np.tile(np.eye(3), (5, 1, 1)), np.ones(5), np.ones(5))
+    heads = np.array([[0.0, 0, 0], [1, 0, 0], [-1, 0, 0], [2, 0, 0], [-2, 0, 0]])
+    paired = sides.pairs(heads, heads - 0.5 * np.eye(3)[2], [None] * 5, range(5))
+    assert sorted(paired) == [(1, 2), (3, 4)]
+    even = sides.even(found, paired, np.zeros(5))
+    np.testing.assert_allclose(even.masses, [10.0, 1.1, 1.1, 1.0, 9.0])
+    np.testing.assert_allclose(even.inertias[1], 1.1 * np.eye(3))
+    given = sides.even(found, paired, [0.0, 1.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(given.masses, masses)
+
+
+def test_a_dog_is_no_person():
+    """Everything a person has, but the legs stand across the trunk."""
+    names = [("SPINE", MIDDLE), ("HEAD", MIDDLE)]
+    names += [(role, side) for side in (LEFT, RIGHT) for role in ("UPPER_ARM", "LOWER_ARM", "THIGH", "SHANK")]
+    parts = [Part(*name) for name in names]
+    legs = [[0.4, 0, 0.5], [0.4, 0, 0.2], [-0.4, 0, 0.5], [-0.4, 0, 0.2]]
+    dog = np.array([[-0.4, 0, 0.6], [0.5, 0, 0.7], *legs, *legs])
+    assert not segments.is_person(parts, dog)
+    legs = [[0.2, 0, 1.4], [0.5, 0, 1.4], [0.1, 0, 0.9], [0.1, 0, 0.5]]
+    man = np.array([[0.0, 0, 1.0], [0, 0, 1.6], *legs, *legs])
+    assert segments.is_person(parts, man)
+    assert not segments.is_person([part for part in parts if part.role != "HEAD"], np.delete(man, 1, axis=0))
+
+
+def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
+    man = figure.rig()
+    figure.skin(man)
+    bpy.context.scene.frame_end = 3
+    bpy.ops.heft.add()
+    session.simulate(man, bpy.context.scene)
+    calls = []
+    monkeypatch.setattr(volumes, "fill", lambda *args: calls.append(args))
+    for mass in (50.0, 60.0):
+        man.heft.total_mass = mass
+        session.simulate(man, bpy.context.scene, fresh=False)
+        session.simulate(man, bpy.context.scene, fresh=True)
+        assert session.last_shown(man).reading.model.total_mass == pytest.approx(mass)
+    assert not calls
+
+
+def test_the_segments_add_up_to_a_person():
+    """The trunk's thirds and the segments add up to a whole person."""
+    paired = sum(segments.TABLE[name].mass for name in segments.PAIRED)
+    whole = 2.0 * paired + segments.TABLE["HEAD"].mass + segments.TABLE["TRUNK"].mass
+    assert whole == pytest.approx(1.0, abs=1e-3)
+    assert segments.TRUNK_LENGTHS.sum() == pytest.approx(1.0, abs=1e-3)
