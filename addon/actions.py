@@ -274,6 +274,45 @@ def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
         yield float(frame)
 
 
+def changes(curve: bpy.types.FCurve) -> bool:
+    """Do the curve's keys differ in value?"""
+    co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    return len(co) > 2 and float(np.ptp(co[1::2])) > SAME
+
+
+def is_endless(modifier: bpy.types.FModifier, before: bool = False) -> bool:
+    """Does a curve's modifier repeat it for ever, after its last key or before its first?"""
+    if modifier.type != "CYCLES" or modifier.mute or modifier.use_restricted_range:
+        return False
+    if modifier.use_influence and modifier.influence < 1.0:
+        return False
+    mode, count = (
+        (modifier.mode_before, modifier.cycles_before)
+        if before
+        else (
+            modifier.mode_after,
+            modifier.cycles_after,
+        )
+    )
+    return mode != "NONE" and count == 0
+
+
+def write_cycle(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, travels: bool) -> None:
+    """Make the curve hold one cycle and repeat it for ever; `travels`: each time from where it has come to.
+
+    frames (n,) float32, values (n,) float32.
+    """
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    curve.keyframe_points.clear()
+    write_keys(curve, frames, values)
+    if len(curve.keyframe_points) > 1:
+        cycles = curve.modifiers.new("CYCLES")
+        cycles.mode_before = cycles.mode_after = "REPEAT_OFFSET" if travels else "REPEAT"
+    curve.update()
+
+
 def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:
     """Where the curve's keys are, in its own time; those of one keyframe type, or all."""
     count = len(curve.keyframe_points)

@@ -287,13 +287,17 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         rig = active_rig(context)
         heft, leader = rig.heft, shot.leader(rig)
         if leader != rig:
-            text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
+            text = f"Metres, gravity, wind, range, loop and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
         for name in ("total_mass", "meters_per_unit", "gravity", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
+        layout.prop(heft, "loop")
+        row = layout.row()
+        row.active = heft.loop != "RANGE"
+        row.prop(heft, "pre_roll")
         layout.prop(heft, "steps_per_second")
 
 

@@ -14,18 +14,18 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, limits, physical_keys, properties, sampling, settings, shot, skin, solids
+from . import actions, constraints, lead_in, limits, physical_keys, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
     "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
-    "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
+    "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass", "gravity",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
-    "baked", "own_colliders",
+    "baked", "own_colliders", "result_period",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -57,7 +57,9 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
     digest = hashlib.blake2b(digest_size=16)
     digest.update(engine.ENGINE_VERSION.encode())
     group = shot.members(rig)
-    frames = settings.frame_range(group.leader, scene)
+    plan = lead_in.plan_of(group.leader, scene)
+    frames = plan.sampled
+    digest.update(plan.digest().encode())
     for each in group.rigs:
         digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
         _digest_settings(digest, each)

@@ -79,8 +79,7 @@ def simulate_loop_iter(
 def _slices(start: int, period: int) -> Iterator[int]:
     """Frame indices up to which a round is run at once: short ones, so that it can be cancelled."""
     stride = max(1, math.ceil(period / max(1, period // 24)))
-    for last in range(start + stride, start + period, stride):
-        yield last
+    yield from range(start + stride, start + period, stride)
     yield start + period
 
 
@@ -207,7 +206,7 @@ def _round_of(result: Result, done: int, period: int) -> Result:
 
 
 def _gaps(a: Result, b: Result, row_a: int, row_b: int, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) angles [rad] and (n,) ways [m] from frame `row_a` of one to `row_b` of the other, but for what it travels."""
+    """(n,) angles [rad] and ways [m] from frame `row_a` of one to `row_b` of the other, but for what it travels."""
     turns = rot.multiply(rot.conjugate(a.motion.rotations[row_a]), b.motion.rotations[row_b])
     ways = b.motion.positions[row_b] - a.motion.positions[row_a] - way
     return np.linalg.norm(rot.log(turns), axis=1), np.linalg.norm(ways, axis=1)

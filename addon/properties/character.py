@@ -42,6 +42,17 @@ RANGES = (
     ("ACTION", "Action", "From the first to the last key of the source action", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
+LOOPS = (
+    (
+        "AUTO",
+        "As the Source",
+        "Loops where all that moves the rig has Cycles modifiers, its action is marked as Cyclic Animation, or a "
+        "repeated NLA strip plays it",
+        0,
+    ),
+    ("RANGE", "The Range", "The range is one cycle: its last frame is its first again", 1),
+    ("OFF", "Off", "Nothing loops", 2),
+)
 SHOWN = (
     ("SOURCE", "Source", "The rig moves as it is keyed", 0),
     ("RESULT", "Result", "The rig moves as it was simulated", 1),
@@ -207,6 +218,27 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     frame_end: IntProperty(
         name="End", description="Last frame of a Custom range", default=250, override=OVERRIDABLE, update=changed
     )
+    pre_roll: IntProperty(
+        name="Pre-Roll",
+        description="Frames simulated before the range and not shown, so that the motion is settled where it starts: "
+        "with the source's own motion there, or holding its first pose where it has none",
+        default=0,
+        min=0,
+        max=100000,
+        soft_max=100,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    loop: EnumProperty(
+        name="Loop",
+        description="Simulate a cycle until it repeats, so that its last frame is its first again",
+        items=LOOPS,
+        default="AUTO",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     meters_per_unit: FloatProperty(
         name="Metres per Unit",
         description="How many metres one unit of the scene means for this rig; a rig drawn in centimetres takes 0.01",
@@ -359,6 +391,7 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_start: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    result_period: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
