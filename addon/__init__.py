@@ -7,11 +7,24 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, keymap, operators, operators_lists, operators_on_time, overlay, panel, properties, warmup
+from . import (
+    cli,
+    handlers,
+    keymap,
+    operators,
+    operators_copying,
+    operators_lists,
+    operators_on_time,
+    overlay,
+    panel,
+    properties,
+    warmup,
+)
 
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
+    *operators_copying.CLASSES,
     *operators_lists.CLASSES,
     *operators_on_time.CLASSES,
     *panel.CLASSES,

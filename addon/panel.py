@@ -10,6 +10,7 @@ import bpy
 from ..engine import HeftError
 from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
+from .panel_copying import draw_copy_to_armatures, draw_mirror
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
 
@@ -51,6 +52,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
+        draw_copy_to_armatures(layout, context)
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
@@ -94,10 +96,13 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout.use_property_split = True
         if context.mode != "POSE":
             layout.label(text="Set bones in Pose Mode", icon="INFO")
+            draw_mirror(layout, 0)
             return
         bone = context.active_pose_bone
+        selected = len(context.selected_pose_bones or ())
         if bone is None:
             layout.label(text="Click a bone", icon="BONE_DATA")
+            draw_mirror(layout, selected)
             return
         layout.label(text=bone.name, icon="BONE_DATA")
         layout.prop(bone.heft, "behaviour")
@@ -111,9 +116,9 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
                 column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
-        selected = len(context.selected_pose_bones or ())
         if selected > 1:
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
+        draw_mirror(layout, selected)
 
 
 class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):

@@ -19,7 +19,8 @@ from . import actions, constraints, lead_in, limits, physical_keys, properties, 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
     "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
-    "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass", "gravity",
+    "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
+    "gravity",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
