@@ -63,7 +63,10 @@ def local(_folder: Path) -> str:
 def shared(_folder: Path) -> str:
     """Two rigs with one action."""
     rig, other = rich(), rich("Other")
+    left = other.animation_data.action
     _assign(other, rig.animation_data.action, _slot(rig))
+    if other.data.animation_data.action != left:
+        bpy.data.actions.remove(left)  # nobody uses it, and saving would leave it out
     _activate(rig)
     return rig.name
 
@@ -217,10 +220,14 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     bpy.context.scene.frame_set(4)
     before, other = _baselines(name)
     blocks, results = _blocks(), _results()
+    # Of an override Blender itself makes an empty group of every property that is registered.
+    empties = _traces(_rig(name)) if situation is overridden else []
     unkeyed = _unkeyed(name)
 
-    def changed(wanted=before) -> list[str]:
+    def changed(wanted=before, saved: bool = False) -> list[str]:
         lines = state.difference(wanted, state.snapshot(_rig(name), pose=False))
+        # What is overridden is worked out on saving: until then the list is that of the last time.
+        lines = [line for line in lines if saved or " override: " not in line]
         return lines + state.difference(unkeyed, _unkeyed(name), "unkeyed")
 
     bpy.ops.heft.add()
@@ -250,10 +257,10 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     yield "simulate again", changed()
     bpy.ops.heft.remove()
     bpy.context.scene.frame_set(6)
-    yield "remove", _traces(_rig(name)) + changed() + state.difference(blocks, _blocks(), "blocks")
+    yield "remove", [line for line in _traces(_rig(name)) if line not in empties] + changed() + state.difference(blocks, _blocks(), "blocks")
     yield "results", [] if _results() == results - _has_twin(situation) else [f"{_results()} results are left"]
     _reopen(folder / "after.blend")
-    yield "reopen after remove", _traces(_rig(name)) + changed()
+    yield "reopen after remove", [line for line in _traces(_rig(name)) if line not in empties] + changed(saved=True)
 
 
 def _undone(name: str, changed) -> Iterator[tuple[str, list[str]]]:
@@ -288,7 +295,7 @@ def _reopened(name: str, folder: Path, changed) -> Iterator[tuple[str, list[str]
             wrong.append("physics or its result is gone")
         if abs(rig.pose.bones[1].heft.settle_scale - 2.0) > 1e-6:
             wrong.append("a bone's setting is gone")
-        yield f"reopen {turn}", changed() + wrong
+        yield f"reopen {turn}", changed(saved=True) + wrong
         bpy.context.scene.frame_set(10)
         yield f"play on {turn}", changed()
 

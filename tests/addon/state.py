@@ -22,6 +22,8 @@ KEY_PARTS = (
 )
 # What Blender works out from the pose of the moment.
 DERIVED = {"bound_box", "dimensions", "matrix_local"}
+# What Blender keeps for itself.
+SKIPPED = {"rna_type", "is_evaluated", "session_uid", "users", "matrix_world", "is_library_indirect"}
 OURS = ("heft", "heft_collider", "heft_result", "heft_store")
 # What the frame of the moment moves.
 MOVING = {
@@ -76,7 +78,6 @@ def _override(ob: bpy.types.Object) -> list[str] | None:
     override = ob.override_library
     if override is None:
         return None
-    override.operations_update()  # as saving does
     held = tuple(f'["{bone}"].constraints["{name}"].{what}' for bone, name in _muted(ob) for what in ("mute", "enabled"))
     # Blender notes down what the frame of the moment moves as if the user had changed it.
     return sorted(
@@ -199,7 +200,7 @@ def _properties(thing, skip: set[str] = frozenset()) -> dict:
     values = {}
     for prop in thing.bl_rna.properties:
         name = prop.identifier
-        if name in skip or name in OURS or name in {"rna_type", "is_evaluated", "session_uid", "users", "matrix_world"}:
+        if name in skip or name in OURS or name in SKIPPED:
             continue
         if prop.type in {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}:
             value = getattr(thing, name)
