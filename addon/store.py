@@ -25,8 +25,8 @@ ARMATURE_SETTINGS = (
     "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
 ARMATURE_STATE = (
-    "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
-    "baked", "own_colliders", "result_period",
+    "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
+    "undisturbed", "baked", "own_colliders", "result_period",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -40,7 +40,7 @@ LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 # Kept with the settings, of no consequence to the simulation.
 KEPT_LISTS = {"misses": ("bone", "frame", "degrees"), "script": ("pose", "seconds")}
 # Pointers are stored by name.
-POINTERS = {"colliders": "collections", "target": "objects"}
+POINTERS = {"colliders": "collections", "target": "objects", "source_action": "actions"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 OBJECT_CHANNELS = (
@@ -335,7 +335,7 @@ def restore(group, values: dict) -> None:
     """Set what `_values` has read; pointers are found by name again."""
     for name, value in values.items():
         if name in POINTERS:
-            value = getattr(bpy.data, POINTERS[name]).get(value) if value else None
+            value = next((block for block in getattr(bpy.data, POINTERS[name]) if block.name_full == value), None)
         setattr(group, name, value)
 
 

@@ -247,17 +247,29 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     if other is not None:
         _swap(_rig(name))
         bpy.context.scene.frame_set(7)
-        yield "another action by hand", changed(other)
+        yield "another action by hand", changed(other) + _shown(name, False)
         _swap(_rig(name))
         bpy.context.scene.frame_set(8)
-        yield "the action back", changed()
+        yield "the action back", changed() + _shown(name, True)
     yield from _undone(name, changed)
     yield from _reopened(name, folder, changed)
+    if other is not None:
+        _swap(_rig(name))
+        bpy.context.scene.frame_set(7)
+        yield "another action after reopening", changed(other) + _shown(name, False)
+        _swap(_rig(name))
+        bpy.context.scene.frame_set(8)
+        yield "the action back after reopening", changed() + _shown(name, True)
     bpy.ops.heft.simulate()
     yield "simulate again", changed()
     bpy.ops.heft.remove()
     bpy.context.scene.frame_set(6)
-    yield "remove", [line for line in _traces(_rig(name)) if line not in empties] + changed() + state.difference(blocks, _blocks(), "blocks")
+    yield (
+        "remove",
+        [line for line in _traces(_rig(name)) if line not in empties]
+        + changed()
+        + state.difference(blocks, _blocks(), "blocks"),
+    )
     yield "results", [] if _results() == results - _has_twin(situation) else [f"{_results()} results are left"]
     _reopen(folder / "after.blend")
     yield "reopen after remove", [line for line in _traces(_rig(name)) if line not in empties] + changed(saved=True)
@@ -297,7 +309,13 @@ def _reopened(name: str, folder: Path, changed) -> Iterator[tuple[str, list[str]
             wrong.append("a bone's setting is gone")
         yield f"reopen {turn}", changed(saved=True) + wrong
         bpy.context.scene.frame_set(10)
-        yield f"play on {turn}", changed()
+        yield f"play on {turn}", changed() + _shown(name, True)
+
+
+def _shown(name: str, wanted: bool) -> list[str]:
+    """Does the rig move as its result when it should, and stand back when it should?"""
+    there = any(each.name == "Heft" for bone in _rig(name).pose.bones for each in bone.constraints)
+    return [] if there == wanted else ["the result shows" if there else "the result does not show"]
 
 
 def _reopen(path: Path) -> None:

@@ -51,7 +51,8 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
     for data in bpy.data.armatures:
         if data not in datas:
             state[f"armature {data.name_full}"] = [_properties(data), _animation_data(data), _rest(data)]
-    for group in bpy.data.collections:
+    made = {ob.heft.colliders for ob in bpy.data.objects if ob.is_property_set("heft") and ob.heft.own_colliders}
+    for group in (each for each in bpy.data.collections if each not in made):
         members = sorted(ob.name_full for ob in group.objects)
         state[f"collection {group.name_full}"] = [_properties(group), members, [each.name for each in group.children]]
     for scene in bpy.data.scenes:
@@ -78,7 +79,9 @@ def _override(ob: bpy.types.Object) -> list[str] | None:
     override = ob.override_library
     if override is None:
         return None
-    held = tuple(f'["{bone}"].constraints["{name}"].{what}' for bone, name in _muted(ob) for what in ("mute", "enabled"))
+    held = tuple(
+        f'["{bone}"].constraints["{name}"].{what}' for bone, name in _muted(ob) for what in ("mute", "enabled")
+    )
     # Blender notes down what the frame of the moment moves as if the user had changed it.
     return sorted(
         prop.rna_path

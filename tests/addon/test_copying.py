@@ -145,12 +145,11 @@ def test_bones_are_found_without_their_namespace(empty):
 
 
 def test_copying_needs_another_armature_and_can_be_undone(pair):
-    source, target = pair
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.heft.copy_to_armatures()
     bpy.ops.ed.undo_push(message="copied")
     bpy.ops.ed.undo()
-    source, target = bpy.data.objects["Source"], bpy.data.objects["Target"]
+    target = bpy.data.objects["Target"]
     assert not target.is_property_set("heft") or not target.heft.enabled
     target.select_set(False)
     with pytest.raises(RuntimeError, match="Select other armatures"):
