@@ -19,6 +19,8 @@ CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE_HANDLE, AUTOMATIC_HANDLES = 0, (1, 4)
 # Values closer than this over all frames are one value: rounding of float32 poses, 0.0001 degrees.
 SAME = 1e-6
+# A cycle's ends may differ by this much of how far it reaches.
+ROUND = 0.01
 
 # Everything a key is made of, with its width and number type; `co` first.
 KEY_PARTS = (
@@ -296,6 +298,14 @@ def is_endless(modifier: bpy.types.FModifier, before: bool = False) -> bool:
         )
     )
     return mode != "NONE" and count == 0
+
+
+def comes_round(curve: bpy.types.FCurve, first: float, last: float) -> bool:
+    """Is the curve on both frames the same, as closely as hands key it?"""
+    co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    reach = float(np.ptp(co[1::2])) if len(co) else 0.0
+    return abs(curve.evaluate(last) - curve.evaluate(first)) <= max(ROUND * reach, SAME)
 
 
 def write_cycle(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, travels: bool) -> None:

@@ -3,8 +3,9 @@
 Owns which frames are sampled and which of them are shown, and whether the source loops. Must
 not simulate.
 
-A source loops where every curve that moves it has a Cycles modifier, where its action says so
-(Cyclic Animation, with its frame range), or where one repeated NLA strip plays all the range.
+A source loops where every curve that moves it comes round and has a Cycles modifier, where its
+action says so (Cyclic Animation, with its frame range), or where one repeated NLA strip plays all
+the range.
 Then one cycle is sampled, the engine runs it until it repeats, and the settled cycle is shown
 over all the range, travelling on where the source does.
 """
@@ -13,17 +14,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, layers, reader, rotations, settings
+from . import actions, layers, reader, rotations, sampling, settings
 from .scenery import Track
 
-POSE_PATHS = ("pose.bones[", "location", "rotation_", "scale", "delta_")
 WHOLE = 1e-3  # a period this near to whole frames is one
 LONGEST = 20000  # frames of a cycle; curves whose periods only meet after more do not loop
 # A cycle whose ends are farther apart than this is told [degrees].
@@ -99,33 +99,48 @@ def cycle_of(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) 
     if rig.heft.loop != "AUTO" or data is None or data.use_tweak_mode or stretched:
         return None
     if data.action is None:
-        return _strip_cycle(data, frames)
-    return _curve_cycle(_pose_curves(rig), frames) or _action_cycle(data.action)
+        return _strip_cycle(rig, frames)
+    return _curve_cycle(rig, frames) or _action_cycle(rig)
 
 
-def _pose_curves(rig: bpy.types.Object) -> Iterator[bpy.types.FCurve]:
-    """The curves that move the pose or the object."""
-    for curve in actions.active_curves(rig):
-        path = curve.data_path
-        moves = not curve.mute and path.startswith(POSE_PATHS) and not settings.is_setting(path)
-        if moves and (len(curve.modifiers) or actions.changes(curve)):
+def _stands_besides(rig: bpy.types.Object) -> bool:
+    """Does nothing else than the rig's own keys move it?"""
+    others = [block for block in sampling.upstream(rig) if block != rig]
+    return not any(_reads_time(block) or next(_moving_curves(block), None) is not None for block in others)
+
+
+def _reads_time(block: bpy.types.ID) -> bool:
+    """Does a driver make something of the frame, or do NLA strips play on the block?"""
+    data = block.animation_data
+    if data is None:
+        return False
+    if any("frame" in curve.driver.expression for curve in sampling.drivers(block)):
+        return True
+    return bool(layers.strips_at_work(data))
+
+
+def _moving_curves(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
+    """The block's curves that change a pose, or whatever else of it a pose may hang on."""
+    for curve in actions.active_curves(block):
+        if curve.mute or settings.is_setting(curve.data_path):
+            continue
+        if len(curve.modifiers) or actions.changes(curve):
             yield curve
 
 
-def _curve_cycle(curves: Iterable[bpy.types.FCurve], frames: np.ndarray) -> Cycle | None:
-    """The cycle of curves that all repeat for ever."""
+def _curve_cycle(rig: bpy.types.Object, frames: np.ndarray) -> Cycle | None:
+    """The cycle of a rig whose every curve repeats for ever, and of all that moves it besides."""
     spans, firsts, lasting = [], [], True
-    for curve in curves:
-        shaping = [modifier for modifier in curve.modifiers if not modifier.mute]
-        if len(shaping) != 1 or not actions.is_endless(shaping[0]) or len(curve.keyframe_points) < 2:
+    for block in sampling.upstream(rig):
+        if _reads_time(block):
             return None
-        first, last = curve.range()
-        span = (last - first) * (2.0 if shaping[0].mode_after == "MIRROR" else 1.0)
-        if abs(span - round(span)) > WHOLE or round(span) < 1:
-            return None
-        spans.append(round(span))
-        firsts.append(math.ceil(first - WHOLE))
-        lasting = lasting and actions.is_endless(shaping[0], before=True)
+        for curve in _moving_curves(block):
+            span = _repeats_after(curve)
+            if not span:
+                return None
+            spans.append(span)
+            firsts.append(math.ceil(curve.range()[0] - WHOLE))
+            lasting = lasting and actions.is_endless(curve.modifiers[0], before=True)
     if not spans:
         return None
     period, start = math.lcm(*spans), max(firsts)
@@ -134,17 +149,38 @@ def _curve_cycle(curves: Iterable[bpy.types.FCurve], frames: np.ndarray) -> Cycl
     return Cycle(start if not lasting else min(firsts), period, endless=True, curves=True)
 
 
-def _action_cycle(action: bpy.types.Action) -> Cycle | None:
-    """That of an action that is said to be one, whether or not it plays on."""
-    if not (action.use_frame_range and action.use_cyclic):
+def _repeats_after(curve: bpy.types.FCurve) -> int:
+    """Whole frames after which the curve is what it was, save for how far it has gone; 0 if it never is."""
+    shaping = [modifier for modifier in curve.modifiers if not modifier.mute]
+    if len(shaping) != 1 or not actions.is_endless(shaping[0]) or len(curve.keyframe_points) < 2:
+        return 0
+    mode, travels = shaping[0].mode_after, curve.data_path.endswith("location")
+    if (
+        mode != "MIRROR"
+        and not (mode == "REPEAT_OFFSET" and travels)
+        and not actions.comes_round(curve, *curve.range())
+    ):
+        return 0
+    first, last = curve.range()
+    span = (last - first) * (2.0 if mode == "MIRROR" else 1.0)
+    return round(span) if abs(span - round(span)) <= WHOLE else 0
+
+
+def _action_cycle(rig: bpy.types.Object) -> Cycle | None:
+    """That of an action that is said to be one and is, whether or not it plays on."""
+    action = rig.animation_data.action
+    if not (action.use_frame_range and action.use_cyclic and _stands_besides(rig)):
         return None
     start, end = round(action.frame_start), round(action.frame_end)
-    return Cycle(start, end - start, endless=False) if end > start else None
+    stays = (curve for curve in _moving_curves(rig) if not curve.data_path.endswith("location"))
+    if end <= start or not all(actions.comes_round(curve, start, end) for curve in stays):
+        return None
+    return Cycle(start, end - start, endless=False)
 
 
-def _strip_cycle(data: bpy.types.AnimData, frames: np.ndarray) -> Cycle | None:
+def _strip_cycle(rig: bpy.types.Object, frames: np.ndarray) -> Cycle | None:
     """That of one repeated strip that plays all the range."""
-    strips = layers.strips_at_work(data)
+    strips = layers.strips_at_work(rig.animation_data)
     if len(strips) != 1 or strips[0].type != "CLIP" or strips[0].use_animated_time or strips[0].repeat <= 1.0:
         return None
     strip = strips[0]
@@ -152,15 +188,36 @@ def _strip_cycle(data: bpy.types.AnimData, frames: np.ndarray) -> Cycle | None:
     start = math.ceil(strip.frame_start - WHOLE)
     if abs(period - round(period)) > WHOLE or round(period) < 1:
         return None
+    bag = actions.bag_of(strip.action, getattr(strip, "action_slot", None))
+    stays = [curve for curve in bag.fcurves if not curve.data_path.endswith("location")] if bag is not None else []
+    ends = (strip.action_frame_start, strip.action_frame_end)
+    if not all(actions.comes_round(curve, *ends) for curve in stays) or not _stands_besides(rig):
+        return None
     if strip.frame_start > frames[0] or max(frames[-1], frames[0] + period) > strip.frame_end:
         return None
     return Cycle(start, round(period), endless=True)
 
 
+def _is_meant_to_loop(rig: bpy.types.Object) -> bool:
+    """Is the rig's action said to be cyclic, or does it have Cycles on everything?"""
+    data = rig.animation_data
+    if data is None or data.action is None:
+        return False
+    if data.action.use_frame_range and data.action.use_cyclic:
+        return True
+    kinds = [{modifier.type for modifier in curve.modifiers} for curve in _moving_curves(rig)]
+    return bool(kinds) and all("CYCLES" in found for found in kinds)
+
+
 def notes(cycle: Cycle | None, rig: bpy.types.Object, reading: reader.Reading) -> list[str]:
-    """A sentence where the rig's own motion does not come round with the cycle."""
+    """A sentence where the rig's own motion does not come round, though it is asked to."""
     if cycle is None:
-        return []
+        if rig.heft.loop != "AUTO" or not _is_meant_to_loop(rig):
+            return []
+        return [
+            f"'{rig.name}' is marked to repeat, but not all that moves it comes round after whole frames: it is "
+            "simulated once. Key its last pose like its first, or set Loop to Off."
+        ]
     ends = reading.motion.rotations[[0, -1]]
     angles = np.degrees(rotations.angle_between(ends[0], ends[1]))
     body = int(np.argmax(angles))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
+from . import handlers, lead_in, limits, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_copying import draw_copy_to_armatures, draw_mirror
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
@@ -300,10 +300,21 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
         layout.prop(heft, "loop")
+        draw_loop(layout, rig, context)
         row = layout.row()
         row.active = heft.loop != "RANGE"
         row.prop(heft, "pre_roll")
         layout.prop(heft, "steps_per_second")
+
+
+def draw_loop(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """What is looped, if anything is."""
+    try:
+        cycle = lead_in.plan_of(rig, context.scene).cycle
+    except HeftError:
+        return  # a range that is none: said where the result's status is
+    if cycle is not None:
+        layout.label(text=f"{cycle.period} frames, from frame {cycle.start}", icon="FILE_REFRESH")
 
 
 def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:

@@ -230,9 +230,8 @@ def _finish(
         each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.message = "\n".join(
-            (*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *shot.left_out(each))
-        )
+        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *shot.left_out(each)]
+        each.heft.message = "\n".join(told + shot.overruled(each, group.leader))
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)

@@ -39,7 +39,7 @@ ROOTS = (
 RANGES = (
     ("SCENE", "Scene", "The scene's start and end frame", 0),
     ("PREVIEW", "Preview", "The preview range, or the scene's without one", 1),
-    ("ACTION", "Action", "From the first to the last key of the source action", 2),
+    ("ACTION", "Action", "The source action's own frame range, or from its first to its last key", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
 LOOPS = (

@@ -137,8 +137,11 @@ def layered(_folder: Path) -> str:
 def cyclic(_folder: Path) -> str:
     """Cycles modifiers on all that moves, and a frame range that is marked as cyclic."""
     rig = rich()
+    rig.driver_remove('pose.bones["bone.004"].scale', 0)
     for curve in rigs.actions_of(rig).fcurves:
         if len(curve.keyframe_points) > 1:
+            curve.keyframe_points[-1].co[1] = curve.keyframe_points[0].co[1]
+            curve.update()
             curve.modifiers.new("CYCLES")
     action = rig.animation_data.action
     action.use_frame_range = action.use_cyclic = True

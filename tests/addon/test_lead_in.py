@@ -181,7 +181,9 @@ def test_the_range_as_a_cycle_and_a_source_that_does_not_come_round(empty):
     assert "does not come round" in rig.heft.message and "Loop to Off" in rig.heft.message
 
 
-@pytest.mark.parametrize("what", ["one curve without", "noise", "a count", "fractions", "muted"])
+@pytest.mark.parametrize(
+    "what", ["one curve without", "noise", "a count", "fractions", "muted", "does not come round", "driven", "a goal"]
+)
 def test_what_does_not_repeat_for_ever_is_no_loop(empty, what):
     rig = ponytail()
     curves = list(actions.active_curves(rig))
@@ -194,9 +196,21 @@ def test_what_does_not_repeat_for_ever_is_no_loop(empty, what):
         curves[0].modifiers[0].cycles_after = 3
     elif what == "fractions":
         curves[0].keyframe_points[-1].co[0] += 0.5
+    elif what == "does not come round":
+        curves[0].keyframe_points[-1].co[1] += 0.2
+    elif what == "driven":
+        rig.driver_add('pose.bones["bone.001"].scale', 0).driver.expression = "1 + 0.01 * frame"
+    elif what == "a goal":
+        goal = bpy.data.objects.new("goal", None)
+        for frame in (1, 9):
+            goal.location.x = frame
+            goal.keyframe_insert("location", frame=frame)
+        rig.pose.bones[3].constraints.new("DAMPED_TRACK").target = goal
     else:
         curves[0].modifiers[0].mute = True
     assert lead_in.plan_of(rig, empty).cycle is None
+    simulated(rig)
+    assert ("is marked to repeat" in rig.heft.message) == (what != "one curve without")
 
 
 def test_cycles_of_different_lengths_meet(empty):
