@@ -299,22 +299,22 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
-        layout.prop(heft, "loop")
-        draw_loop(layout, rig, context)
-        row = layout.row()
-        row.active = heft.loop != "RANGE"
-        row.prop(heft, "pre_roll")
+        draw_lead_in(layout, rig, context)
         layout.prop(heft, "steps_per_second")
 
 
-def draw_loop(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What is looped, if anything is."""
+def draw_lead_in(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """What is looped, or what comes before the range."""
+    layout.prop(rig.heft, "loop")
     try:
         cycle = lead_in.plan_of(rig, context.scene).cycle
-    except HeftError:
-        return  # a range that is none: said where the result's status is
-    if cycle is not None:
-        layout.label(text=f"{cycle.period} frames, from frame {cycle.start}", icon="FILE_REFRESH")
+    except HeftError as error:
+        note(layout, context, str(error))
+        return
+    if cycle is None:
+        layout.prop(rig.heft, "pre_roll")
+    else:
+        layout.label(text=f"Repeats after {cycle.period} frames, from {cycle.start} on", icon="FILE_REFRESH")
 
 
 def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:

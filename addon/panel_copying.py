@@ -12,8 +12,8 @@ def draw_copy_to_armatures(layout: bpy.types.UILayout, context: bpy.types.Contex
     """Seen where other armatures are selected too."""
     others = other_armatures(context)
     if others:
-        text = f"Copy to '{others[0].name}'" if len(others) == 1 else f"Copy to {len(others)} Selected Armatures"
-        layout.operator("heft.copy_to_armatures", text=text, icon="COPYDOWN")
+        whom = f"'{others[0].name}'" if len(others) == 1 else f"{len(others)} Armatures"
+        layout.operator("heft.copy_to_armatures", text=f"Copy Settings to {whom}", icon="COPYDOWN")
 
 
 def draw_mirror(layout: bpy.types.UILayout, selected: int) -> None:

@@ -156,17 +156,22 @@ def still(_folder: Path) -> str:
     return rig.name
 
 
-def duplicated(_folder: Path) -> str:
+def duplicated(_folder: Path, linked: bool = False) -> str:
     """The twin of a rig that has physics and shows its result."""
     rig = rich()
     bpy.ops.heft.add()
     rig.heft.heaviness = 0.2
     bpy.ops.heft.simulate()
     _activate(rig)
-    bpy.ops.object.duplicate()
+    bpy.ops.object.duplicate(linked=linked)
     twin = bpy.context.object
     bpy.context.scene.frame_set(3)
     return twin.name
+
+
+def linked_twin(folder: Path) -> str:
+    """The same with the armature's data and the action shared."""
+    return duplicated(folder, linked=True)
 
 
 def overridden(folder: Path) -> str:
@@ -208,6 +213,7 @@ SITUATIONS: tuple[Callable[[Path], str], ...] = (
     cyclic,
     still,
     duplicated,
+    linked_twin,
     overridden,
 )
 
@@ -387,7 +393,7 @@ def _results() -> int:
 
 def _has_twin(situation: Callable[[Path], str]) -> int:
     """The result that a duplicated rig has from the start."""
-    return int(situation is duplicated)
+    return int(situation in (duplicated, linked_twin))
 
 
 def _unkeyed(name: str) -> list:

@@ -152,6 +152,37 @@ def test_a_cyclic_action_loops_without_modifiers(empty):
     assert rigs.deviation(ends[:1], ends[1:], rigs.height(rig))[1] <= POSE_GAP
 
 
+@pytest.mark.skipif(not rigs.DATA.exists(), reason="the real rigs are not beside the project")
+def test_real_cycles_loop(tmp_path):
+    """RobotExpressive's actions, as a game would loop them: marked as cyclic, heaviness 0.3."""
+    rigs.open_skin(rigs.DATA / "rigs" / "RobotExpressive.glb", tmp_path)
+    rig = bpy.data.objects["RobotArmature"]
+    for track in list(rig.animation_data.nla_tracks):
+        rig.animation_data.nla_tracks.remove(track)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.add()
+    rig.heft.range = "ACTION"
+    for action in (bpy.data.actions["Walking"], bpy.data.actions["Running"]):
+        actions.assign(rig, action)
+        action.use_frame_range = action.use_cyclic = True
+        action.frame_start, action.frame_end = action.curve_frame_range
+        rig.heft.loop, rig.heft.heaviness = "AUTO", 0.0
+        reading, result = simulated(rig)
+        same = np.degrees(rotations.angle_between(reading.motion.rotations, result.motion.rotations).max())
+        rig.heft.heaviness = HEAVY
+        result = simulated(rig)[1]
+        rig.heft.loop = "OFF"
+        once = simulated(rig)[1]
+        last = len(result.motion) - 1
+        (pose, rate), open_end = gaps(result, after=last), gaps(once, after=last)[0]
+        print(
+            f"{action.name}, {len(reading.names)} bodies, {last} frames: pose gap {pose:.2g}°, velocity gap {rate:.2g}"
+        )
+        print(f"    without a loop {open_end:.2g}°; undisturbed {same:.2g}° from the source")
+        assert pose <= POSE_GAP and rate <= RATE_GAP and same < 0.01
+        assert open_end > 10 * POSE_GAP, "or the test shows nothing"
+
+
 def test_a_repeated_strip_loops(empty):
     rig = ponytail(cycles=False)
     data = rig.animation_data
