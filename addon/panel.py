@@ -307,7 +307,7 @@ def draw_lead_in(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy
     """What is looped, or what comes before the range."""
     layout.prop(rig.heft, "loop")
     try:
-        cycle = lead_in.plan_of(rig, context.scene).cycle
+        cycle = lead_in.plan_of(shot.members(rig), context.scene).cycle
     except HeftError as error:
         note(layout, context, str(error))
         return

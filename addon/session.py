@@ -17,6 +17,7 @@ from .. import engine
 from . import (
     actions,
     baker,
+    cycles,
     intake,
     lead_in,
     live,
@@ -161,7 +162,7 @@ def simulate_steps(
         check(other)
     _check_free(group)
     leader = group.leader
-    plan = lead_in.plan_of(leader, scene)
+    plan = lead_in.plan_of(group, scene)
     frames = plan.sampled
     if fresh:
         intake.forget_group(group)
@@ -190,7 +191,7 @@ def simulate_steps(
         results = progress.results or results
         yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "simulating")
     for each, reading in zip(group.rigs, readings, strict=True):
-        cached[each].notes = lead_in.notes(plan.cycle, each, reading)
+        cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
     readings = [lead_in.shown_reading(plan, reading) for reading in readings]
     ways = tuple(lead_in.shown_track(plan, track) for track in tracks[:count])

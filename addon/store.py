@@ -58,7 +58,7 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
     digest = hashlib.blake2b(digest_size=16)
     digest.update(engine.ENGINE_VERSION.encode())
     group = shot.members(rig)
-    plan = lead_in.plan_of(group.leader, scene)
+    plan = lead_in.plan_of(group, scene)
     frames = plan.sampled
     digest.update(plan.digest().encode())
     for each in group.rigs:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, lead_in, rotations, session
+from heft.addon import actions, cycles, lead_in, rotations, session, shot
 
 PERIOD, BONES = 24, 6
 POSE_GAP, RATE_GAP = 0.05, 0.02  # [degrees], of the fastest
@@ -45,6 +45,10 @@ def ponytail(travels: float = 0.0, start: int = 1, cycles: bool = True) -> bpy.t
     bpy.ops.heft.add()
     rig.heft.total_mass, rig.heft.heaviness = 2.0, HEAVY
     return rig
+
+
+def cycle_of(rig) -> cycles.Cycle | None:
+    return lead_in.plan_of(shot.members(rig), bpy.context.scene).cycle
 
 
 def simulated(rig) -> tuple:
@@ -195,7 +199,7 @@ def test_a_repeated_strip_loops(empty):
     _reading, result = simulated(rig)
     pose, rate = gaps(result, row=5)
     assert pose <= POSE_GAP and rate <= RATE_GAP and rig.heft.result_period == 0
-    assert lead_in.plan_of(rig, empty).cycle == lead_in.Cycle(1, PERIOD, endless=True)
+    assert cycle_of(rig) == cycles.Cycle(1, PERIOD, endless=True)
     bpy.ops.heft.bake(target="ACTION")
     ends = rigs.poses(rig, (5, 5 + PERIOD))
     assert rigs.deviation(ends[:1], ends[1:], rigs.height(rig))[1] <= POSE_GAP
@@ -218,7 +222,7 @@ def test_the_range_as_a_cycle_and_a_source_that_does_not_come_round(empty):
 def test_what_does_not_repeat_for_ever_is_no_loop(empty, what):
     rig = ponytail()
     curves = list(actions.active_curves(rig))
-    assert lead_in.plan_of(rig, empty).cycle is not None
+    assert cycle_of(rig) is not None
     if what == "one curve without":
         curves[0].modifiers.remove(curves[0].modifiers[0])
     elif what == "noise":
@@ -239,7 +243,7 @@ def test_what_does_not_repeat_for_ever_is_no_loop(empty, what):
         rig.pose.bones[3].constraints.new("DAMPED_TRACK").target = goal
     else:
         curves[0].modifiers[0].mute = True
-    assert lead_in.plan_of(rig, empty).cycle is None
+    assert cycle_of(rig) is None
     simulated(rig)
     assert ("is marked to repeat" in rig.heft.message) == (what != "one curve without")
 
@@ -250,7 +254,7 @@ def test_cycles_of_different_lengths_meet(empty):
         if curve.data_path.endswith("location"):
             while len(curve.keyframe_points) > 4:
                 curve.keyframe_points.remove(curve.keyframe_points[-1])
-    assert lead_in.plan_of(rig, empty).cycle.period == math.lcm(PERIOD, 12)
+    assert cycle_of(rig).period == math.lcm(PERIOD, 12)
 
 
 def test_keys_of_a_cycle_are_met_on_time(empty):
@@ -264,16 +268,52 @@ def test_keys_of_a_cycle_are_met_on_time(empty):
     assert pose <= POSE_GAP and missed < 0.5 and len(result.arrivals.frames) == (BONES - 1) * PERIOD // 4
 
 
-def test_keyed_settings_and_pushes_come_round(empty):
+def test_keyed_settings_come_round(empty):
     rig = ponytail()
     for frame, value in ((1, 0.1), (13, 0.5), (25, 0.1)):
         rig.heft.heaviness = value
         rig.keyframe_insert("heft.heaviness", frame=frame)
-    push = rig.heft.pushes.add()
-    push.bone, push.impulse, push.frame, push.direction = "bone.004", 0.2, 9, (1.0, 0.0, 0.0)
+    assert cycle_of(rig) is None, "a setting that changes once"
+    rigs.actions_of(rig).fcurves.find("heft.heaviness").modifiers.new("CYCLES")
     _reading, result = simulated(rig)
     pose, rate = gaps(result)
-    assert pose <= POSE_GAP and rate <= RATE_GAP
+    assert cycle_of(rig) is not None and pose <= POSE_GAP and rate <= RATE_GAP
+
+
+def test_what_happens_once_is_no_loop_unless_asked_for(empty):
+    rig = ponytail()
+    empty.frame_end = 2 * PERIOD
+    push = rig.heft.pushes.add()
+    push.bone, push.impulse, push.frame, push.direction = "bone.004", 0.3, 40, (1.0, 0.0, 0.0)
+    assert cycle_of(rig) is None
+    _reading, result = simulated(rig)
+    assert np.abs(result.velocities[41] - result.velocities[41 - PERIOD]).max() > 0.1, "the push is felt on its frame"
+    push.frame, empty.frame_end, rig.heft.loop = 9, PERIOD + 1, "RANGE"
+    pose, rate = gaps(simulated(rig)[1])
+    assert pose <= POSE_GAP and rate <= RATE_GAP, "one a round"
+
+
+def test_others_in_the_shot_must_come_round_too(empty):
+    rig = ponytail()
+    ball = rigs.ball(location=(5.0, 0.0, 0.0))
+    rigs.collide(rig, ball)
+    assert cycle_of(rig) is not None, "it stands"
+    rigs.throw(ball, (5.0, 0.0, 0.0), (6.0, 0.0, 0.0))
+    assert cycle_of(rig) is None, "it passes once"
+    rig.heft.colliders.objects.unlink(ball)
+    other = rigs.chain(2, name="Other")
+    rigs.wave(other, end=60)
+    bpy.ops.heft.add()
+    rig.heft.colliders.objects.link(other)
+    empty.frame_end = PERIOD
+    assert shot.leader(other) == rig and cycle_of(rig) is None, "it does something else"
+    for curve in actions.active_curves(other):
+        while len(curve.keyframe_points) > 10:
+            curve.keyframe_points.remove(curve.keyframe_points[-1])
+        curve.keyframe_points[-1].co[1] = curve.keyframe_points[0].co[1]
+        curve.update()
+        curve.modifiers.new("CYCLES")
+    assert cycle_of(rig).period == math.lcm(PERIOD, 36)
 
 
 # --- pre-roll -------------------------------------------------------------------------
