@@ -95,6 +95,9 @@ def _others_stand(group: shot.Members) -> bool:
 
 def _curve_cycle(group: shot.Members, frames: np.ndarray) -> Cycle | None:
     """That of a shot in which every curve repeats for ever."""
+    first = next(_moving_curves(group.leader), None)
+    if first is not None and not _repeats_after(first):
+        return None  # most are none, and asking is often: found out before all is looked through
     spans, firsts, lasting = [], [], True
     for block in _blocks(group):
         if _reads_time(block):

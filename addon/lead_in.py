@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import layers, reader, rotations, settings, shot
+from . import layers, physical_keys, reader, rotations, settings, shot
 from .cycles import Cycle, cycle_of
 from .scenery import Track
 
@@ -76,6 +76,35 @@ def held_before(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
     pose, and does not jump to it from its rest."""
     begin = min((layer.begin for layer in layers.layers_of(rig)), default=-math.inf)
     return np.maximum(frames, math.ceil(begin)) if math.isfinite(begin) else frames
+
+
+def joined(plan: Plan, reading: reader.Reading) -> reader.Reading:
+    """The reading of a cycle that does not play on, its last keys with the speed with which it would.
+
+    What is sampled beside them is a pose that is held.
+    """
+    keys = reading.motion.keys
+    if plan.cycle is None or plan.cycle.endless or keys is None:
+        return reading
+    kept = reading.__dict__.get("_joined")
+    if kept is None:
+        kept = dataclasses.replace(reading, motion=dataclasses.replace(reading.motion, keys=_joined_keys(reading)))
+        object.__setattr__(reading, "_joined", kept)
+    return kept
+
+
+def _joined_keys(reading: reader.Reading) -> engine.Keys:
+    motion, keys = reading.motion, reading.motion.keys
+    at_end = np.flatnonzero(np.abs(np.asarray(keys.frames) - reading.frames[-1]) < physical_keys.SAME)
+    bodies = [reading.names.index(keys.bodies[k]) for k in at_end]
+    here = rotations.conjugate(motion.rotations[0, bodies])
+    turns = [rotations.to_vector(rotations.multiply(here, motion.rotations[row, bodies])) for row in (1, -2)]
+    ways = motion.positions[1, bodies] - motion.positions[0, bodies]
+    ways = ways + motion.positions[-1, bodies] - motion.positions[-2, bodies]
+    velocities, drifts = keys.velocities.copy(), keys.drifts.copy()
+    velocities[at_end] = 0.5 * motion.fps * (turns[0] - turns[1])
+    drifts[at_end] = 0.5 * motion.fps * ways
+    return dataclasses.replace(keys, velocities=velocities, drifts=drifts)
 
 
 def shown_reading(plan: Plan, reading: reader.Reading) -> reader.Reading:

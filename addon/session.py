@@ -168,7 +168,8 @@ def simulate_steps(
         intake.forget_group(group)
     cached, way = yield from intake.sample_group(group, scene, frames)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
-    readings = [intake.read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
+    solid = store.is_solid(group)
+    readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
     tracks = [

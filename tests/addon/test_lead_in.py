@@ -110,6 +110,12 @@ def test_many_cycles_are_shown_and_one_is_baked(empty, travels):
     print(f"three rounds of the baked cycle, {travels} each: off by {offset:.2g} of the height, {angle:.2g}°")
     assert offset < 1e-4 and angle < 0.02
     assert state_of(source) == kept
+    rig.heft.shown = "RESULT"
+    actions.assign(rig, source)
+    simulated(rig)
+    bpy.ops.heft.bake(target="ACTION", reduce=0.5)
+    ends = rigs.poses(rig, (1, 1 + PERIOD))
+    assert np.abs(ends[0, :, :3, :3] - ends[1, :, :3, :3]).max() < 1e-5, "reduced keys come round too"
 
 
 def state_of(action) -> list:
@@ -266,6 +272,28 @@ def test_keys_of_a_cycle_are_met_on_time(empty):
     missed = np.degrees(result.arrivals.angles.max())
     print(f"On Time in a loop: pose gap {pose:.2g}°, worst key {missed:.2g}° off")
     assert pose <= POSE_GAP and missed < 0.5 and len(result.arrivals.frames) == (BONES - 1) * PERIOD // 4
+
+
+def test_the_last_keys_of_a_cycle_that_does_not_play_on_have_its_speed(empty):
+    """The same cycle with modifiers and without, as its range: one result."""
+    rig = ponytail(1.0)
+    empty.frame_end = PERIOD + 1
+    rig.heft.controller = "ON_TIME"
+    for curve in actions.active_curves(rig):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"  # handles would follow the modifiers
+    plays_on = simulated(rig)[1]
+    for curve in actions.active_curves(rig):
+        curve.modifiers[0].mute = True
+    rig.heft.loop = "RANGE"
+    held = simulated(rig)[1]
+    off = np.degrees(rotations.angle_between(plays_on.motion.rotations, held.motion.rotations).max())
+    fastest = np.abs(plays_on.velocities).max()
+    slow = np.abs(plays_on.velocities[-1] - held.velocities[-1]).max() / fastest
+    print(
+        f"On Time in a cycle that is held after its end: {off:.2g}°, {slow:.2g} of the fastest from one that plays on"
+    )
+    assert off < 0.3 and slow < 0.03
 
 
 def test_keyed_settings_come_round(empty):
