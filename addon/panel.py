@@ -8,9 +8,10 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, lead_in, limits, panel_on_time, properties, session, shot, showing, warmup
+from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_copying import draw_copy_to_armatures, draw_mirror
+from .panel_lead_in import draw_lead_in
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
 
@@ -301,20 +302,6 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
             layout.prop(heft, "frame_end")
         draw_lead_in(layout, rig, context)
         layout.prop(heft, "steps_per_second")
-
-
-def draw_lead_in(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What is looped, or what comes before the range."""
-    layout.prop(rig.heft, "loop")
-    try:
-        cycle = lead_in.plan_of(shot.members(rig), context.scene).cycle
-    except HeftError as error:
-        note(layout, context, str(error))
-        return
-    if cycle is None:
-        layout.prop(rig.heft, "pre_roll")
-    else:
-        layout.label(text=f"Repeats after {cycle.period} frames, from {cycle.start} on", icon="FILE_REFRESH")
 
 
 def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:

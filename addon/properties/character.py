@@ -16,6 +16,7 @@ from bpy.props import (
 )
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
@@ -42,24 +43,13 @@ RANGES = (
     ("ACTION", "Action", "The source action's own frame range, or from its first to its last key", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
-LOOPS = (
-    (
-        "AUTO",
-        "As the Source",
-        "Loops where all that moves the rig has Cycles modifiers, its action is marked as Cyclic Animation, or a "
-        "repeated NLA strip plays it",
-        0,
-    ),
-    ("RANGE", "The Range", "The range is one cycle: its last frame is its first again", 1),
-    ("OFF", "Off", "Nothing loops", 2),
-)
 SHOWN = (
     ("SOURCE", "Source", "The rig moves as it is keyed", 0),
     ("RESULT", "Result", "The rig moves as it was simulated", 1),
 )
 
 
-class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
@@ -217,27 +207,6 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     )
     frame_end: IntProperty(
         name="End", description="Last frame of a Custom range", default=250, override=OVERRIDABLE, update=changed
-    )
-    pre_roll: IntProperty(
-        name="Pre-Roll",
-        description="Frames simulated before the range and not shown, so that the motion is settled where it starts: "
-        "with the source's own motion there, or holding its first pose where it has none",
-        default=0,
-        min=0,
-        max=100000,
-        soft_max=100,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
-    )
-    loop: EnumProperty(
-        name="Loop",
-        description="Simulate a cycle until it repeats, so that its last frame is its first again",
-        items=LOOPS,
-        default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
     meters_per_unit: FloatProperty(
         name="Metres per Unit",

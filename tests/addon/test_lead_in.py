@@ -172,7 +172,11 @@ def test_real_cycles_loop(tmp_path):
     bpy.context.view_layer.objects.active = rig
     bpy.ops.heft.add()
     rig.heft.range = "ACTION"
-    for action in (bpy.data.actions["Walking"], bpy.data.actions["Running"]):
+    # Before slots the armature's name stands behind the action's.
+    names = [name + end for name in ("Walking", "Running") for end in ("", "_RobotArmature")]
+    found = [action for action in bpy.data.actions if action.name in names]
+    assert len(found) == 2
+    for action in found:
         actions.assign(rig, action)
         action.use_frame_range = action.use_cyclic = True
         action.frame_start, action.frame_end = action.curve_frame_range
