@@ -239,8 +239,7 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
         lines = [line for line in lines if saved or " override: " not in line]
         return lines + state.difference(unkeyed, _unkeyed(name), "unkeyed")
 
-    bpy.ops.heft.add()
-    yield "add", changed()
+    yield from _added(name, changed, empties)
     for key, value in SETTINGS.items():
         setattr(_rig(name).heft, key, value)
     _rig(name).pose.bones[1].heft.settle_scale = 2.0
@@ -254,21 +253,11 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
         bpy.context.scene.frame_set(5)
         yield f"show {which.lower()}", changed()
     if other is not None:
-        _swap(_rig(name))
-        bpy.context.scene.frame_set(7)
-        yield "another action by hand", changed(other) + _shown(name, False)
-        _swap(_rig(name))
-        bpy.context.scene.frame_set(8)
-        yield "the action back", changed() + _shown(name, True)
+        yield from _swapped(name, changed, other, "by hand")
     yield from _undone(name, changed)
     yield from _reopened(name, folder, changed)
     if other is not None:
-        _swap(_rig(name))
-        bpy.context.scene.frame_set(7)
-        yield "another action after reopening", changed(other) + _shown(name, False)
-        _swap(_rig(name))
-        bpy.context.scene.frame_set(8)
-        yield "the action back after reopening", changed() + _shown(name, True)
+        yield from _swapped(name, changed, other, "after reopening")
     bpy.ops.heft.simulate()
     yield "simulate again", changed()
     bpy.ops.heft.remove()
@@ -282,6 +271,28 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     yield "results", [] if _results() == results - _has_twin(situation) else [f"{_results()} results are left"]
     _reopen(folder / "after.blend")
     yield "reopen after remove", [line for line in _traces(_rig(name)) if line not in empties] + changed(saved=True)
+
+
+def _added(name: str, changed, empties: list[str]) -> Iterator[tuple[str, list[str]]]:
+    bpy.ops.ed.undo_push(message="start")
+    fresh = not (_rig(name).is_property_set("heft") and _rig(name).heft.enabled)
+    bpy.ops.heft.add()
+    bpy.ops.ed.undo_push(message="added")
+    yield "add", changed()
+    if fresh:  # a twin has physics from the start
+        bpy.ops.ed.undo()
+        yield "undo add", [line for line in _traces(_rig(name)) if line not in empties] + changed()
+        bpy.ops.ed.redo()
+        yield "redo add", changed() + ([] if _rig(name).heft.enabled else ["physics is not redone"])
+
+
+def _swapped(name: str, changed, other: dict, when: str) -> Iterator[tuple[str, list[str]]]:
+    _swap(_rig(name))
+    bpy.context.scene.frame_set(7)
+    yield f"another action {when}", changed(other) + _shown(name, False)
+    _swap(_rig(name))
+    bpy.context.scene.frame_set(8)
+    yield f"the action back {when}", changed() + _shown(name, True)
 
 
 def _undone(name: str, changed) -> Iterator[tuple[str, list[str]]]:
