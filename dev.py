@@ -2,7 +2,7 @@
 """Heft's chores, each with all its set-up:
 
     python3 dev.py demo                 bake a sample scene without a window, into out/
-    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package)
+    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -213,6 +213,7 @@ SUITES = (
     *(Suite(version, env, BLENDER_TESTS) for version, env in BLENDER.items()),
     Suite("engine", ENGINE, ("tests/engine", "tests/test_dev.py")),
     Suite("package", ENGINE, ("tests/test_package.py",)),
+    Suite("real", ENGINE, ("tests/test_real_blender.py",)),
 )
 # pytest's words and their order in its closing line.
 OUTCOMES = ("failed", "passed", "skipped", "error")

@@ -12,6 +12,7 @@ from . import (
     handlers,
     keymap,
     operators,
+    operators_copying,
     operators_lists,
     operators_on_time,
     operators_roles,
@@ -24,6 +25,7 @@ from . import (
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
+    *operators_copying.CLASSES,
     *operators_lists.CLASSES,
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,

@@ -19,6 +19,8 @@ CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE_HANDLE, AUTOMATIC_HANDLES = 0, (1, 4)
 # Values closer than this over all frames are one value: rounding of float32 poses, 0.0001 degrees.
 SAME = 1e-6
+# A cycle's ends may differ by this much of how far it reaches.
+ROUND = 0.01
 
 # Everything a key is made of, with its width and number type; `co` first.
 KEY_PARTS = (
@@ -272,6 +274,53 @@ def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
     jumps = held & (np.abs(np.diff(co[:, 1])) > SAME)
     for frame in co[1:][jumps][:, 0]:
         yield float(frame)
+
+
+def changes(curve: bpy.types.FCurve) -> bool:
+    """Do the curve's keys differ in value?"""
+    co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    return len(co) > 2 and float(np.ptp(co[1::2])) > SAME
+
+
+def is_endless(modifier: bpy.types.FModifier, before: bool = False) -> bool:
+    """Does a curve's modifier repeat it for ever, after its last key or before its first?"""
+    if modifier.type != "CYCLES" or modifier.mute or modifier.use_restricted_range:
+        return False
+    if modifier.use_influence and modifier.influence < 1.0:
+        return False
+    mode, count = (
+        (modifier.mode_before, modifier.cycles_before)
+        if before
+        else (
+            modifier.mode_after,
+            modifier.cycles_after,
+        )
+    )
+    return mode != "NONE" and count == 0
+
+
+def comes_round(curve: bpy.types.FCurve, first: float, last: float) -> bool:
+    """Is the curve on both frames the same, as closely as hands key it?"""
+    co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    reach = float(np.ptp(co[1::2])) if len(co) else 0.0
+    return abs(curve.evaluate(last) - curve.evaluate(first)) <= max(ROUND * reach, SAME)
+
+
+def write_cycle(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, travels: bool) -> None:
+    """Make the curve hold one cycle and repeat it for ever; `travels`: each time from where it has come to.
+
+    frames (n,) float32, values (n,) float32.
+    """
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    curve.keyframe_points.clear()
+    write_keys(curve, frames, values)
+    if len(curve.keyframe_points) > 1:
+        cycles = curve.modifiers.new("CYCLES")
+        cycles.mode_before = cycles.mode_after = "REPEAT_OFFSET" if travels else "REPEAT"
+    curve.update()
 
 
 def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:

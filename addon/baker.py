@@ -45,7 +45,9 @@ def bake(
 ) -> Baked:
     """Bake the shown result; the source is what the rig shows afterwards, with the new action on it."""
     bones = _bones(rig, selected_only)
-    frames = _frames(rig, scene)
+    # A cycle stays one: its keys on one round, and the modifiers that repeat it.
+    loops = target == "ACTION" and rig.heft.result_period > 0 and not constraints.mix_is_keyed(rig)
+    frames = rig.heft.result_start + np.arange(rig.heft.result_period + 1) if loops else _frames(rig, scene)
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
@@ -56,7 +58,7 @@ def bake(
     action, bag = _new_action(rig, source if target == "ACTION" else None)
     height = sampling.rest_height(rig)
     for bone in bones:
-        _bake_bone(bag, bone, wanted, height, reduce)
+        _bake_bone(bag, bone, wanted, height, reduce, loops)
     showing.show(rig, "SOURCE")
     if target == "NLA":
         _push_down(rig)
@@ -164,13 +166,13 @@ def _new_action(rig: bpy.types.Object, source: bpy.types.Action | None):
     return action, actions.ensure_bag(action, slot)
 
 
-def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, reduce: float) -> None:
+def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, reduce: float, loops: bool) -> None:
     index = wanted.names.index(bone.name)
     parent = wanted.poses[:, wanted.names.index(bone.parent.name)].astype(np.float64) if bone.parent else None
     matrices = channels.basis(bone, wanted.poses[:, index].astype(np.float64), parent)
     turns, scales = rotations.split(matrices[:, :3, :3])
     quats = rotations.from_matrix(turns)
-    target = _Target(bag, bone, wanted.frames, constraints.played_frames(bone.id_data))
+    target = _Target(bag, bone, wanted.frames, constraints.played_frames(bone.id_data), loops)
     _write_rotation(target, quats, reduce)
     if not (bone.bone.use_connect and bone.parent):
         noise = showing.LOCATION_NOISE * height
@@ -179,10 +181,11 @@ def _bake_bone(bag, bone: bpy.types.PoseBone, wanted: Samples, height: float, re
 
 
 class _Target:
-    """What is keyed: a pose bone or an object, with its own curves, the baked frames and the played ones."""
+    """What is keyed: a pose bone or an object, with its own curves, the baked frames and the played ones; `loops`:
+    the baked frames are a cycle that goes on."""
 
-    def __init__(self, bag, holder, frames: np.ndarray, played: tuple[int, int]) -> None:
-        self.bag, self.holder, self.frames, self.played = bag, holder, frames, played
+    def __init__(self, bag, holder, frames: np.ndarray, played: tuple[int, int], loops: bool = False) -> None:
+        self.bag, self.holder, self.frames, self.played, self.loops = bag, holder, frames, played, loops
         self.group = holder.name if isinstance(holder, bpy.types.PoseBone) else "Object Transforms"
         self.table = {}
         for name, width in sampling.CHANNELS:
@@ -240,6 +243,11 @@ def _write(target: _Target, name: str, values: np.ndarray, slack: float) -> None
     keep = channels.thin(values, slack)
     for i in range(values.shape[1]):
         curve = actions.ensure_curve(target.bag, target.table, path, i, target.group)
+        if target.loops:
+            curve.mute = curve.lock = False
+            travels = name == "location" and abs(values[-1, i] - values[0, i]) > actions.SAME
+            actions.write_cycle(curve, frames[keep].astype(np.float32), values[keep, i].astype(np.float32), travels)
+            continue
         before, after = actions.frames_around(curve, int(frames[0]), int(frames[-1]), target.played)
         bare = getattr(target.holder, name)[i]
         parts = (actions.values_at(curve, before, bare), values[keep, i], actions.values_at(curve, after, bare))

@@ -6,6 +6,7 @@ of reading. Must not simulate or write.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
+from . import lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ class Cached:
     structure: tuple = ()
     reading: reader.Reading | None = None
     written: reader.Reading | None = None
+    notes: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -132,7 +134,9 @@ def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
 
 
 def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int, jobs: int) -> Generator:
-    return (yield from _reading_steps(sampling.sample(rig, scene, frames), k, jobs, max(len(frames), 1)))
+    steps = sampling.sample(rig, scene, lead_in.held_before(rig, frames))
+    samples = yield from _reading_steps(steps, k, jobs, max(len(frames), 1))
+    return dataclasses.replace(samples, frames=np.asarray(frames))
 
 
 def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator:

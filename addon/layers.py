@@ -72,6 +72,11 @@ def unread_strips(block: bpy.types.ID) -> list[bpy.types.NlaStrip]:
     return [strip for _, strip in _strips(data) if strip.type == "META" or strip.use_animated_time]
 
 
+def strips_at_work(data: bpy.types.AnimData) -> list[bpy.types.NlaStrip]:
+    """The strips that are played, lowest track first."""
+    return [strip for _, strip in _strips(data)]
+
+
 def _strips(data: bpy.types.AnimData) -> Iterator[tuple[int, bpy.types.NlaStrip]]:
     """The strips that are played, lowest track first, each with its place in the track."""
     if not data.use_nla or data.use_tweak_mode:

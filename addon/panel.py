@@ -10,6 +10,8 @@ import bpy
 from ..engine import HeftError
 from . import handlers, limits, panel_on_time, panel_roles, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
+from .panel_copying import draw_copy_to_armatures, draw_mirror
+from .panel_lead_in import draw_lead_in
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
 
@@ -51,6 +53,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
+        draw_copy_to_armatures(layout, context)
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
@@ -94,10 +97,13 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout.use_property_split = True
         if context.mode != "POSE":
             layout.label(text="Set bones in Pose Mode", icon="INFO")
+            draw_mirror(layout, 0)
             return
         bone = context.active_pose_bone
+        selected = len(context.selected_pose_bones or ())
         if bone is None:
             layout.label(text="Click a bone", icon="BONE_DATA")
+            draw_mirror(layout, selected)
             return
         layout.label(text=bone.name, icon="BONE_DATA")
         selected = len(context.selected_pose_bones or ())
@@ -115,6 +121,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout.prop(bone.heft, "mix", slider=True)
         if selected > 1:
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
+        draw_mirror(layout, selected)
 
 
 class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
@@ -290,7 +297,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         rig = active_rig(context)
         heft, leader = rig.heft, shot.leader(rig)
         if leader != rig:
-            text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
+            text = f"Metres, gravity, wind, range, loop and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
         layout.prop(heft, "total_mass")
         layout.prop(heft, "meters_per_unit")
@@ -302,6 +309,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
+        draw_lead_in(layout, rig, context)
         layout.prop(heft, "steps_per_second")
 
 

@@ -94,7 +94,7 @@ def _is_moved(block: bpy.types.ID) -> bool:
     if isinstance(block, bpy.types.Object) and any(each.name != CONSTRAINT for each in block.constraints):
         return True
     data = block.animation_data
-    return data is not None and bool(data.action or len(data.nla_tracks) or _drivers(block))
+    return data is not None and bool(data.action or len(data.nla_tracks) or drivers(block))
 
 
 @contextmanager
@@ -274,10 +274,10 @@ def _get(rig: bpy.types.Object, name: str, width: int) -> np.ndarray:
 
 def reads_scene(rig: bpy.types.Object) -> bool:
     """Does any driver the pose hangs on read a scene (or the context's)?"""
-    return any(_driver_reads_scene(driver) for block in upstream(rig) for driver in _drivers(block))
+    return any(_driver_reads_scene(driver) for block in upstream(rig) for driver in drivers(block))
 
 
-def _drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
+def drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
     """The user's drivers: what shows Heft's results is no part of the source."""
     data = block.animation_data
     return [curve for curve in data.drivers if f'["{CONSTRAINT}"]' not in curve.data_path] if data else ()
@@ -304,7 +304,7 @@ def upstream(rig: bpy.types.Object) -> list[bpy.types.ID]:
         if block is None or block in found:
             continue
         found.append(block)
-        for curve in _drivers(block):
+        for curve in drivers(block):
             for variable in curve.driver.variables:
                 queue.extend(target.id for target in variable.targets)
         if isinstance(block, bpy.types.Object):

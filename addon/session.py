@@ -17,8 +17,10 @@ from .. import engine
 from . import (
     actions,
     baker,
+    cycles,
     first_settings,
     intake,
+    lead_in,
     live,
     misses,
     objects,
@@ -161,12 +163,14 @@ def simulate_steps(
         check(other)
     _check_free(group)
     leader = group.leader
-    frames = settings.frame_range(leader, scene)
+    plan = lead_in.plan_of(group, scene)
+    frames = plan.sampled
     if fresh:
         intake.forget_group(group)
     cached, way = yield from intake.sample_group(group, scene, frames)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
-    readings = [intake.read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
+    solid = store.is_solid(group)
+    readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
     tracks = [
@@ -184,10 +188,16 @@ def simulate_steps(
         for each, reading in zip(group.rigs, readings, strict=True)
     ]
     results: tuple[engine.Result, ...] = ()
-    for progress in engine.simulate_together_iter(actors, surroundings, leader.heft.steps_per_second):
+    run = engine.simulate_together_iter if plan.cycle is None else engine.simulate_loop_iter
+    for progress in run(actors, surroundings, leader.heft.steps_per_second):
         results = progress.results or results
         yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "simulating")
-    _finish(group, scene, cached, readings, results, tuple(tracks[:count]))
+    for each, reading in zip(group.rigs, readings, strict=True):
+        cached[each].notes = cycles.notes(plan.cycle, each, reading)
+    results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
+    readings = [lead_in.shown_reading(plan, reading) for reading in readings]
+    ways = tuple(lead_in.shown_track(plan, track) for track in tracks[:count])
+    _finish(group, scene, cached, readings, results, ways, plan)
     return results[group.rigs.index(rig)]
 
 
@@ -206,7 +216,9 @@ def _check_free(group: shot.Members) -> None:
                 above = above.parent
 
 
-def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...]) -> None:
+def _finish(
+    group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...], plan: lead_in.Plan
+) -> None:
     """The one moment the scene is touched."""
     _write_objects(group, readings[0].frames, tracks, results[0])
     mark = store.fingerprint(group.leader, scene, {each: kept.source for each, kept in cached.items()})
@@ -218,9 +230,11 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         kept.written = reading
         showing.record_source(each)
         each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
+        each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.message = "\n".join((*result.warnings, *physical_keys.notes(each, reading), *shot.left_out(each)))
+        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *shot.left_out(each)]
+        each.heft.message = "\n".join(told + shot.overruled(each, group.leader))
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import engine
 from ..engine.controllers.base import SHAPES
-from . import actions, rig_roles
+from . import actions, layers, rig_roles
 from .errors import RigError
 
 # Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
@@ -61,14 +61,29 @@ def frame_range(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
     elif kind == "CUSTOM":
         start, end = rig.heft.frame_start, rig.heft.frame_end
     elif kind == "ACTION":
-        spans = [curve.range() for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
-        if not spans:
-            raise RigError(f"'{rig.name}' has no action with keys: choose another range.")
-        start = int(np.floor(min(span[0] for span in spans)))
-        end = int(np.ceil(max(span[1] for span in spans)))
+        start, end = _action_range(rig)
     if end < start:
         raise RigError(f"The range ends at frame {end}, before it starts at {start}: swap them.")
     return np.arange(start, end + 1)
+
+
+def _action_range(rig: bpy.types.Object) -> tuple[int, int]:
+    """From the first to the last frame of the rig's action, its own frame range where it has one; without an action
+    of those of its NLA strips."""
+    data = rig.animation_data
+    spans = [curve.range() for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
+    if spans:
+        span = (min(first for first, _ in spans), max(last for _, last in spans))
+        if data.action.use_frame_range:
+            span = (data.action.frame_start, data.action.frame_end)
+        if data.use_tweak_mode:
+            span = tuple(data.nla_tweak_strip_time_to_scene(frame) for frame in span)
+    else:
+        strips = layers.strips_at_work(data) if data is not None else []
+        if not strips:
+            raise RigError(f"'{rig.name}' has no action with keys: choose another range.")
+        span = (min(strip.frame_start for strip in strips), max(strip.frame_end for strip in strips))
+    return int(np.floor(span[0] + 1e-4)), int(np.ceil(span[1] - 1e-4))
 
 
 def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:

@@ -19,6 +19,16 @@ import numpy as np
 from . import properties
 from .constraints import CONSTRAINT
 
+# What holds for a whole shot, as its leader has it, and the words for it.
+LED = {
+    "gravity": "gravity",
+    "wind": "wind",
+    "range": "range",
+    "pre_roll": "pre-roll",
+    "loop": "loop",
+    "steps_per_second": "steps per second",
+    "meters_per_unit": "metres per unit",
+}
 # What moves an object besides its parent, as keys or drivers.
 TRANSFORMS = ("location", "rotation_", "scale", "delta_")
 
@@ -112,6 +122,23 @@ def left_out(rig: bpy.types.Object) -> list[str]:
         elif ob.type in {"CURVE", "CURVES", "SURFACE", "META", "FONT"}:
             notes.append(f"'{ob.name}' is left out of the colliders: convert it to a mesh.")
     return notes
+
+
+def overruled(rig: bpy.types.Object, leader: bpy.types.Object) -> list[str]:
+    """A sentence on the settings of the rig's that differ from those of the one that leads its shot, which hold."""
+    differ = [word for name, word in LED.items() if _values(rig, name) != _values(leader, name)]
+    if not differ:
+        return []
+    words = differ[0] if len(differ) == 1 else f"{', '.join(differ[:-1])} and {differ[-1]}"
+    verb = "is that" if len(differ) == 1 else "are those"
+    return [f"The {words} of the shot {verb} of '{leader.name}', which leads it: '{rig.name}' has another."]
+
+
+def _values(rig: bpy.types.Object, name: str):
+    value = getattr(rig.heft, name)
+    if name == "range" and value == "CUSTOM":
+        return value, rig.heft.frame_start, rig.heft.frame_end
+    return value[:] if name in {"gravity", "wind"} else value
 
 
 def skinned_by(ob: bpy.types.Object) -> list[bpy.types.Object]:

@@ -14,19 +14,19 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, limits, physical_keys, properties, sampling, settings, shot, skin, solids
+from . import actions, constraints, lead_in, limits, physical_keys, properties, sampling, settings, shot, skin, solids
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
     "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
-    "steps_per_second", "range", "frame_start", "frame_end", "meters_per_unit", "total_mass", "gravity",
-    "natural_limits",
+    "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
+    "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
     "show_shapes", "wind", "wind_strength",
 )  # fmt: skip
 ARMATURE_STATE = (
-    "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
-    "baked", "own_colliders",
+    "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
+    "undisturbed", "baked", "own_colliders", "result_period",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -42,7 +42,7 @@ LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 # Kept with the settings, of no consequence to the simulation.
 KEPT_LISTS = {"misses": ("bone", "frame", "degrees"), "script": ("pose", "seconds")}
 # Pointers are stored by name.
-POINTERS = {"colliders": "collections", "target": "objects"}
+POINTERS = {"colliders": "collections", "target": "objects", "source_action": "actions"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 OBJECT_CHANNELS = (
@@ -60,7 +60,9 @@ def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | N
     digest = hashlib.blake2b(digest_size=16)
     digest.update(engine.ENGINE_VERSION.encode())
     group = shot.members(rig)
-    frames = settings.frame_range(group.leader, scene)
+    plan = lead_in.plan_of(group, scene)
+    frames = plan.sampled
+    digest.update(plan.digest().encode())
     for each in group.rigs:
         digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
         _digest_settings(digest, each)
@@ -346,7 +348,7 @@ def restore(group, values: dict) -> None:
     """Set what `_values` has read; pointers are found by name again."""
     for name, value in values.items():
         if name in POINTERS:
-            value = getattr(bpy.data, POINTERS[name]).get(value) if value else None
+            value = next((block for block in getattr(bpy.data, POINTERS[name]) if block.name_full == value), None)
         setattr(group, name, value)
 
 

@@ -12,6 +12,7 @@ from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Lim
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
 from .keys import Keys
+from .loop import simulate_loop, simulate_loop_iter
 from .model import Model
 from .motion import Motion
 from .result import Arrivals, Contacts, Progress, Result
@@ -73,6 +74,8 @@ __all__ = [
     "is_compiled",
     "simulate",
     "simulate_iter",
+    "simulate_loop",
+    "simulate_loop_iter",
     "simulate_together",
     "simulate_together_iter",
     "simulate_variants",

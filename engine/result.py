@@ -5,6 +5,7 @@ Owns `Result` and `Progress`. Must not know how they were computed.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +33,14 @@ class Contacts:
     normals: np.ndarray
     forces: np.ndarray
 
+    def part(self, rows: np.ndarray) -> Contacts:
+        """Those of some frames, given as indices in any order."""
+        which = [np.flatnonzero(self.frames == row) for row in rows]
+        frames = np.repeat(np.arange(len(rows)), [len(each) for each in which])
+        k = np.concatenate(which).astype(np.int64)
+        names = (tuple(side[i] for i in k) for side in (self.a, self.b))
+        return Contacts(frames, *names, self.points[k], self.normals[k], self.forces[k])
+
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
@@ -47,6 +56,12 @@ class Arrivals:
     frames: np.ndarray
     angles: np.ndarray
     rates: np.ndarray
+
+    def between(self, first: float, last: float) -> Arrivals:
+        """Those at the keys after `first` and up to `last`."""
+        kept = np.flatnonzero((self.frames > first) & (self.frames <= last))
+        names = tuple(self.bodies[k] for k in kept)
+        return Arrivals(names, self.frames[kept], self.angles[kept], self.rates[kept])
 
     def missed(self, angle: float = MISSED) -> list[tuple[str, float, float]]:
         """Body, frame and missing degrees of the keys that were not met, the largest miss first."""
@@ -80,6 +95,28 @@ class Result:
     contacts: Contacts | None = None
     arrivals: Arrivals | None = None
     warnings: tuple[str, ...] = field(default=())
+
+    def part(self, rows: np.ndarray) -> Result:
+        """The same of some of its frames, given as indices in any order; keys met are those between them."""
+        motion = dataclasses.replace(
+            self.motion,
+            rotations=self.motion.rotations[rows],
+            positions=self.motion.positions[rows],
+            stepped=self.motion.stepped[rows],
+            frame_start=self.motion.frame_start + int(rows[0]),
+        )
+        return dataclasses.replace(
+            self,
+            motion=motion,
+            torques=self.torques[rows],
+            forces=self.forces[rows],
+            velocities=self.velocities[rows],
+            objects={name: (places[rows], turns[rows]) for name, (places, turns) in self.objects.items()},
+            contacts=self.contacts.part(rows) if self.contacts is not None else None,
+            arrivals=self.arrivals.between(motion.frame_start, self.motion.frame_start + int(rows.max()))
+            if self.arrivals is not None
+            else None,
+        )
 
 
 @dataclass(frozen=True, eq=False)

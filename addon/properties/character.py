@@ -16,6 +16,7 @@ from bpy.props import (
 )
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
@@ -39,7 +40,7 @@ ROOTS = (
 RANGES = (
     ("SCENE", "Scene", "The scene's start and end frame", 0),
     ("PREVIEW", "Preview", "The preview range, or the scene's without one", 1),
-    ("ACTION", "Action", "From the first to the last key of the source action", 2),
+    ("ACTION", "Action", "The source action's own frame range, or from its first to its last key", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
 SHOWN = (
@@ -48,7 +49,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
@@ -368,6 +369,7 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_start: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    result_period: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)

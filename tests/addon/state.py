@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import numpy as np
 
@@ -20,6 +22,8 @@ KEY_PARTS = (
 )
 # What Blender works out from the pose of the moment.
 DERIVED = {"bound_box", "dimensions", "matrix_local"}
+# What Blender keeps for itself.
+SKIPPED = {"rna_type", "is_evaluated", "session_uid", "users", "matrix_world", "is_library_indirect"}
 OURS = ("heft", "heft_collider", "heft_result", "heft_store")
 # What the frame of the moment moves.
 MOVING = {
@@ -34,19 +38,23 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
     What belongs to Heft is left out: its result armature and action, its constraints
     and its own properties.
     """
-    results = {ob.heft_result for ob in bpy.data.objects if ob.heft_result is not None}
+    results = {ob.heft_result for ob in bpy.data.objects if ob.is_property_set("heft_result")} - {None}
     datas = {result.data for result in results}
-    ours = {r.animation_data.action.name for r in results if r.animation_data and r.animation_data.action}
+    ours = {r.animation_data.action for r in results if r.animation_data and r.animation_data.action}
     state: dict[str, object] = {}
     for action in bpy.data.actions:
-        if action.name not in ours:
-            state[f"action {action.name}"] = _action(action)
+        if action not in ours:
+            state[f"action {action.name_full}"] = _action(action)
     for ob in bpy.data.objects:
         if ob not in results:
-            state[f"object {ob.name}"] = _object(ob, pose)
+            state[f"object {ob.name_full}"] = _object(ob, pose)
     for data in bpy.data.armatures:
         if data not in datas:
-            state[f"armature {data.name}"] = [_properties(data), _animation_data(data), _rest(data)]
+            state[f"armature {data.name_full}"] = [_properties(data), _animation_data(data), _rest(data)]
+    made = {ob.heft.colliders for ob in bpy.data.objects if ob.is_property_set("heft") and ob.heft.own_colliders}
+    for group in (each for each in bpy.data.collections if each not in made):
+        members = sorted(ob.name_full for ob in group.objects)
+        state[f"collection {group.name_full}"] = [_properties(group), members, [each.name for each in group.children]]
     for scene in bpy.data.scenes:
         moment = {"use_nodes"} | (set() if pose else {"frame_current", "frame_current_final", "frame_float"})
         members = sorted(ob.name for ob in scene.objects)
@@ -60,9 +68,32 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
 def _object(ob: bpy.types.Object, pose: bool) -> dict[str, object]:
     out: dict[str, object] = {"animation": _animation_data(ob), "constraints": _constraints(ob)}
     out["properties"] = _properties(ob, DERIVED | (set() if pose else MOVING))
+    out["override"] = _override(ob)
     for bone in ob.pose.bones if ob.pose else ():
         out[f"bone {bone.name}"] = _bone(bone, pose)
     return out
+
+
+def _override(ob: bpy.types.Object) -> list[str] | None:
+    """What the user has overridden of a linked object."""
+    override = ob.override_library
+    if override is None:
+        return None
+    held = tuple(
+        f'["{bone}"].constraints["{name}"].{what}' for bone, name in _muted(ob) for what in ("mute", "enabled")
+    )
+    # Blender notes down what the frame of the moment moves as if the user had changed it.
+    return sorted(
+        prop.rna_path
+        for prop in override.properties
+        if not _is_ours(prop) and not prop.rna_path.endswith(held) and prop.rna_path.rpartition(".")[2] not in MOVING
+    )
+
+
+def _is_ours(prop: bpy.types.IDOverrideLibraryProperty) -> bool:
+    if "heft" in prop.rna_path or '["Heft"]' in prop.rna_path:
+        return True
+    return prop.rna_path.endswith("constraints") and all(each.subitem_local_name == "Heft" for each in prop.operations)
 
 
 def _rest(data: bpy.types.Armature) -> list:
@@ -120,7 +151,12 @@ def _animation_data(block: bpy.types.ID):
         out.append(_properties(track))
         for strip in track.strips:
             out += [_properties(strip, {"influence", "strip_time"}), [_curve(curve) for curve in strip.fcurves]]
-    theirs = [curve for curve in data.drivers if '["Heft"]' not in curve.data_path]
+    held = [f'["{bone}"].constraints["{name}"].mute' for bone, name in _muted(block)]
+    theirs = [
+        curve
+        for curve in data.drivers
+        if '["Heft"]' not in curve.data_path and not curve.data_path.endswith(tuple(held))
+    ]
     out.append([(_curve(curve), _driver(curve.driver)) for curve in theirs])
     return out
 
@@ -139,13 +175,24 @@ def _bone(bone: bpy.types.PoseBone, pose: bool) -> list:
     return [*out, _constraints(bone)]
 
 
+def _muted(block: bpy.types.ID) -> list[tuple[str, str]]:
+    """IK that Heft says it has muted while the result shows."""
+    if not isinstance(block, bpy.types.Object) or not block.is_property_set("heft") or not block.heft.muted:
+        return []
+    return [(bone, name) for bone, name in json.loads(block.heft.muted)]
+
+
 def _constraints(holder) -> list:
     """The user's, in their order, with the one active in the list."""
+    ours = {name for bone, name in _muted(holder.id_data) if bone == holder.name}
     theirs = [constraint for constraint in holder.constraints if constraint.name != "Heft"]
     active = holder.constraints.active
     out: list = [active.name if active is not None else None] if theirs else []
     for constraint in theirs:
-        out.append(_properties(constraint, {"error_location", "error_rotation"}))
+        values = _properties(constraint, {"error_location", "error_rotation"})
+        if constraint.name in ours:
+            values |= {"mute": False, "enabled": True}
+        out.append(values)
         if constraint.type == "ARMATURE":
             out.append([_properties(target) for target in constraint.targets])
     return out
@@ -156,7 +203,7 @@ def _properties(thing, skip: set[str] = frozenset()) -> dict:
     values = {}
     for prop in thing.bl_rna.properties:
         name = prop.identifier
-        if name in skip or name in OURS or name in {"rna_type", "is_evaluated", "session_uid", "users", "matrix_world"}:
+        if name in skip or name in OURS or name in SKIPPED:
             continue
         if prop.type in {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}:
             value = getattr(thing, name)

@@ -225,3 +225,23 @@ def test_the_command_line_bakes_characters_that_meet(empty, tmp_path):
         assert "baked" in bpy.data.objects[name].animation_data.action.name
     offset, angle = rigs.deviation(shown, rigs.poses(bpy.data.objects["Other"], rigs.FRAMES), 1.5)
     assert offset < 1e-4 and angle < 0.02
+
+
+def test_each_keeps_its_own_settings_and_is_told_what_the_leader_decides(empty):
+    rig, other = two(empty)
+    other.heft.settle_time, other.heft.heaviness = 0.6, 0.4
+    bpy.ops.heft.simulate()
+    assert rig.heft.message == other.heft.message == ""
+    result = {each.name: session.last_shown(each).result.motion.rotations for each in (rig, other)}
+    other.heft.gravity, other.heft.steps_per_second = (0.0, 0.0, -1.6), 60
+    other.heft.range, other.heft.frame_end, other.heft.pre_roll = "CUSTOM", 12, 4
+    bpy.ops.heft.simulate()
+    for each in (rig, other):
+        assert np.array_equal(session.last_shown(each).result.motion.rotations, result[each.name])
+    assert rig.heft.message == ""
+    for word in ("gravity", "range", "pre-roll", "steps per second", "'Rig'", "'Other'"):
+        assert word in other.heft.message
+    assert (other.heft.result_start, other.heft.result_end) == (1, 40)
+    rig.heft.settle_time = 0.6
+    bpy.ops.heft.simulate()
+    assert not np.array_equal(session.last_shown(rig).result.motion.rotations, result["Rig"])
