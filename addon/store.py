@@ -37,7 +37,12 @@ TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response"
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
 LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 # Kept with the settings, of no consequence to the simulation.
-KEPT_LISTS = {"misses": ("bone", "frame", "degrees"), "script": ("pose", "seconds")}
+KEPT_LISTS = {
+    "misses": ("bone", "frame", "degrees"),
+    "script": ("pose", "seconds"),
+    "controls": ("control", "body", "part"),
+    "switches": ("path", "value"),
+}
 # Pointers are stored by name.
 POINTERS = {"colliders": "collections", "target": "objects"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.

@@ -16,6 +16,7 @@ from bpy.props import (
 )
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .control import HeftControl, HeftSwitch
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
@@ -349,6 +350,18 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
         type=HeftMiss,
         override=OVERRIDABLE_LIST,
     )
+    controls: CollectionProperty(
+        name="Controls",
+        description="The bones that Bake to Controls keys; empty: found by trying them out",
+        type=HeftControl,
+        override=OVERRIDABLE_LIST,
+    )
+    switches: CollectionProperty(
+        name="Switches",
+        description="Properties that Bake to Controls keys so that the controls take effect",
+        type=HeftSwitch,
+        override=OVERRIDABLE_LIST,
+    )
 
     # What Heft keeps for itself: hidden from the panel, saved and undone with the file.
     shown: EnumProperty(items=SHOWN, default="SOURCE", options={"HIDDEN"}, override=OVERRIDABLE)
@@ -368,3 +381,5 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     tie_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     script_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     miss_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    control_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    switch_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)

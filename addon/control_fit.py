@@ -1,0 +1,231 @@
+"""Set a rig's controls so that its bodies go where they are wanted: tried, looked at, corrected.
+
+Owns the rounds: all frames and all controls at once, keyed, evaluated, corrected by what is still off. First the
+controls that turn whole limbs; then what is left, by tweaks. Must not know what the poses come from, nor how a control
+was found.
+
+A control is turned in the world as its body must turn, about its own head, or moved with it. What it is parented to
+moves too, in the same round: its anchor, the control nearest above that takes it along whole (`responses`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from . import actions, keying, rotations, sampling, spans
+from .control_map import Mapping, Switch
+from .responses import WHOLE, Responses, value_of
+from .sampling import Samples
+
+# Rounds for each kind of control; corrections below these [degrees, parts of the height] need no other.
+ROUNDS = 4
+CALM_ANGLE, CALM_OFFSET = 0.01, 5e-6
+# A control whose channels change by less is not keyed.
+IDLE_ANGLE, IDLE_OFFSET = 0.01, 1e-5
+# A tweak is keyed only where its body is off by more than this.
+TWEAK_ANGLE, TWEAK_OFFSET = 0.03, 5e-5
+
+
+@dataclass(eq=False)
+class _Control:
+    """A control, its bodies, and what its channels make on every frame: quats (frames, 4), places and scales
+    (frames, 3). moves: keyed with its location; anchor: what takes it along; loose: bodies that make only part of its
+    twist."""
+
+    bone: bpy.types.PoseBone
+    part: str
+    moves: bool
+    bodies: list[str] = field(default_factory=list)
+    anchor: str = ""
+    loose: set[str] = field(default_factory=set)
+    quats: np.ndarray | None = None
+    places: np.ndarray | None = None
+    scales: np.ndarray | None = None
+    changed: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.bone.name
+
+    def basis(self) -> np.ndarray:
+        """(frames, 4, 4) what the channels make."""
+        out = np.tile(np.eye(4), (len(self.quats), 1, 1))
+        out[:, :3, :3] = rotations.to_matrix(self.quats) * self.scales[:, None, :]
+        out[:, :3, 3] = self.places
+        return out
+
+
+class Fit:
+    """One fit of a rig's controls to wanted poses, into the bag of the rig's active action."""
+
+    def __init__(self, rig, scene, bag, mapping: Mapping, found: Responses, wanted: Samples, chosen: set[str] | None):
+        self.rig, self.scene, self.bag, self.wanted, self.chosen = rig, scene, bag, wanted, chosen
+        self.frames = wanted.frames
+        self.height = sampling.rest_height(rig)
+        self.places = {name: i for i, name in enumerate(wanted.names)}
+        self.controls = _sorted(rig, mapping, found, chosen)
+        self.now = sampling.finish(sampling.sample(rig, scene, self.frames, bases=True))
+        for control in self.controls:
+            matrices = self.now.bases[:, self.places[control.name]].astype(np.float64)
+            turns, control.scales = rotations.split(matrices[:, :3, :3])
+            control.quats, control.places = rotations.from_matrix(turns), matrices[:, :3, 3].copy()
+
+    def run(self, played: tuple[int, int]) -> None:
+        """Key the controls until their bodies are where they are wanted, or no nearer."""
+        limbs = [control for control in self.controls if control.part != "REST"]
+        tweaks = [control for control in self.controls if control.part == "REST"]
+        self._rounds(limbs, played)
+        tweaked = {body for control in tweaks for body in control.bodies}
+        for control in limbs:
+            # A body without a tweak may be off its place only: then its control is moved after all.
+            if not control.moves and not tweaked.intersection(control.bodies) and self._is_displaced(control):
+                control.moves = True
+                tweaks.append(control)
+        self._rounds(sorted(tweaks, key=self.controls.index), played)
+
+    def _rounds(self, controls: list[_Control], played: tuple[int, int]) -> None:
+        for turn in range(ROUNDS):
+            angle, offset = self._correct(controls, turn > 0)
+            if angle < CALM_ANGLE and offset < CALM_OFFSET:
+                break
+            self.write(played, 0.0, keying.Tally())
+            self.now = sampling.finish(sampling.sample(self.rig, self.scene, self.frames))
+
+    def _is_displaced(self, control: _Control) -> bool:
+        if any(control.bone.lock_location) or len(control.bodies) > 1:
+            return False
+        if control.bone.bone.use_connect and control.bone.parent is not None:
+            return False
+        pose, aim = self._pose(control.bodies[0]), self._aim(control.bodies[0])
+        return bool(np.linalg.norm(aim[:, :3, 3] - pose[:, :3, 3], axis=1).max() > TWEAK_OFFSET * self.height)
+
+    def write(self, played: tuple[int, int], reduce: float, tally: keying.Tally) -> None:
+        """Key every control that has changed."""
+        for control in self.controls:
+            if control.changed:
+                target = keying.Target(self.bag, control.bone, self.frames, played, self.height, reduce, tally)
+                places = control.places if control.moves else None
+                turns = None if all(control.bone.lock_rotation) else control.quats
+                keying.write(target, turns, places)
+
+    def _pose(self, name: str) -> np.ndarray:
+        return self.now.poses[:, self.places[name]].astype(np.float64)
+
+    def _aim(self, name: str) -> np.ndarray:
+        """(frames, 4, 4) where a body shall be: where it is wanted, or within a parent that is not baked."""
+        aim = self.wanted.poses[:, self.places[name]].astype(np.float64)
+        above = self.rig.pose.bones[name].parent
+        if self.chosen is None or above is None:
+            return aim
+        was = self.wanted.poses[:, self.places[above.name]].astype(np.float64)
+        frame = self._aim(above.name) if above.name in self.chosen else self._pose(above.name)
+        return frame @ np.linalg.pinv(was) @ aim
+
+    def _correct(self, controls: list[_Control], again: bool) -> tuple[float, float]:
+        """Change the controls by what their bodies are off; the largest change [degrees, parts of the height]."""
+        moves: dict[str, np.ndarray] = {}
+        angles, offsets = [0.0], [0.0]
+        for control in controls:
+            carried = moves.get(control.anchor, np.eye(4))
+            here = self._pose(control.name)
+            move = self._move(control, here, carried, again)
+            if move is None:
+                moves[control.name] = np.broadcast_to(carried, here.shape)
+                continue
+            change = np.linalg.inv(here) @ np.linalg.inv(carried) @ move @ here
+            angle, offset = self._apply(control, control.basis() @ change)
+            moves[control.name] = move
+            angles.append(angle)
+            offsets.append(offset)
+        return max(angles), max(offsets)
+
+    def _move(self, control: _Control, here: np.ndarray, carried: np.ndarray, again: bool) -> np.ndarray | None:
+        """(frames, 4, 4) how the control shall move in armature space; None: a tweak that is not needed."""
+        turn, shift = np.zeros((len(here), 3)), None
+        for name in control.bodies:
+            pose, aim = self._pose(name), self._aim(name)
+            quats = [rotations.from_matrix(rotations.split(m[:, :3, :3])[0]) for m in (pose, aim)]
+            off = rotations.to_vector(rotations.multiply(quats[1], rotations.conjugate(quats[0])))
+            if control.part == "REST" and not control.changed and self._is_near(pose, aim, off):
+                return None
+            if again and name in control.loose:
+                # The body makes only part of this twist: asking again and again would wind the control up.
+                axis = rotations.to_matrix(quats[0])[:, :, 1]
+                off = off - (off * axis).sum(axis=1, keepdims=True) * axis
+            turn += off / len(control.bodies)
+            if shift is None:
+                shift = aim[:, :3, 3], pose[:, :3, 3]
+        move = np.tile(np.eye(4), (len(here), 1, 1))
+        move[:, :3, :3] = rotations.to_matrix(rotations.from_vector(turn))
+        if not control.moves:
+            shift = _transformed(carried, here[:, :3, 3]), here[:, :3, 3]
+        move[:, :3, 3] = shift[0] - np.einsum("fij,fj->fi", move[:, :3, :3], shift[1])
+        return move
+
+    def _is_near(self, pose: np.ndarray, aim: np.ndarray, off: np.ndarray) -> bool:
+        far = np.linalg.norm(aim[:, :3, 3] - pose[:, :3, 3], axis=1).max()
+        return far < TWEAK_OFFSET * self.height and np.degrees(np.linalg.norm(off, axis=1).max()) < TWEAK_ANGLE
+
+    def _apply(self, control: _Control, basis: np.ndarray) -> tuple[float, float]:
+        """Take the new channels (frames, 4, 4) over, but for what is locked; how much they changed."""
+        quats = rotations.from_matrix(rotations.split(basis[:, :3, :3])[0])
+        turn = rotations.to_vector(rotations.multiply(rotations.conjugate(control.quats), quats))
+        turn[:, list(control.bone.lock_rotation)] = 0.0
+        step = basis[:, :3, 3] - control.places
+        step[:, list(control.bone.lock_location)] = 0.0
+        if not control.moves:
+            step[:] = 0.0
+        control.quats = rotations.multiply(control.quats, rotations.from_vector(turn))
+        control.places = control.places + step
+        angle = float(np.degrees(np.linalg.norm(turn, axis=1).max()))
+        offset = float(np.linalg.norm(step, axis=1).max() / self.height)
+        control.changed = control.changed or angle > IDLE_ANGLE or offset > IDLE_OFFSET
+        return angle, offset
+
+
+def _transformed(matrices: np.ndarray, points: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", matrices[..., :3, :3], points) + matrices[..., :3, 3]
+
+
+def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) -> list[_Control]:
+    """The controls with their bodies and anchors, those above before those they take along."""
+    controls: dict[str, _Control] = {}
+    for entry in mapping.controls:
+        if chosen is not None and entry.body not in chosen:
+            continue
+        control = controls.setdefault(
+            entry.control, _Control(rig.pose.bones[entry.control], entry.part, entry.part != "ROTATION")
+        )
+        control.bodies.append(entry.body)
+        if entry.control in found.controls and found.of(entry.control, entry.body)[1] < WHOLE:
+            control.loose.add(entry.body)
+    depth = {
+        name: sum(_takes_along(found, other, name) for other in controls) if name in found.names else 0
+        for name in controls
+    }
+    for name, control in controls.items():
+        above = [other for other in controls if _takes_along(found, other, name)]
+        control.anchor = max(above, key=depth.get, default="")
+    return sorted(controls.values(), key=lambda control: depth[control.name])
+
+
+def _takes_along(found: Responses, control: str, other: str) -> bool:
+    return control != other and control in found.controls and found.turns_whole(control, other)
+
+
+def key_switches(rig: bpy.types.Object, bag, switches: tuple[Switch, ...], frames: np.ndarray, played) -> None:
+    """Hold the switches at their values on the frames, and before and after at what they were."""
+    first, last = int(frames[0]), int(frames[-1])
+    for switch in switches:
+        bare = float(value_of(rig, switch.path))
+        curve = bag.fcurves.find(switch.path) or bag.fcurves.new(switch.path)
+        around = actions.values_at(curve, (first - 1, last + 1), bare)
+        when, values = (first - 1, first, last + 1), (around[0], switch.value, around[1])
+        span = spans.Span.plain(when, values, actions.CONSTANT)
+        if len(curve.keyframe_points):
+            keying.write_curve(curve, span, bare, played)
+        else:
+            spans.replace(curve, span)
