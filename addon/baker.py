@@ -72,19 +72,22 @@ def bake(
     reduce: degrees that fewer keys may miss; mute: the constraints that would fight the keys; span: first and last
     frame, all simulated ones if None.
     """
-    bones = _bones(rig, selected_only, target)
-    frames = _frames(rig, scene, span)
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
-    if target != "CONTROLS" and not mute:
+    bodies = _bodies(rig)
+    frames = _frames(rig, scene, span)
+    mapping, found = _mapping(rig, scene, bodies) if target == "CONTROLS" else (None, None)
+    bones = _selected(rig, bodies, mapping) if selected_only else [rig.pose.bones[name] for name in bodies]
+    if mapping is None and not mute:
         _refuse_overridden(rig, bones)
     wanted = _wanted(rig, scene, frames)
     objects = [] if selected_only else flights.shown(rig, scene, frames)
     source = data.action if data else None
     tally = keying.Tally()
-    if target == "CONTROLS":
-        action, notes = _bake_controls(rig, scene, bones, wanted, selected_only, reduce, tally)
+    if mapping is not None:
+        chosen = {bone.name for bone in bones} if selected_only else None
+        action, notes = _bake_controls(rig, scene, mapping, found, wanted, chosen, reduce, tally)
     else:
         action, notes = _bake_bones(rig, target, bones, wanted, reduce, mute, tally)
     if target != "NLA":
@@ -94,7 +97,7 @@ def bake(
         notes += flights.bake(flight, frames, played, target, reduce, tally)
     notes += flights.notes(scene, objects, frames, mute) if objects else []
     off = compare(rig, scene, bones, wanted, selected_only)
-    if target != "CONTROLS" and (off.offset > TELL_OFFSET or off.angle > TELL_ANGLE):
+    if mapping is None and (off.offset > TELL_OFFSET or off.angle > TELL_ANGLE):
         notes += _still_moving(bones)
     return Baked(action, off, tally, tuple(notes))
 
@@ -117,14 +120,16 @@ def _bake_bones(rig, target: str, bones, wanted: Samples, reduce: float, mute: b
     return action, notes
 
 
-def _bake_controls(rig, scene, bones, wanted: Samples, selected_only: bool, reduce: float, tally):
+def _mapping(rig, scene, bodies: list[str]):
+    with showing.exposed(rig, "SOURCE"):
+        return control_map.of_rig(rig, scene, bodies)
+
+
+def _bake_controls(rig, scene, mapping, found, wanted: Samples, chosen: set[str] | None, reduce: float, tally):
     """Keys on the controls that move the bodies; the action and sentences for the user."""
     showing.show(rig, "SOURCE")
-    bodies = [bone.name for bone in rig.pose.bones if bone.name in showing.body_names(rig)]
-    mapping, found = control_map.of_rig(rig, scene, bodies)
-    chosen = {bone.name for bone in bones} if selected_only else None
     if chosen is not None:
-        mapping = control_map.narrowed(mapping, found, chosen)
+        mapping = control_map.narrowed(rig, scene, mapping, chosen)
     action, bag = keying.new_action(rig, rig.animation_data.action if rig.animation_data else None)
     actions.assign(rig, action, actions.same_slot(action, actions.slot_of(rig)))
     played = constraints.played_frames(rig)
@@ -133,7 +138,7 @@ def _bake_controls(rig, scene, bones, wanted: Samples, selected_only: bool, redu
     fit.run(played)
     fit.write(played, reduce, tally)
     led = {entry.body for entry in mapping.controls}
-    left = [bone.name for bone in bones if bone.name not in led]
+    left = [name for name in _bodies(rig) if name not in led and (chosen is None or name in chosen)]
     if not left:
         return action, []
     return action, [f"No control moves {control_map.listed(left)} alone: the deviation says how far off they are."]
@@ -150,18 +155,21 @@ def _refuse_overridden(rig: bpy.types.Object, bones: list[bpy.types.PoseBone]) -
             )
 
 
-def _bones(rig: bpy.types.Object, selected_only: bool, target: str) -> list[bpy.types.PoseBone]:
+def _bodies(rig: bpy.types.Object) -> list[str]:
     if rig.heft_result is None or not rig.heft.fingerprint:
         raise RigError(f"'{rig.name}' has no result to bake: press Simulate first.")
     names = showing.body_names(rig)
-    bones = [bone for bone in rig.pose.bones if bone.name in names]
-    if selected_only:
-        chosen = {bone.name for bone in rig.pose.bones if is_selected(bone)}
-        if target == "CONTROLS":
-            chosen |= control_map.bodies_of(rig, chosen)
-        bones = [bone for bone in bones if bone.name in chosen]
-        if not bones:
-            raise RigError("No simulated bone is selected: select the bones to bake in Pose Mode.")
+    return [bone.name for bone in rig.pose.bones if bone.name in names]
+
+
+def _selected(rig: bpy.types.Object, bodies: list[str], mapping) -> list[bpy.types.PoseBone]:
+    """The bodies that are selected, or whose controls are."""
+    chosen = {bone.name for bone in rig.pose.bones if is_selected(bone)}
+    if mapping is not None:
+        chosen |= {entry.body for entry in mapping.controls if entry.control in chosen}
+    bones = [rig.pose.bones[name] for name in bodies if name in chosen]
+    if not bones:
+        raise RigError("No simulated bone is selected: select the bones to bake in Pose Mode.")
     return bones
 
 

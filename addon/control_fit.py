@@ -45,6 +45,7 @@ class _Control:
     places: np.ndarray | None = None
     scales: np.ndarray | None = None
     changed: bool = False
+    tried: bool = False
 
     @property
     def name(self) -> str:
@@ -87,8 +88,8 @@ class Fit:
         self._rounds(sorted(tweaks, key=self.controls.index), played)
 
     def _rounds(self, controls: list[_Control], played: tuple[int, int]) -> None:
-        for turn in range(ROUNDS):
-            angle, offset = self._correct(controls, turn > 0)
+        for _ in range(ROUNDS):
+            angle, offset = self._correct(controls)
             if angle < CALM_ANGLE and offset < CALM_OFFSET:
                 break
             self.write(played, 0.0, keying.Tally())
@@ -124,25 +125,26 @@ class Fit:
         frame = self._aim(above.name) if above.name in self.chosen else self._pose(above.name)
         return frame @ np.linalg.pinv(was) @ aim
 
-    def _correct(self, controls: list[_Control], again: bool) -> tuple[float, float]:
+    def _correct(self, controls: list[_Control]) -> tuple[float, float]:
         """Change the controls by what their bodies are off; the largest change [degrees, parts of the height]."""
         moves: dict[str, np.ndarray] = {}
         angles, offsets = [0.0], [0.0]
         for control in controls:
             carried = moves.get(control.anchor, np.eye(4))
             here = self._pose(control.name)
-            move = self._move(control, here, carried, again)
+            move = self._move(control, here, carried)
             if move is None:
                 moves[control.name] = np.broadcast_to(carried, here.shape)
                 continue
             change = np.linalg.inv(here) @ np.linalg.inv(carried) @ move @ here
             angle, offset = self._apply(control, control.basis() @ change)
+            control.tried = True
             moves[control.name] = move
             angles.append(angle)
             offsets.append(offset)
         return max(angles), max(offsets)
 
-    def _move(self, control: _Control, here: np.ndarray, carried: np.ndarray, again: bool) -> np.ndarray | None:
+    def _move(self, control: _Control, here: np.ndarray, carried: np.ndarray) -> np.ndarray | None:
         """(frames, 4, 4) how the control shall move in armature space; None: a tweak that is not needed."""
         turn, shift = np.zeros((len(here), 3)), None
         for name in control.bodies:
@@ -151,7 +153,7 @@ class Fit:
             off = rotations.to_vector(rotations.multiply(quats[1], rotations.conjugate(quats[0])))
             if control.part == "REST" and not control.changed and self._is_near(pose, aim, off):
                 return None
-            if again and name in control.loose:
+            if control.tried and name in control.loose:
                 # The body makes only part of this twist: asking again and again would wind the control up.
                 axis = rotations.to_matrix(quats[0])[:, :, 1]
                 off = off - (off * axis).sum(axis=1, keepdims=True) * axis

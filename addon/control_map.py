@@ -88,15 +88,18 @@ def store(rig: bpy.types.Object, mapping: Mapping) -> None:
     heft.control_index = heft.switch_index = 0
 
 
-def bodies_of(rig: bpy.types.Object, controls: set[str]) -> set[str]:
-    """The bodies that the rig's listed controls follow."""
-    return {item.body for item in rig.heft.controls if item.control in controls}
-
-
-def narrowed(mapping: Mapping, found: Responses, bodies: set[str]) -> Mapping:
-    """The controls of some bodies, and the switches of those."""
+def narrowed(rig: bpy.types.Object, scene: bpy.types.Scene, mapping: Mapping, bodies: set[str]) -> Mapping:
+    """The controls of some bodies, and the switches without which those have no effect."""
     controls = tuple(entry for entry in mapping.controls if entry.body in bodies)
-    return Mapping(controls, mapping.switches)
+    turning = [entry for entry in controls if entry.part != "REST"]
+    names = tuple(dict.fromkeys(entry.control for entry in turning))
+    needed = []
+    for switch in mapping.switches:
+        turned = [other if other != switch else Switch(switch.path, 1.0 - switch.value) for other in mapping.switches]
+        found = responses.measure(rig, scene, names, turned)
+        if any(found.of(entry.control, entry.body)[0] < WHOLE for entry in turning):
+            needed.append(switch)
+    return Mapping(controls, tuple(needed))
 
 
 def sentence(rig: bpy.types.Object) -> str:
