@@ -7,14 +7,29 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, keymap, operators, operators_lists, operators_on_time, overlay, panel, properties, warmup
+from . import (
+    cli,
+    handlers,
+    keymap,
+    operators,
+    operators_controls,
+    operators_lists,
+    operators_on_time,
+    overlay,
+    panel,
+    panel_controls,
+    properties,
+    warmup,
+)
 
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
     *operators_lists.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_controls.CLASSES,
     *panel.CLASSES,
+    *panel_controls.CLASSES,
 )
 
 

@@ -22,6 +22,8 @@ from . import (
     control_map,
     flights,
     keying,
+    lending,
+    responses,
     rotations,
     sampling,
     settings,
@@ -83,7 +85,8 @@ def bake(
         _refuse_overridden(rig, bones)
     wanted = _wanted(rig, scene, frames)
     objects = [] if selected_only else flights.shown(rig, scene, frames)
-    source = data.action if data else None
+    source, slot = data.action if data else None, actions.slot_of(rig)
+    before = {switch.path: responses.value_of(rig, switch.path) for switch in mapping.switches} if mapping else {}
     tally = keying.Tally()
     if mapping is not None:
         chosen = {bone.name for bone in bones} if selected_only else None
@@ -91,6 +94,7 @@ def bake(
     else:
         action, notes = _bake_bones(rig, target, bones, wanted, reduce, mute, tally)
     if target != "NLA":
+        lending.lend(rig, source, slot, before)
         notes += keying.keep_source(source, rig.heft.source_action)
     played = constraints.played_frames(rig)
     for flight in objects:
@@ -130,13 +134,19 @@ def _bake_controls(rig, scene, mapping, found, wanted: Samples, chosen: set[str]
     showing.show(rig, "SOURCE")
     if chosen is not None:
         mapping = control_map.narrowed(rig, scene, mapping, chosen)
-    action, bag = keying.new_action(rig, rig.animation_data.action if rig.animation_data else None)
-    actions.assign(rig, action, actions.same_slot(action, actions.slot_of(rig)))
+    source, slot = rig.animation_data.action if rig.animation_data else None, actions.slot_of(rig)
+    action, bag = keying.new_action(rig, source)
+    actions.assign(rig, action, actions.same_slot(action, slot))
     played = constraints.played_frames(rig)
-    control_fit.key_switches(rig, bag, mapping.switches, wanted.frames, played)
-    fit = control_fit.Fit(rig, scene, bag, mapping, found, wanted, chosen)
-    fit.run(played)
-    fit.write(played, reduce, tally)
+    try:
+        control_fit.key_switches(rig, bag, mapping.switches, wanted.frames, played)
+        fit = control_fit.Fit(rig, scene, bag, mapping, found, wanted, chosen)
+        fit.run(played)
+        fit.write(played, reduce, tally)
+    except BaseException:
+        actions.assign(rig, source, slot)
+        bpy.data.actions.remove(action)
+        raise
     led = {entry.body for entry in mapping.controls}
     left = [name for name in _bodies(rig) if name not in led and (chosen is None or name in chosen)]
     if not left:

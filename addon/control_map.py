@@ -65,13 +65,18 @@ class Mapping:
 
 def of_rig(rig: bpy.types.Object, scene: bpy.types.Scene, bodies: list[str]) -> tuple[Mapping, Responses]:
     """The rig's own list, or without one the guess; with what the controls move."""
-    if len(rig.heft.controls):
-        controls = tuple(Control(item.control, item.body, item.part) for item in rig.heft.controls)
-        switches = tuple(Switch(item.path, item.value) for item in rig.heft.switches)
-        _check(rig, controls)
-        names = tuple(dict.fromkeys(entry.control for entry in controls))
-        return Mapping(controls, switches), responses.measure(rig, scene, names, switches)
-    return guess(rig, scene, bodies)
+    if not len(rig.heft.controls):
+        return guess(rig, scene, bodies)
+    mapping = listed_on(rig)
+    _check(rig, mapping.controls, bodies)
+    names = tuple(dict.fromkeys(entry.control for entry in mapping.controls))
+    return mapping, responses.measure(rig, scene, names, mapping.switches)
+
+
+def listed_on(rig: bpy.types.Object) -> Mapping:
+    """The rig's own list."""
+    controls = tuple(Control(item.control, item.body, item.part) for item in rig.heft.controls)
+    return Mapping(controls, tuple(Switch(item.path, item.value) for item in rig.heft.switches))
 
 
 def store(rig: bpy.types.Object, mapping: Mapping) -> None:
@@ -114,11 +119,22 @@ def listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:3]) + more
 
 
-def _check(rig: bpy.types.Object, controls: tuple[Control, ...]) -> None:
+def short_path(path: str) -> str:
+    """A switch's bone and property, for a narrow list."""
+    match = re.fullmatch(r'pose\.bones\["(.+?)"\](.*)', path)
+    return f"{match[1]} {match[2].strip('.')}" if match else path
+
+
+def _check(rig: bpy.types.Object, controls: tuple[Control, ...], bodies: list[str]) -> None:
     for entry in controls:
         for name in (entry.control, entry.body):
             if name not in rig.pose.bones:
                 raise RigError(f"'{rig.name}' has no bone '{name}': correct the list of controls, or find them again.")
+        if entry.body not in bodies:
+            raise RigError(
+                f"'{entry.body}', which the control '{entry.control}' shall follow, is not simulated: correct the list "
+                "of controls, or find them again."
+            )
 
 
 # --- the guess -------------------------------------------------------------------------

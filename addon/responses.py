@@ -128,13 +128,15 @@ def value_of(rig: bpy.types.Object, path: str) -> float:
         raise RigError(f"'{rig.name}' has no property '{path}': correct or remove that switch.") from None
 
 
-def set_value(rig: bpy.types.Object, path: str, value: float) -> None:
-    """Set what a data path names: a custom property or a plain one."""
-    kind = type(value_of(rig, path))
-    if path.endswith('"]'):
+def set_value(rig: bpy.types.Object, path: str, value: float, index: int = 0) -> None:
+    """Set what a data path names: a custom property, a plain one, or one component of a vector."""
+    old = value_of(rig, path)
+    if not isinstance(old, (int, float)):
+        old[index] = value
+    elif path.endswith('"]'):
         start = path.rindex('["')
         name = bpy.utils.unescape_identifier(path[start + 2 : -2])
-        (rig.path_resolve(path[:start]) if start else rig)[name] = kind(value)
+        (rig.path_resolve(path[:start]) if start else rig)[name] = type(old)(value)
     else:
         owner, _, name = path.rpartition(".")
-        setattr(rig.path_resolve(owner) if owner else rig, name, kind(value))
+        setattr(rig.path_resolve(owner) if owner else rig, name, type(old)(value))

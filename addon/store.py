@@ -25,7 +25,7 @@ ARMATURE_SETTINGS = (
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_slot", "muted", "bare", "result_start", "result_end", "written", "undisturbed",
-    "baked", "own_colliders",
+    "baked", "own_colliders", "lent",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",

@@ -377,6 +377,7 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     baked: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_colliders: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    lent: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     push_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     tie_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     script_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
