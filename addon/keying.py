@@ -84,7 +84,7 @@ def write(target: Target, quats: np.ndarray | None, places=None, scales=None) ->
         ("location", places, LOCATION_NOISE * target.size, target.reduce * target.size / 100.0),
         ("scale", scales, SCALE_NOISE, target.reduce / 100.0),
     ):
-        if values is not None and not _is_made(target, name, values, noise):
+        if values is not None and (_is_crowded(target, name) or not _is_made(target, name, values, noise)):
             calm = np.ptp(values, axis=0) <= noise
             tracks.append(reduction.Track(name, np.where(calm, values[:1], values), "", slack))
     tracks = [track for track in tracks if track is not None]
@@ -129,6 +129,15 @@ def _is_made(target: Target, name: str, values: np.ndarray, noise: float) -> boo
         if np.abs(values[:, i] - there).max() > noise:
             return False
     return True
+
+
+def _is_crowded(target: Target, name: str) -> bool:
+    """Has the source more keys here than need be, and shall there be fewer?"""
+    if target.reduce <= 0.0:
+        return False
+    first, last = target.frames[0], target.frames[-1]
+    curves = [curve for (path, _), curve in target.table.items() if path == target.path(name)]
+    return any(sum(first <= frame <= last for frame in actions.key_frames(curve)) > 2 for curve in curves)
 
 
 def _write(target: Target, track: reduction.Track, keys: reduction.Keys | None) -> None:

@@ -195,7 +195,7 @@ def test_bones_that_ik_moves_are_refused_and_baked_to_controls(empty):
     rig = ik_rig(empty)
     bpy.ops.heft.simulate()
     shown = rigs.poses(rig, rigs.scene_frames())
-    with pytest.raises(RuntimeError, match="'bone.001' is moved by 'IK' on 'bone.003'.*bake to Controls"):
+    with pytest.raises(RuntimeError, match=r"'bone.001' is moved by 'IK' on 'bone.003'.*bake to Controls"):
         bpy.ops.heft.bake(target="ACTION")
     bpy.ops.heft.bake(target="CONTROLS")
     offset, angle = rigs.deviation(shown[:, :4], rigs.poses(rig, rigs.scene_frames())[:, :4], rigs.height(rig))
