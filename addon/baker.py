@@ -90,7 +90,7 @@ def bake(
     tally = keying.Tally()
     if mapping is not None:
         chosen = {bone.name for bone in bones} if selected_only else None
-        action, notes = _bake_controls(rig, scene, mapping, found, wanted, chosen, reduce, tally)
+        action, notes = _bake_controls(rig, scene, mapping, found, wanted, chosen, reduce, tally), []
     else:
         action, notes = _bake_bones(rig, target, bones, wanted, reduce, mute, tally)
     if target != "NLA":
@@ -101,7 +101,9 @@ def bake(
         notes += flights.bake(flight, frames, played, target, reduce, tally)
     notes += flights.notes(scene, objects, frames, mute) if objects else []
     off = compare(rig, scene, bones, wanted, selected_only)
-    if mapping is None and (off.offset > TELL_OFFSET or off.angle > TELL_ANGLE):
+    if mapping is not None:
+        notes += _without_control(mapping, off)
+    elif off.offset > TELL_OFFSET or off.angle > TELL_ANGLE:
         notes += _still_moving(bones)
     return Baked(action, off, tally, tuple(notes))
 
@@ -129,29 +131,42 @@ def _mapping(rig, scene, bodies: list[str]):
         return control_map.of_rig(rig, scene, bodies)
 
 
-def _bake_controls(rig, scene, mapping, found, wanted: Samples, chosen: set[str] | None, reduce: float, tally):
-    """Keys on the controls that move the bodies; the action and sentences for the user."""
+def _bake_controls(
+    rig, scene, mapping, found, wanted: Samples, chosen: set[str] | None, reduce: float, tally
+) -> bpy.types.Action:
+    """Keys on the controls that move the bodies, tried out in a draft."""
     showing.show(rig, "SOURCE")
     if chosen is not None:
         mapping = control_map.narrowed(rig, scene, mapping, chosen)
     source, slot = rig.animation_data.action if rig.animation_data else None, actions.slot_of(rig)
-    action, bag = keying.new_action(rig, source)
-    actions.assign(rig, action, actions.same_slot(action, slot))
     played = constraints.played_frames(rig)
+    draft, bag = keying.new_action(rig, source)
     try:
+        actions.assign(rig, draft, actions.same_slot(draft, slot))
         control_fit.key_switches(rig, bag, mapping.switches, wanted.frames, played)
         fit = control_fit.Fit(rig, scene, bag, mapping, found, wanted, chosen)
         fit.run(played)
-        fit.write(played, reduce, tally)
-    except BaseException:
+    finally:
         actions.assign(rig, source, slot)
-        bpy.data.actions.remove(action)
-        raise
+        bpy.data.actions.remove(draft)
+    action, bag = keying.new_action(rig, source)
+    control_fit.key_switches(rig, bag, mapping.switches, wanted.frames, played)
+    fit.write(bag, played, reduce, tally)
+    actions.assign(rig, action, actions.same_slot(action, slot))
+    return action
+
+
+def _without_control(mapping: control_map.Mapping, off: Deviation) -> list[str]:
+    """A sentence on bodies that are off and that no control moves alone."""
     led = {entry.body for entry in mapping.controls}
-    left = [name for name in _bodies(rig) if name not in led and (chosen is None or name in chosen)]
+    left = [
+        name
+        for name, (offset, angle) in off.bones.items()
+        if name not in led and (offset > TELL_OFFSET or angle > TELL_ANGLE)
+    ]
     if not left:
-        return action, []
-    return action, [f"No control moves {control_map.listed(left)} alone: the deviation says how far off they are."]
+        return []
+    return [f"No control moves {control_map.listed(left)} alone: they are not where they were simulated."]
 
 
 def _refuse_overridden(rig: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> None:

@@ -26,14 +26,14 @@ CALM_ANGLE, CALM_OFFSET = 0.01, 5e-6
 # A control whose channels change by less is not keyed.
 IDLE_ANGLE, IDLE_OFFSET = 0.01, 1e-5
 # A tweak is keyed only where its body is off by more than this.
-TWEAK_ANGLE, TWEAK_OFFSET = 0.03, 5e-5
+TWEAK_ANGLE, TWEAK_OFFSET = 0.05, 1e-4
 
 
 @dataclass(eq=False)
 class _Control:
     """A control, its bodies, and what its channels make on every frame: quats (frames, 4), places and scales
-    (frames, 3). moves: keyed with its location; anchor: what takes it along; loose: bodies that make only part of its
-    twist."""
+    (frames, 3); start: quats and places as the source has them. moves: keyed with its location; anchor: what takes it
+    along; loose: bodies that make only part of its twist."""
 
     bone: bpy.types.PoseBone
     part: str
@@ -44,6 +44,7 @@ class _Control:
     quats: np.ndarray | None = None
     places: np.ndarray | None = None
     scales: np.ndarray | None = None
+    start: tuple[np.ndarray, np.ndarray] | None = None
     changed: bool = False
     tried: bool = False
 
@@ -60,7 +61,7 @@ class _Control:
 
 
 class Fit:
-    """One fit of a rig's controls to wanted poses, into the bag of the rig's active action."""
+    """One fit of a rig's controls to wanted poses; `bag`: of the rig's active action, to try them out in."""
 
     def __init__(self, rig, scene, bag, mapping: Mapping, found: Responses, wanted: Samples, chosen: set[str] | None):
         self.rig, self.scene, self.bag, self.wanted, self.chosen = rig, scene, bag, wanted, chosen
@@ -73,6 +74,7 @@ class Fit:
             matrices = self.now.bases[:, self.places[control.name]].astype(np.float64)
             turns, control.scales = rotations.split(matrices[:, :3, :3])
             control.quats, control.places = rotations.from_matrix(turns), matrices[:, :3, 3].copy()
+            control.start = control.quats, control.places
 
     def run(self, played: tuple[int, int]) -> None:
         """Key the controls until their bodies are where they are wanted, or no nearer."""
@@ -92,7 +94,7 @@ class Fit:
             angle, offset = self._correct(controls)
             if angle < CALM_ANGLE and offset < CALM_OFFSET:
                 break
-            self.write(played, 0.0, keying.Tally())
+            self._write(self.bag, [control for control in self.controls if control.changed], played)
             self.now = sampling.finish(sampling.sample(self.rig, self.scene, self.frames))
 
     def _is_displaced(self, control: _Control) -> bool:
@@ -103,14 +105,23 @@ class Fit:
         pose, aim = self._pose(control.bodies[0]), self._aim(control.bodies[0])
         return bool(np.linalg.norm(aim[:, :3, 3] - pose[:, :3, 3], axis=1).max() > TWEAK_OFFSET * self.height)
 
-    def write(self, played: tuple[int, int], reduce: float, tally: keying.Tally) -> None:
-        """Key every control that has changed."""
-        for control in self.controls:
-            if control.changed:
-                target = keying.Target(self.bag, control.bone, self.frames, played, self.height, reduce, tally)
-                places = control.places if control.moves else None
-                turns = None if all(control.bone.lock_rotation) else control.quats
-                keying.write(target, turns, places)
+    def write(self, bag, played: tuple[int, int], reduce: float, tally: keying.Tally) -> None:
+        """Key every control that came to stand elsewhere than in the source."""
+        self._write(bag, [control for control in self.controls if self._differs(control)], played, reduce, tally)
+
+    def _write(self, bag, controls: list[_Control], played, reduce: float = 0.0, tally=None) -> None:
+        tally = tally or keying.Tally()
+        for control in controls:
+            target = keying.Target(bag, control.bone, self.frames, played, self.height, reduce, tally)
+            # A tweak that only moved is not turned: one channel less to look after.
+            turned = control.part != "REST" or self._differs(control, turned_only=True)
+            free = turned and not all(control.bone.lock_rotation)
+            keying.write(target, control.quats if free else None, control.places if control.moves else None)
+
+    def _differs(self, control: _Control, turned_only: bool = False) -> bool:
+        angle = np.degrees(rotations.angle_between(control.start[0], control.quats).max())
+        offset = np.linalg.norm(control.places - control.start[1], axis=1).max() / self.height
+        return bool(angle > IDLE_ANGLE or (offset > IDLE_OFFSET and not turned_only))
 
     def _pose(self, name: str) -> np.ndarray:
         return self.now.poses[:, self.places[name]].astype(np.float64)

@@ -27,13 +27,15 @@ class Limb:
 
 @dataclass(frozen=True)
 class Deviation:
-    """The largest offset (parts of the rig's height) and angle (degrees), where, and the same limb by limb."""
+    """The largest offset (parts of the rig's height) and angle (degrees), where, and the same limb by limb and bone by
+    bone."""
 
     offset: float
     angle: float
     bone: str
     frame: int
     limbs: tuple[Limb, ...]
+    bones: dict[str, tuple[float, float]]
 
     def worst(self, count: int) -> list[Limb]:
         """The limbs that are farthest off."""
@@ -67,7 +69,10 @@ def compare(
         Limb(bones[run[0]].name, len(run), float(offsets[:, run].max()), float(angles[:, run].max()))
         for run in _runs(bones)
     )
-    return Deviation(float(offsets.max()), float(angles.max()), bones[bone].name, int(wanted.frames[frame]), limbs)
+    each = {bone.name: (float(offsets[:, i].max()), float(angles[:, i].max())) for i, bone in enumerate(bones)}
+    return Deviation(
+        float(offsets.max()), float(angles.max()), bones[bone].name, int(wanted.frames[frame]), limbs, each
+    )
 
 
 def _runs(bones: list[bpy.types.PoseBone]) -> list[list[int]]:
