@@ -17,7 +17,7 @@ import numpy as np
 
 from . import actions, keying, rotations, sampling, spans
 from .control_map import Mapping, Switch
-from .responses import WHOLE, Responses, value_of
+from .responses import STILL, WHOLE, Responses, value_of
 from .sampling import Samples
 
 # Rounds for each kind of control; corrections below these [degrees, parts of the height] need no other.
@@ -80,19 +80,19 @@ class Fit:
         """Key the controls until their bodies are where they are wanted, or no nearer."""
         limbs = [control for control in self.controls if control.part != "REST"]
         tweaks = [control for control in self.controls if control.part == "REST"]
-        self._rounds(limbs, played)
+        self._rounds(limbs, played, TWEAK_ANGLE if tweaks else CALM_ANGLE)
         tweaked = {body for control in tweaks for body in control.bodies}
         for control in limbs:
             # A body without a tweak may be off its place only: then its control is moved after all.
             if not control.moves and not tweaked.intersection(control.bodies) and self._is_displaced(control):
                 control.moves = True
                 tweaks.append(control)
-        self._rounds(sorted(tweaks, key=self.controls.index), played)
+        self._rounds(sorted(tweaks, key=self.controls.index), played, CALM_ANGLE)
 
-    def _rounds(self, controls: list[_Control], played: tuple[int, int]) -> None:
+    def _rounds(self, controls: list[_Control], played: tuple[int, int], calm: float) -> None:
         for _ in range(ROUNDS):
             angle, offset = self._correct(controls)
-            if angle < CALM_ANGLE and offset < CALM_OFFSET:
+            if angle < calm and offset < CALM_OFFSET:
                 break
             self._write(self.bag, [control for control in self.controls if control.changed], played)
             self.now = sampling.finish(sampling.sample(self.rig, self.scene, self.frames))
@@ -157,25 +157,26 @@ class Fit:
 
     def _move(self, control: _Control, here: np.ndarray, carried: np.ndarray) -> np.ndarray | None:
         """(frames, 4, 4) how the control shall move in armature space; None: a tweak that is not needed."""
-        turn, shift = np.zeros((len(here), 3)), None
+        swings, twists, loose = [], [], []
         for name in control.bodies:
             pose, aim = self._pose(name), self._aim(name)
             quats = [rotations.from_matrix(rotations.split(m[:, :3, :3])[0]) for m in (pose, aim)]
             off = rotations.to_vector(rotations.multiply(quats[1], rotations.conjugate(quats[0])))
             if control.part == "REST" and not control.changed and self._is_near(pose, aim, off):
                 return None
-            if control.tried and name in control.loose:
-                # The body makes only part of this twist: asking again and again would wind the control up.
-                axis = rotations.to_matrix(quats[0])[:, :, 1]
-                off = off - (off * axis).sum(axis=1, keepdims=True) * axis
-            turn += off / len(control.bodies)
-            if shift is None:
-                shift = aim[:, :3, 3], pose[:, :3, 3]
+            axis = rotations.to_matrix(quats[0])[:, :, 1]
+            along = (off * axis).sum(axis=1, keepdims=True) * axis
+            swings.append(off - along)
+            (loose if name in control.loose else twists).append(along)
+        # A body that makes only part of a twist is asked once: again and again would wind the control up.
+        turn = np.mean(swings, axis=0) + np.mean(twists or (loose if not control.tried else [0.0]), axis=0)
         move = np.tile(np.eye(4), (len(here), 1, 1))
         move[:, :3, :3] = rotations.to_matrix(rotations.from_vector(turn))
-        if not control.moves:
-            shift = _transformed(carried, here[:, :3, 3]), here[:, :3, 3]
-        move[:, :3, 3] = shift[0] - np.einsum("fij,fj->fi", move[:, :3, :3], shift[1])
+        shift = _transformed(carried, here[:, :3, 3]), here[:, :3, 3]
+        if control.moves:
+            shift = (each[:, :3, 3] for each in (self._aim(control.bodies[0]), self._pose(control.bodies[0])))
+        there, at = shift
+        move[:, :3, 3] = there - np.einsum("fij,fj->fi", move[:, :3, :3], at)
         return move
 
     def _is_near(self, pose: np.ndarray, aim: np.ndarray, off: np.ndarray) -> bool:
@@ -215,6 +216,8 @@ def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) ->
         control.bodies.append(entry.body)
         if entry.control in found.controls and found.of(entry.control, entry.body)[1] < WHOLE:
             control.loose.add(entry.body)
+    for control in controls.values():
+        control.loose |= {body for body in control.bodies if _twisted_from_below(found, controls, control.name, body)}
     depth = {
         name: sum(_takes_along(found, other, name) for other in controls) if name in found.names else 0
         for name in controls
@@ -223,6 +226,15 @@ def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) ->
         above = [other for other in controls if _takes_along(found, other, name)]
         control.anchor = max(above, key=depth.get, default="")
     return sorted(controls.values(), key=lambda control: depth[control.name])
+
+
+def _twisted_from_below(found: Responses, controls: dict[str, _Control], control: str, body: str) -> bool:
+    """Is the body twisted by others too, which the control takes along? The two would chase one another."""
+    return any(
+        _takes_along(found, control, other) and abs(found.of(other, body)[1]) > STILL
+        for other in controls
+        if other != control and other in found.controls
+    )
 
 
 def _takes_along(found: Responses, control: str, other: str) -> bool:
