@@ -15,14 +15,17 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from . import actions, keying, rotations, sampling, spans
+from . import actions, keying, responses, rotations, sampling, spans
 from .control_map import Mapping, Switch
-from .responses import STILL, WHOLE, Responses, value_of
+from .responses import STILL, Responses, is_whole, value_of
 from .sampling import Samples
 
-# Rounds for each kind of control; corrections below these [degrees, parts of the height] need no other.
-ROUNDS = 4
+# Rounds for each kind of control, and once more after that; corrections below these [degrees, parts of the height]
+# need no other.
+ROUNDS, AGAIN = 4, 2
 CALM_ANGLE, CALM_OFFSET = 0.01, 5e-6
+# Controls that hang on one another in ways that cannot be foretold are set one round after the other, up to so many.
+MOST_WAVES = 8
 # A control whose channels change by less is not keyed.
 IDLE_ANGLE, IDLE_OFFSET = 0.01, 1e-5
 # A tweak is keyed only where its body is off by more than this.
@@ -33,13 +36,14 @@ TWEAK_ANGLE, TWEAK_OFFSET = 0.05, 1e-4
 class _Control:
     """A control, its bodies, and what its channels make on every frame: quats (frames, 4), places and scales
     (frames, 3); start: quats and places as the source has them. moves: keyed with its location; anchor: what takes it
-    along; loose: bodies that make only part of its twist."""
+    along; wave: the round it is first set in; loose: bodies that make only part of its twist."""
 
     bone: bpy.types.PoseBone
     part: str
     moves: bool
     bodies: list[str] = field(default_factory=list)
     anchor: str = ""
+    wave: int = 0
     loose: set[str] = field(default_factory=set)
     quats: np.ndarray | None = None
     places: np.ndarray | None = None
@@ -65,6 +69,7 @@ class Fit:
 
     def __init__(self, rig, scene, bag, mapping: Mapping, found: Responses, wanted: Samples, chosen: set[str] | None):
         self.rig, self.scene, self.bag, self.wanted, self.chosen = rig, scene, bag, wanted, chosen
+        self.switches = mapping.switches
         self.frames = wanted.frames
         self.height = sampling.rest_height(rig)
         self.places = {name: i for i, name in enumerate(wanted.names)}
@@ -80,22 +85,46 @@ class Fit:
         """Key the controls until their bodies are where they are wanted, or no nearer."""
         limbs = [control for control in self.controls if control.part != "REST"]
         tweaks = [control for control in self.controls if control.part == "REST"]
-        self._rounds(limbs, played, TWEAK_ANGLE if tweaks else CALM_ANGLE)
+        waves = max((control.wave for control in limbs), default=0)
+        self._rounds(limbs, played, TWEAK_ANGLE if tweaks else CALM_ANGLE, ROUNDS + waves, waves)
         tweaked = {body for control in tweaks for body in control.bodies}
         for control in limbs:
             # A body without a tweak may be off its place only: then its control is moved after all.
             if not control.moves and not tweaked.intersection(control.bodies) and self._is_displaced(control):
                 control.moves = True
                 tweaks.append(control)
-        self._rounds(sorted(tweaks, key=self.controls.index), played, CALM_ANGLE)
+        self._hold_still(tweaks)
+        tweaks.sort(key=self.controls.index)
+        self._rounds(tweaks, played, CALM_ANGLE, ROUNDS)
+        # A tweak that moved a limb's start may have turned it, where its end did not follow.
+        turned = [control for control in limbs if self._is_turned(control)]
+        if turned and tweaks:
+            self._rounds(turned, played, TWEAK_ANGLE, AGAIN)
+            self._rounds(tweaks, played, CALM_ANGLE, AGAIN)
 
-    def _rounds(self, controls: list[_Control], played: tuple[int, int], calm: float) -> None:
-        for _ in range(ROUNDS):
-            angle, offset = self._correct(controls)
-            if angle < calm and offset < CALM_OFFSET:
+    def _hold_still(self, tweaks: list[_Control]) -> None:
+        """Do not move a control that its body does not follow: it would be driven on and on."""
+        pairs = [(control.name, control.bodies[0]) for control in tweaks]
+        for control, part in zip(tweaks, responses.shifts(self.rig, self.scene, pairs, self.switches), strict=True):
+            control.moves = bool(is_whole(part))
+
+    def _rounds(
+        self, controls: list[_Control], played: tuple[int, int], calm: float, most: int, waves: int = 0
+    ) -> None:
+        """Correct, key and look again, at most so often; waves: of the controls that come in one by one."""
+        for turn in range(most):
+            set_now = [control for control in controls if turn >= min(control.wave, waves)]
+            angle, offset = self._correct(controls, set_now)
+            if angle < calm and offset < CALM_OFFSET and turn >= waves:
                 break
             self._write(self.bag, [control for control in self.controls if control.changed], played)
             self.now = sampling.finish(sampling.sample(self.rig, self.scene, self.frames))
+
+    def _is_turned(self, control: _Control) -> bool:
+        """Does a body of the control's point elsewhere than it shall?"""
+        axes = [[side(name)[:, :3, 1] for side in (self._pose, self._aim)] for name in control.bodies]
+        cosines = [(a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) for a, b in axes]
+        return bool(np.min(cosines) < np.cos(np.radians(TWEAK_ANGLE)))
 
     def _is_displaced(self, control: _Control) -> bool:
         if any(control.bone.lock_location) or len(control.bodies) > 1:
@@ -136,14 +165,15 @@ class Fit:
         frame = self._aim(above.name) if above.name in self.chosen else self._pose(above.name)
         return frame @ np.linalg.pinv(was) @ aim
 
-    def _correct(self, controls: list[_Control]) -> tuple[float, float]:
-        """Change the controls by what their bodies are off; the largest change [degrees, parts of the height]."""
+    def _correct(self, controls: list[_Control], set_now: list[_Control]) -> tuple[float, float]:
+        """Change those to be set now by what their bodies are off, the others are only taken along; the largest change
+        [degrees, parts of the height]."""
         moves: dict[str, np.ndarray] = {}
         angles, offsets = [0.0], [0.0]
         for control in controls:
             carried = moves.get(control.anchor, np.eye(4))
             here = self._pose(control.name)
-            move = self._move(control, here, carried)
+            move = self._move(control, here, carried) if control in set_now else None
             if move is None:
                 moves[control.name] = np.broadcast_to(carried, here.shape)
                 continue
@@ -214,18 +244,32 @@ def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) ->
             entry.control, _Control(rig.pose.bones[entry.control], entry.part, entry.part != "ROTATION")
         )
         control.bodies.append(entry.body)
-        if entry.control in found.controls and found.of(entry.control, entry.body)[1] < WHOLE:
+        if entry.control in found.rows and not is_whole(found.of(entry.control, entry.body)[1]):
             control.loose.add(entry.body)
     for control in controls.values():
         control.loose |= {body for body in control.bodies if _twisted_from_below(found, controls, control.name, body)}
     depth = {
-        name: sum(_takes_along(found, other, name) for other in controls) if name in found.names else 0
+        name: sum(_takes_along(found, other, name) for other in controls) if name in found.columns else 0
         for name in controls
     }
     for name, control in controls.items():
         above = [other for other in controls if _takes_along(found, other, name)]
         control.anchor = max(above, key=depth.get, default="")
-    return sorted(controls.values(), key=lambda control: depth[control.name])
+    ordered = sorted(controls.values(), key=lambda control: depth[control.name])
+    _set_waves(ordered, found)
+    return ordered
+
+
+def _set_waves(controls: list[_Control], found: Responses) -> None:
+    """What others take along by a part, or twice over, cannot be foretold: it waits until those are set."""
+    known = [control for control in controls if control.name in found.rows]
+    for _ in range(MOST_WAVES):
+        for control in known:
+            for other in known:
+                if other is not control and not found.turns_whole(control.name, other.name):
+                    partly = found.turns_partly(other.name, control.name)
+                    along = found.turns_whole(other.name, control.name)
+                    control.wave = min(max(control.wave, other.wave + 1 if partly else other.wave * along), MOST_WAVES)
 
 
 def _twisted_from_below(found: Responses, controls: dict[str, _Control], control: str, body: str) -> bool:
@@ -233,12 +277,12 @@ def _twisted_from_below(found: Responses, controls: dict[str, _Control], control
     return any(
         _takes_along(found, control, other) and abs(found.of(other, body)[1]) > STILL
         for other in controls
-        if other != control and other in found.controls
+        if other != control and other in found.rows
     )
 
 
 def _takes_along(found: Responses, control: str, other: str) -> bool:
-    return control != other and control in found.controls and found.turns_whole(control, other)
+    return control != other and control in found.rows and found.turns_whole(control, other)
 
 
 def key_switches(rig: bpy.types.Object, bag, switches: tuple[Switch, ...], frames: np.ndarray, played) -> None:

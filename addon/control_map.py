@@ -19,7 +19,7 @@ import numpy as np
 
 from . import constraints, responses
 from .errors import RigError
-from .responses import WHOLE, Responses
+from .responses import Responses, is_whole
 
 # What of a control is keyed: identifier, label, tooltip.
 PARTS = (
@@ -102,7 +102,7 @@ def narrowed(rig: bpy.types.Object, scene: bpy.types.Scene, mapping: Mapping, bo
     for switch in mapping.switches:
         turned = [other if other != switch else Switch(switch.path, 1.0 - switch.value) for other in mapping.switches]
         found = responses.measure(rig, scene, names, turned)
-        if any(found.of(entry.control, entry.body)[0] < WHOLE for entry in turning):
+        if not all(is_whole(found.of(entry.control, entry.body)[0]) for entry in turning):
             needed.append(switch)
     return Mapping(controls, tuple(needed))
 
@@ -224,9 +224,9 @@ def _posable(rig: bpy.types.Object, bodies: list[str], taken: dict[str, str]) ->
 
 def _turners(rig, found: Responses, posable: list[str], bodies: list[str], free: list[str]) -> list[Control]:
     """For each body the control that turns it and the least besides; or the body itself, if its channels count."""
-    rows = [found.controls.index(name) for name in posable]
-    columns = [found.names.index(name) for name in bodies]
-    whole = found.swing[np.ix_(rows, columns)] > WHOLE
+    rows = [found.rows[name] for name in posable]
+    columns = [found.columns[name] for name in bodies]
+    whole = is_whole(found.swing[np.ix_(rows, columns)])
     spread = found.moved[rows].sum(axis=1)
     far = _distances(rig, posable, bodies)
     own = [
@@ -266,9 +266,9 @@ def _distances(rig: bpy.types.Object, controls: list[str], bodies: list[str]) ->
 
 def _based(rig, found: Responses, posable: list[str], bodies: list[str], entries: list[Control]) -> list[Control]:
     """Give the control that carries all bodies the one of them that the fewest others turn, with its location."""
-    rows = [found.controls.index(name) for name in posable]
-    columns = [found.names.index(name) for name in bodies]
-    whole = found.swing[np.ix_(rows, columns)] > WHOLE
+    rows = [found.rows[name] for name in posable]
+    columns = [found.columns[name] for name in bodies]
+    whole = is_whole(found.swing[np.ix_(rows, columns)])
     carriers = [
         c
         for c, (name, row) in enumerate(zip(posable, rows, strict=True))
@@ -280,7 +280,7 @@ def _based(rig, found: Responses, posable: list[str], bodies: list[str], entries
         return entries
     base = min(carriers, key=lambda c: found.moved[rows[c]].sum())
     far = _distances(rig, [posable[base]], bodies)[0]
-    led = {e.body: found.moved[found.controls.index(e.control)].sum() for e in entries if e.control != e.body}
+    led = {e.body: found.moved[found.rows[e.control]].sum() for e in entries if e.control != e.body}
 
     def rank(b: int) -> tuple:
         return bodies[b] not in led, whole[:, b].sum(), -led.get(bodies[b], 0), far[b]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -21,12 +22,19 @@ from .errors import RigError
 
 # Small enough to stay near the pose, large enough for poses of float32 [rad].
 TURN = 0.02
+# The same for a displacement [parts of the height].
+STEP = 0.005
 # About an axis that is none of the bone's own, so that swing and twist both show.
 AXIS = Vector((0.6, 0.5, 0.62)).normalized()
 # Rotations below this part of a turn are rounding.
 STILL = 0.01
-# A turn taken along by at least this part is taken along whole.
-WHOLE = 0.98
+# A turn is taken along whole if no more than this part of it is missing or too much.
+SLACK = 0.02
+
+
+def is_whole(part: float | np.ndarray) -> bool | np.ndarray:
+    """Is that all of a turn? Bones that copy one another may make more."""
+    return np.abs(part - 1.0) < SLACK
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +48,28 @@ class Responses:
     twist: np.ndarray
     moved: np.ndarray
 
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Where each control is."""
+        return {name: i for i, name in enumerate(self.controls)}
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Where each bone is."""
+        return {name: i for i, name in enumerate(self.names)}
+
     def of(self, control: str, bone: str) -> tuple[float, float]:
         """Swing and twist that a control makes of a bone."""
-        row, column = self.controls.index(control), self.names.index(bone)
+        row, column = self.rows[control], self.columns[bone]
         return float(self.swing[row, column]), float(self.twist[row, column])
 
     def turns_whole(self, control: str, bone: str) -> bool:
         """Does the bone make all of the control's turn?"""
-        return min(self.of(control, bone)) > WHOLE
+        return all(abs(part - 1.0) < SLACK for part in self.of(control, bone))
+
+    def turns_partly(self, control: str, bone: str) -> bool:
+        """Does the bone make a part of the control's turn, or more than all?"""
+        return not self.turns_whole(control, bone) and max(map(abs, self.of(control, bone))) > STILL
 
 
 def measure(rig: bpy.types.Object, scene: bpy.types.Scene, controls: Sequence[str], switches) -> Responses:
@@ -73,6 +95,27 @@ def measure(rig: bpy.types.Object, scene: bpy.types.Scene, controls: Sequence[st
             shifted = np.linalg.norm(after[:, :3, 3] - before[:, :3, 3], axis=1) > 1e-5 * tall
             moved[i] = shifted | (np.abs(swing[i]) > STILL) | (np.abs(twist[i]) > STILL)
     return Responses(tuple(controls), names, swing, twist, moved)
+
+
+def shifts(rig: bpy.types.Object, scene: bpy.types.Scene, pairs: Sequence[tuple[str, str]], switches) -> list[float]:
+    """For each control and body the part of the control's displacement that the body's head makes."""
+    names = [bone.name for bone in rig.pose.bones]
+    frame = float(scene.frame_current)
+    step = STEP * sampling.rest_height(rig)
+    found = []
+    with _bare(rig), switched(rig, switches), sampling.stage_of(rig, scene) as stage:
+        before = sampling.pose_at(rig, stage, frame)
+        for control, body in pairs:
+            bone = rig.pose.bones[control]
+            kept = tuple(bone.location)
+            try:
+                bone.location = Vector(kept) + AXIS * step
+                after = sampling.pose_at(rig, stage, frame)
+            finally:
+                bone.location = kept
+            moves = [after[names.index(name), :3, 3] - before[names.index(name), :3, 3] for name in (control, body)]
+            found.append(float(moves[0] @ moves[1] / max(moves[0] @ moves[0], 1e-18)))
+    return found
 
 
 def _parts(before: np.ndarray, after: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
