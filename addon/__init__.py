@@ -12,12 +12,14 @@ from . import (
     handlers,
     keymap,
     operators,
+    operators_controls,
     operators_copying,
     operators_lists,
     operators_on_time,
     operators_roles,
     overlay,
     panel,
+    panel_controls,
     properties,
     warmup,
 )
@@ -29,7 +31,9 @@ CLASSES = (
     *operators_lists.CLASSES,
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
+    *operators_controls.CLASSES,
     *panel.CLASSES,
+    *panel_controls.CLASSES,
 )
 
 

@@ -185,34 +185,6 @@ def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
     return parts
 
 
-def replace_span(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Replace the keys from the first to the last of `frames`; keys outside stay as they are.
-
-    Handles that Blender sets by itself would lean towards the new neighbours: the
-    nearest keys keep theirs, as free ones.
-    """
-    old = read_keys(curve)
-    when = old["co"][:, 0]
-    before, after = when < frames[0] - 1e-3, when > frames[-1] + 1e-3
-    if not before.any() and not after.any():
-        write_keys(curve, frames, values)
-        return
-    if values.max() - values.min() <= SAME:
-        ends = [0, -1] if len(frames) > 1 else [0]
-        frames, values = frames[ends], values[ends]
-    new = _plain_keys(frames, values)
-    beside = [*np.flatnonzero(before)[-1:], *np.flatnonzero(after)[:1]]
-    for side in ("handle_left_type", "handle_right_type"):
-        old[side][beside] = np.where(np.isin(old[side][beside], AUTOMATIC_HANDLES), FREE_HANDLE, old[side][beside])
-    merged = {name: np.concatenate([old[name][before], new[name], old[name][after]]) for name, _, _ in KEY_PARTS}
-    points = curve.keyframe_points
-    points.clear()
-    points.add(len(merged["co"]))
-    for name, _, _ in KEY_PARTS:
-        points.foreach_set(name, merged[name].ravel())
-    curve.update()
-
-
 def frames_around(curve: bpy.types.FCurve, first: int, last: int, played: tuple[int, int]) -> tuple[range, range]:
     """Whole frames before and after a span that need keys of their own, or replacing the span would change them.
 
@@ -234,28 +206,6 @@ def values_at(curve: bpy.types.FCurve, frames: Iterable[int], bare: float) -> li
     if curve.mute or not len(curve.keyframe_points):
         return [bare for _ in frames]
     return [curve.evaluate(frame) for frame in frames]
-
-
-def _plain_keys(frames: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Linear keys with handles a third of a frame away and Blender's defaults elsewhere."""
-    count = len(frames)
-    co = np.stack([frames, values], axis=1).astype(np.float32)
-    aside = np.array([1.0 / 3.0, 0.0], dtype=np.float32)
-    parts = {"co": co, "handle_left": co - aside, "handle_right": co + aside}
-    # AUTO_CLAMPED handles, automatic easing, plain key frames, Blender's elastic defaults.
-    defaults = {
-        "interpolation": LINEAR,
-        "easing": 0,
-        "handle_left_type": 4,
-        "handle_right_type": 4,
-        "type": 0,
-        "amplitude": 0.8,
-        "back": 1.70158,
-        "period": 4.1,
-    }
-    for name, _, kind in KEY_PARTS[3:]:
-        parts[name] = np.full((count, 1), defaults[name], dtype=kind)
-    return parts
 
 
 def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
@@ -306,21 +256,6 @@ def comes_round(curve: bpy.types.FCurve, first: float, last: float) -> bool:
     curve.keyframe_points.foreach_get("co", co)
     reach = float(np.ptp(co[1::2])) if len(co) else 0.0
     return abs(curve.evaluate(last) - curve.evaluate(first)) <= max(ROUND * reach, SAME)
-
-
-def write_cycle(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, travels: bool) -> None:
-    """Make the curve hold one cycle and repeat it for ever; `travels`: each time from where it has come to.
-
-    frames (n,) float32, values (n,) float32.
-    """
-    for modifier in list(curve.modifiers):
-        curve.modifiers.remove(modifier)
-    curve.keyframe_points.clear()
-    write_keys(curve, frames, values)
-    if len(curve.keyframe_points) > 1:
-        cycles = curve.modifiers.new("CYCLES")
-        cycles.mode_before = cycles.mode_after = "REPEAT_OFFSET" if travels else "REPEAT"
-    curve.update()
 
 
 def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:

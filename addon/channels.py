@@ -1,4 +1,4 @@
-"""From poses to a bone's own channels: location, rotation in its mode, scale; and fewer keys.
+"""From poses to a bone's own channels: location, rotation in its mode, scale.
 
 Owns the inverse of Blender's bone evaluation and the continuity of what is keyed.
 Must not know actions or physics.
@@ -86,26 +86,3 @@ def _axis_angles(quats: np.ndarray, start: np.ndarray) -> np.ndarray:
         angle = turn + 2.0 * np.pi * round((angle - turn) / (2.0 * np.pi))
         out[f, 0], out[f, 1:] = angle, axis
     return out
-
-
-def thin(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Indices of the keys to keep, so that straight lines between them miss (frames, k) values
-    by no more than the tolerance (Ramer-Douglas-Peucker over time)."""
-    n = len(values)
-    keep = np.zeros(n, dtype=bool)
-    keep[[0, -1]] = True
-    spans = [(0, n - 1)] if tolerance > 0.0 else []
-    if tolerance <= 0.0:
-        keep[:] = True
-    while spans:
-        a, b = spans.pop()
-        if b - a < 2:
-            continue
-        t = (np.arange(a + 1, b) - a)[:, None] / (b - a)
-        error = np.abs(values[a + 1 : b] - (values[a] + t * (values[b] - values[a]))).max(axis=1)
-        worst = int(np.argmax(error))
-        if error[worst] > tolerance:
-            middle = a + 1 + worst
-            keep[middle] = True
-            spans += [(a, middle), (middle, b)]
-    return np.flatnonzero(keep)

@@ -84,8 +84,8 @@ def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
     for note in baked.notes:
         print(f"heft: {rig.name}: {note}")
     print(
-        f"heft: {rig.name}: baked '{baked.action.name}', at most {100.0 * baked.offset:.4f} % of the rig's height "
-        f"and {baked.angle:.4f} degrees from the simulation"
+        f"heft: {rig.name}: baked '{baked.action.name}', at most {100.0 * baked.off.offset:.4f} % of the rig's height "
+        f"and {baked.off.angle:.4f} degrees from the simulation"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import live, objects, overlay, sampling, session, showing, store
+from . import lending, live, objects, overlay, sampling, session, showing, store
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -37,7 +37,9 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def _settle(rig: bpy.types.Object) -> None:
-    """Give a duplicated rig its own result, stand back from another action, follow keyed mix and the scene's range."""
+    """Give a duplicated rig its own result, stand back from another action, follow keyed mix and the scene's range;
+    put back what a baked action that is gone has moved."""
+    lending.give_back(rig)
     result = rig.heft_result
     if result is None:
         return

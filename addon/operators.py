@@ -8,10 +8,10 @@ import time
 from typing import ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, live, misses, session, shot, showing, store, warmup
+from . import baker, control_map, live, misses, session, shot, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -241,20 +241,52 @@ class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):
         description="Mute the constraints that would move baked bones away from their keys",
     )
 
+    use_range: BoolProperty(name="Part of the Range", description="Bake only some of the simulated frames")
+    frame_start: IntProperty(name="Start", description="The first frame to bake")
+    frame_end: IntProperty(name="End", description="The last frame to bake")
+
     def invoke(self, context, event) -> set[str]:
+        heft = active_rig(context).heft
+        if not self.use_range:
+            self.frame_start, self.frame_end = heft.result_start, heft.result_end
         return context.window_manager.invoke_props_dialog(self)
 
+    def draw(self, context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "target")
+        if self.target == "CONTROLS":
+            layout.label(text=f"Onto {control_map.sentence(active_rig(context))}", icon="ARMATURE_DATA")
+        else:
+            layout.prop(self, "mute_constraints")
+        layout.prop(self, "selected_only")
+        layout.prop(self, "reduce")
+        layout.prop(self, "use_range")
+        column = layout.column(align=True)
+        column.active = self.use_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
+
     def run(self, context, rig) -> set[str]:
+        span = (self.frame_start, self.frame_end) if self.use_range else None
         with live.paused():
             baked = session.bake(
-                rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints
+                rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints, span
             )
         for note in baked.notes:
             self.report({"WARNING"}, note)
+        off = baked.off
+        if self.target == "CONTROLS":
+            for limb in off.worst(3):
+                self.report(
+                    {"INFO"}, f"'{limb.name}' and on: {100.0 * limb.offset:.4f} % of the height, {limb.angle:.4f}°"
+                )
+        if self.reduce > 0.0:
+            self.report({"INFO"}, f"{baked.keys.written:,} keys instead of {baked.keys.full:,}")
         self.report(
             {"INFO"},
-            f"Baked '{baked.action.name}': at most {100.0 * baked.offset:.4f} % of the rig's height and "
-            f"{baked.angle:.4f}° from the simulation (bone '{baked.bone}', frame {baked.frame})",
+            f"Baked '{baked.action.name}': at most {100.0 * off.offset:.4f} % of the rig's height and "
+            f"{off.angle:.4f}° from the simulation (bone '{off.bone}', frame {off.frame})",
         )
         return {"FINISHED"}
 

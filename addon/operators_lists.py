@@ -11,6 +11,9 @@ from bpy.props import BoolProperty, EnumProperty
 from . import live
 from .operators import PhysicsOperator
 
+# The lists whose entries are of a bone and change the simulation.
+SIMULATED = ("pushes", "ties")
+
 
 class _ListOperator(PhysicsOperator):
     """Adds to, or takes from, one of the armature's lists."""
@@ -21,16 +24,24 @@ class _ListOperator(PhysicsOperator):
             ("pushes", "Pushes", "Blows from nowhere"),
             ("ties", "Ties", "What holds bones"),
             ("script", "Pose Script", "Poses and seconds"),
+            ("controls", "Controls", "Bones that Bake to Controls keys"),
+            ("switches", "Switches", "Properties that Bake to Controls keys"),
         ),
     )
 
     def place(self, rig) -> str:
         """The property that says which entry is active."""
-        return {"pushes": "push_index", "ties": "tie_index", "script": "script_index"}[self.which]
+        return {
+            "pushes": "push_index",
+            "ties": "tie_index",
+            "script": "script_index",
+            "controls": "control_index",
+            "switches": "switch_index",
+        }[self.which]
 
     def tell(self, rig) -> None:
-        """A script is simulated only once it has become keys."""
-        if self.which != "script":
+        """A script is simulated only once it has become keys; controls never are."""
+        if self.which in SIMULATED:
             live.setting_changed(rig)
 
 
@@ -46,8 +57,10 @@ class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
             entries = getattr(rig.heft, self.which)
             entry = entries.add()
             active = rig.data.bones.active
-            if self.which != "script":
+            if self.which in SIMULATED:
                 entry.bone = active.name if active is not None else rig.data.bones[0].name
+            if self.which == "controls" and active is not None:
+                entry.control = active.name
             if self.which == "pushes":
                 entry.frame = context.scene.frame_current
             setattr(rig.heft, self.place(rig), len(entries) - 1)

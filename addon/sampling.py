@@ -32,35 +32,62 @@ CHANNELS = (
 @dataclass(frozen=True, eq=False)
 class Samples:
     """frames (n,) scene frames; names of the pose bones; poses (n, bones, 4, 4) in
-    armature space; placements (n, 4, 4) the object's world matrices."""
+    armature space; placements (n, 4, 4) the object's world matrices; where asked for, bases
+    (n, bones, 4, 4) what the bones' own channels make."""
 
     frames: np.ndarray
     names: tuple[str, ...]
     poses: np.ndarray
     placements: np.ndarray
+    bases: np.ndarray | None = None
 
 
-def sample(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Generator[int, None, Samples]:
+def sample(
+    rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, bases: bool = False
+) -> Generator[int, None, Samples]:
     """Yield the number of frames done now and then; return the samples. Frames may lie between whole ones.
 
     Closing the generator half way leaves nothing behind.
     """
     names = tuple(bone.name for bone in rig.pose.bones)
     poses = np.empty((len(frames), len(names) * 16), dtype=np.float32)
+    own = np.empty_like(poses) if bases else None
     placements = np.empty((len(frames), 4, 4))
-    hold = _main_scene if reads_scene(rig) else _private_scene
-    with hold(rig, scene) as stage:
+    with stage_of(rig, scene) as stage:
         for i, frame in enumerate(frames):
-            whole = math.floor(frame)
-            stage.frame_set(whole, subframe=float(frame) - whole)
-            evaluated = rig.evaluated_get(_depsgraph(stage))
+            evaluated = _played(rig, stage, frame)
             evaluated.pose.bones.foreach_get("matrix", poses[i])
+            if bases:
+                evaluated.pose.bones.foreach_get("matrix_basis", own[i])
             placements[i] = evaluated.matrix_world
             if i % REPORT_EVERY == REPORT_EVERY - 1:
                 yield i + 1
-    # Blender hands matrices out column by column.
-    poses = poses.reshape(len(frames), len(names), 4, 4).transpose(0, 1, 3, 2)
-    return Samples(np.asarray(frames), names, poses, placements)
+    return Samples(np.asarray(frames), names, _upright(poses), placements, _upright(own) if bases else None)
+
+
+def _played(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> bpy.types.Object:
+    """The rig as evaluated on a frame."""
+    whole = math.floor(frame)
+    stage.frame_set(whole, subframe=float(frame) - whole)
+    return rig.evaluated_get(_depsgraph(stage))
+
+
+def pose_at(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> np.ndarray:
+    """(bones, 4, 4) the pose that Blender makes of the rig's channels as they are set now."""
+    rig.update_tag()
+    flat = np.empty((1, len(rig.pose.bones) * 16), dtype=np.float32)
+    _played(rig, stage, frame).pose.bones.foreach_get("matrix", flat[0])
+    return _upright(flat)[0].astype(np.float64)
+
+
+def _upright(flat: np.ndarray) -> np.ndarray:
+    """(frames, bones, 4, 4) of what Blender hands out column by column."""
+    return flat.reshape(len(flat), -1, 4, 4).transpose(0, 1, 3, 2)
+
+
+def stage_of(rig: bpy.types.Object, scene: bpy.types.Scene):
+    """The scene to play the rig in, as a context: a private one wherever that will do."""
+    return (_main_scene if reads_scene(rig) else _private_scene)(rig, scene)
 
 
 def sample_objects(

@@ -279,13 +279,19 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 
 def bake(
-    rig, scene, target: str = "ACTION", selected_only: bool = False, reduce: float = 0.0, mute: bool = False
+    rig,
+    scene,
+    target: str = "ACTION",
+    selected_only: bool = False,
+    reduce: float = 0.0,
+    mute: bool = False,
+    span: tuple[int, int] | None = None,
 ) -> baker.Baked:
     """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
     stay current."""
     group = shot.members(rig)
     current = [each for each in group.rigs if is_current(each, scene)]
-    baked = baker.bake(rig, scene, target, selected_only, reduce, mute)
+    baked = baker.bake(rig, scene, target, selected_only, reduce, mute, span)
     with live.paused():
         for each in group.rigs:
             # Live would go on with the baked keys, and give them their weight twice.

@@ -26,7 +26,7 @@ ARMATURE_SETTINGS = (
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
-    "undisturbed", "baked", "own_colliders", "result_period",
+    "undisturbed", "baked", "own_colliders", "result_period", "lent",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -40,7 +40,12 @@ TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response"
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
 LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
 # Kept with the settings, of no consequence to the simulation.
-KEPT_LISTS = {"misses": ("bone", "frame", "degrees"), "script": ("pose", "seconds")}
+KEPT_LISTS = {
+    "misses": ("bone", "frame", "degrees"),
+    "script": ("pose", "seconds"),
+    "controls": ("control", "body", "part"),
+    "switches": ("path", "value"),
+}
 # Pointers are stored by name.
 POINTERS = {"colliders": "collections", "target": "objects", "source_action": "actions"}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.

@@ -13,6 +13,7 @@ from .bone import HeftBone
 from .character import SHOWN, HeftArmature
 from .collider import HeftCollider
 from .common import OVERRIDABLE
+from .control import HeftControl, HeftSwitch
 from .on_time import HeftMiss
 from .pose_script import HeftScriptPose
 from .push import HeftPush
@@ -20,7 +21,17 @@ from .tie import HeftTie
 
 __all__ = ("CLASSES", "SHOWN", "collider_of", "forget", "has_physics", "register", "unregister")
 
-CLASSES = (HeftPush, HeftTie, HeftScriptPose, HeftMiss, HeftArmature, HeftBone, HeftCollider)
+CLASSES = (
+    HeftPush,
+    HeftTie,
+    HeftScriptPose,
+    HeftMiss,
+    HeftControl,
+    HeftSwitch,
+    HeftArmature,
+    HeftBone,
+    HeftCollider,
+)
 
 
 def register() -> None:

@@ -16,6 +16,7 @@ from bpy.props import (
 )
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .control import HeftControl, HeftSwitch
 from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
@@ -359,6 +360,18 @@ class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
         type=HeftMiss,
         override=OVERRIDABLE_LIST,
     )
+    controls: CollectionProperty(
+        name="Controls",
+        description="The bones that Bake to Controls keys; empty: found by trying them out",
+        type=HeftControl,
+        override=OVERRIDABLE_LIST,
+    )
+    switches: CollectionProperty(
+        name="Switches",
+        description="Properties that Bake to Controls keys so that the controls take effect",
+        type=HeftSwitch,
+        override=OVERRIDABLE_LIST,
+    )
 
     # What Heft keeps for itself: hidden from the panel, saved and undone with the file.
     shown: EnumProperty(items=SHOWN, default="SOURCE", options={"HIDDEN"}, override=OVERRIDABLE)
@@ -375,7 +388,10 @@ class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     baked: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_colliders: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    lent: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     push_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     tie_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     script_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     miss_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    control_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    switch_index: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -182,15 +182,6 @@ def test_nla_strip_over_an_action_of_half_influence(rig):
     np.testing.assert_allclose(*local, atol=1e-5)
 
 
-def test_fewer_keys_within_the_tolerance(rig):
-    shown = simulated(rig)
-    bpy.ops.heft.bake(target="ACTION", reduce=1.0)
-    count = len(keys(rig.animation_data.action, rig, 'pose.bones["bone.001"].rotation_euler'))
-    assert 2 < count < 30
-    relative = rigs.deviation(shown[:, :1], rigs.poses(rig, rigs.scene_frames())[:, :1], rigs.height(rig))
-    assert relative[1] < 2.0
-
-
 def test_baking_follows_the_mix(rig):
     simulated(rig)
     rig.heft.mix = 0.4
@@ -209,13 +200,16 @@ def test_curve_modifiers_are_baked_in(rig):
     assert len(curve.modifiers) == 1
 
 
-def test_constraints_that_move_baked_bones_are_named_and_can_be_muted(rig, capfd):
+def test_bones_that_constraints_move_are_refused_or_their_constraints_muted(rig):
     copy = rig.pose.bones[3].constraints.new("COPY_ROTATION")
     copy.target, copy.subtarget, copy.mix_mode = rig, "bone.000", "ADD"
     shown = simulated(rig)
     source = rig.animation_data.action
-    bpy.ops.heft.bake(target="ACTION")
-    assert "'Copy Rotation' on 'bone.003'" in capfd.readouterr().out
+    with pytest.raises(RuntimeError, match=r"'bone.003' is moved by its constraint 'Copy Rotation'.*Mute Constraints"):
+        bpy.ops.heft.bake(target="ACTION")
+    assert rig.animation_data.action == source and rig.heft.shown == "RESULT"
+    select(rig, ["bone.001"])
+    bpy.ops.heft.bake(target="ACTION", selected_only=True)  # a bone that nothing else moves
     actions.assign(rig, source)
     bpy.ops.heft.show(which="RESULT")
     bpy.ops.heft.bake(target="ACTION", mute_constraints=True)
@@ -223,10 +217,76 @@ def test_constraints_that_move_baked_bones_are_named_and_can_be_muted(rig, capfd
     close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
 
 
-def test_controls_are_not_offered_yet(rig):
+def test_bones_that_drivers_move_are_refused(rig):
+    rig.pose.bones[1].driver_add("rotation_euler", 0).driver.expression = "0.1 * sin(frame)"
     simulated(rig)
-    with pytest.raises(TypeError):
-        bpy.ops.heft.bake(target="CONTROLS")
+    with pytest.raises(RuntimeError, match=r"'bone.001' is moved by a driver on its rotation euler"):
+        bpy.ops.heft.bake(target="ACTION")
+
+
+def test_limits_are_no_reason_to_refuse(rig):
+    limit = rig.pose.bones[3].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.min_x, limit.max_x, limit.owner_space = True, -3.0, 3.0, "LOCAL"
+    shown = simulated(rig)
+    bpy.ops.heft.bake(target="ACTION")
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+
+
+@pytest.mark.parametrize("target", ["ACTION", "NLA", "CONTROLS"])
+def test_part_of_the_range(rig, target):
+    """Within it the result, outside the source."""
+    source = rigs.poses(rig, rigs.scene_frames())
+    shown = simulated(rig)
+    bpy.ops.heft.bake(target=target, use_range=True, frame_start=12, frame_end=25)
+    now = rigs.poses(rig, rigs.scene_frames())
+    inside = np.isin(list(rigs.scene_frames()), range(12, 26))
+    close(rig, shown[inside], now[inside])
+    close(rig, source[~inside], now[~inside])
+
+
+def test_a_range_without_simulated_frames_is_an_error(rig):
+    simulated(rig)
+    with pytest.raises(RuntimeError, match="outside the simulated frames"):
+        bpy.ops.heft.bake(target="ACTION", use_range=True, frame_start=100, frame_end=120)
+    with pytest.raises(RuntimeError, match="has no frames"):
+        bpy.ops.heft.bake(target="ACTION", use_range=True, frame_start=20, frame_end=10)
+
+
+@pytest.mark.parametrize("target", ["ACTION", "CONTROLS"])
+def test_baking_follows_mix_keyed_on_part_of_the_body(rig, target):
+    """Physics fades in on two bones, and on the whole rig: what is baked is what is seen."""
+    for name, times in (
+        ("", ((5, 0.0), (15, 1.0), (30, 1.0), (38, 0.2))),
+        ("bone.002", ((1, 0.0), (20, 0.0), (30, 1.0))),
+        ("bone.004", ((10, 1.0), (20, 0.0))),
+    ):
+        for frame, value in times:
+            (rig.pose.bones[name] if name else rig).heft.mix = value
+            rig.keyframe_insert(f'pose.bones["{name}"].heft.mix' if name else "heft.mix", frame=frame)
+    source = rigs.poses(rig, rigs.scene_frames())
+    shown = simulated(rig)
+    local = [np.linalg.inv(side[:, 1]) @ side[:, 2] for side in (source, shown)]
+    assert rigs.deviation(local[0][:18], local[1][:18], 1.0)[1] < 0.01, "not yet faded in"
+    assert rigs.deviation(local[0][28:34], local[1][28:34], 1.0)[1] > 0.1
+    bpy.ops.heft.bake(target=target)
+    close(rig, shown, rigs.poses(rig, rigs.scene_frames()))
+
+
+def test_a_channel_that_only_the_bake_has_keyed_goes_back(rig):
+    """The source has no keys on this bone: with the source on again, the bone is where it was."""
+    bag = actions.active_bag(rig)
+    for curve in list(bag.fcurves):
+        if curve.data_path.startswith('pose.bones["bone.004"]'):
+            bag.fcurves.remove(curve)
+    rig.pose.bones[4].rotation_euler = (0.1, 0.2, 0.3)
+    simulated(rig)
+    source, slot = rig.animation_data.action, actions.slot_of(rig)
+    bpy.ops.heft.bake(target="ACTION")
+    bpy.context.scene.frame_set(17)
+    assert (np.array(rig.pose.bones[4].rotation_euler) != np.float32((0.1, 0.2, 0.3))).any()
+    actions.assign(rig, source, slot)
+    bpy.context.scene.frame_set(18)
+    np.testing.assert_array_equal(np.array(rig.pose.bones[4].rotation_euler), np.float32((0.1, 0.2, 0.3)))
 
 
 def test_without_a_result_there_is_nothing_to_bake(rig):
