@@ -34,9 +34,7 @@ class Reading:
     frames       (frames,) scene frames
     placement    where armature space sits in the engine's world
     rests        (n, 4, 4) rest matrices in armature space
-    locations    (frames, n, 3) location channel on the result armature
-    scales       (frames, n, 3) scale channel on the result armature
-    connected    (n,) the bone cannot move from its parent's tail
+    channels     the source on the result armature
     height       the rig's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
     """
@@ -47,9 +45,7 @@ class Reading:
     frames: np.ndarray
     placement: Placement
     rests: np.ndarray
-    locations: np.ndarray
-    scales: np.ndarray
-    connected: np.ndarray
+    channels: result_pose.Channels
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
 
@@ -135,14 +131,12 @@ def read(
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
-    turns, scales = rotations.split(samples.poses[:, order][..., :3, :3])
-    quats = rotations.from_matrix(turns)
+    quats = rotations.from_matrix(rotations.split(samples.poses[:, order][..., :3, :3])[0])
     heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
     anchors = _anchors(model, quats, heads)
     joints = _joints(model, placement, quats)
     model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
     motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
-    locations, channel_scales = result_pose.channels(model, skeleton, order, anchors, heads, scales)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
     return Reading(
         model=model,
@@ -151,9 +145,7 @@ def read(
         frames=samples.frames,
         placement=placement,
         rests=skeleton.rests[order],
-        locations=locations,
-        scales=channel_scales,
-        connected=skeleton.connected[order],
+        channels=result_pose.channels(rig, model, skeleton, order, samples.poses),
         height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
         spots=_spots(skeleton, placement.sizes[0]),
     )
@@ -202,7 +194,7 @@ def build_model(
         rest_rotations=rotations.from_matrix(rotations.split(locals_[:, :3, :3])[0]),
         masses=merged.masses,
         centers=merged.centers,
-        inertias=merged.inertias,
+        inertias=moments.plausible(merged.inertias),
         shapes=shapes,
         friction=rig.heft.friction,
         bounce=rig.heft.bounce,

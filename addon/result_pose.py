@@ -1,71 +1,191 @@
 """The channels of the result armature: what physics leaves alone, and what a simulated motion makes of the rest.
 
 Owns the way from bodies back to bones that inherit no scale. Must not know how results are shown.
+
+Bones that are no bodies rest there relative to their parents, but for riders: those that a
+connected body hangs on (it has no location of its own), and those that IK solves together with
+a body (it is muted while the result shows). A rider keeps the pose it has on the body that
+carries it, or in armature space where nothing does.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import bpy
 import numpy as np
 
 from ..engine import Model, Motion
-from . import rotations
+from . import constraints, rotations
+from .errors import RigError
 
 if TYPE_CHECKING:
     from .reader import Reading, Skeleton
 
-
-def channels(
-    model: Model, skeleton: Skeleton, order: list[int], anchors: np.ndarray, heads: np.ndarray, scales: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Location and scale on the result armature, which has the same bones, none of them
-    inheriting scale; bones that are no bodies rest there relative to their parents."""
-    locations = np.zeros_like(heads)
-    signs = np.where(scales[:, :, :1] < 0.0, -1.0, 1.0)
-    out = scales.copy()
-    steps = np.linalg.inv(skeleton.rests[skeleton.parents]) @ skeleton.rests
-    for b, bone in enumerate(order):
-        parent = int(model.parents[b])
-        if parent < 0:
-            turn, head = skeleton.rests[bone, :3, :3], skeleton.rests[bone, :3, 3]
-            locations[:, b] = (heads[:, b] - head) @ turn
-            continue
-        chain = _chain(skeleton, steps, bone, order[parent])
-        # The first bone below the body feels its scale; the ones after it only its mirroring.
-        spot = chain[0][:3, 3] * scales[:, parent]
-        turn = chain[0][:3, :3]
-        for local in chain[1:]:
-            spot = spot + (turn @ local[:3, 3]) * signs[:, parent]
-            turn = turn @ local[:3, :3]
-        shift = anchors[:, b] - spot
-        safe = np.where(np.abs(scales[:, parent]) > 1e-9, scales[:, parent], 1.0)
-        shift = shift / (safe if len(chain) == 1 else signs[:, parent])
-        locations[:, b] = shift @ turn
-        out[:, b] = scales[:, b] * signs[:, parent]
-    locations[:, skeleton.connected[order]] = 0.0
-    return locations, out
+# The group of riders that are keyed, but not shown on the rig: they have their own keys there.
+UNSHOWN = "Heft riders"
+# A parent scaled to less than this moves nothing below it.
+NO_SCALE = 1e-9
 
 
-def _chain(skeleton: Skeleton, steps: np.ndarray, bone: int, ancestor: int) -> list[np.ndarray]:
-    """Rest matrices from the ancestor down to the bone, each relative to the one above."""
+@dataclass(frozen=True, eq=False)
+class Channels:
+    """What the result armature is keyed with: the bodies in the model's order, then the riders.
+
+    names, groups   (m,) bones, and the groups of their curves: a bone's own name, where it is shown
+    above           (m,) the nearest of them above each, -1 for none
+    links           (m,) rest matrices from there down to the bone, each relative to the one above
+    connected       (m,) the bone cannot move from its parent's tail
+    quats, heads, sizes   (frames, m, ...) the source in armature space; mirrored bones have negative sizes
+    rotations, locations, scales   (frames, m, ...) the source as channels
+    leads           by body below a rider: (frames, 4) what turns its joint's rotation into its channel
+    """
+
+    names: tuple[str, ...]
+    groups: tuple[str, ...]
+    above: np.ndarray
+    links: tuple[tuple[np.ndarray, ...], ...]
+    connected: np.ndarray
+    quats: np.ndarray
+    heads: np.ndarray
+    sizes: np.ndarray
+    rotations: np.ndarray
+    locations: np.ndarray
+    scales: np.ndarray
+    leads: dict[int, np.ndarray]
+
+    def turn(self, k: int, quats: np.ndarray) -> np.ndarray:
+        """(frames, 4) the channel that turns the k-th so in armature space, with what is above it as in the source."""
+        a = int(self.above[k])
+        over = rotations.multiply(self.quats[:, a], _turn_of(self.links[k])) if a >= 0 else _turn_of(self.links[k])
+        return rotations.multiply(rotations.conjugate(over), quats)
+
+    def location(self, k: int, heads: np.ndarray) -> np.ndarray:
+        """(frames, 3) the channel that puts the k-th's head there (frames, 3) in armature space; the same holds."""
+        a = int(self.above[k])
+        chain = self.links[k]
+        turn = np.linalg.multi_dot([link[:3, :3] for link in chain]) if len(chain) > 1 else chain[0][:3, :3]
+        if a < 0:
+            return (heads - _spot(chain, 1.0, 1.0)) @ turn
+        anchor = rotations.rotate(rotations.conjugate(self.quats[:, a]), heads - self.heads[:, a])
+        size = self.sizes[:, a]
+        sign = np.where(size[:, :1] < 0.0, -1.0, 1.0)
+        shift = anchor - _spot(chain, size, sign)
+        safe = np.where(np.abs(size) > NO_SCALE, size, 1.0)
+        return (shift / (safe if len(chain) == 1 else sign)) @ turn
+
+
+def _spot(chain: tuple[np.ndarray, ...], size, sign) -> np.ndarray:
+    """Where the chain's end is below a bone of that size: the first bone feels it, the ones after only a mirroring."""
+    spot, turn = chain[0][:3, 3] * size, chain[0][:3, :3]
+    for link in chain[1:]:
+        spot = spot + (turn @ link[:3, 3]) * sign
+        turn = turn @ link[:3, :3]
+    return spot
+
+
+def _turn_of(chain: tuple[np.ndarray, ...]) -> np.ndarray:
+    turn = np.eye(3)
+    for link in chain:
+        turn = turn @ link[:3, :3]
+    return rotations.from_matrix(rotations.split(turn)[0])
+
+
+def channels(rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray) -> Channels:
+    """The source as channels of the result armature; poses (frames, bones, 4, 4) of the whole rig."""
+    solved, hung = riders(rig, skeleton, order)
+    bones = [*order, *solved, *hung]
+    place = {bone: k for k, bone in enumerate(bones)}
+    above, links = zip(*(_upwards(skeleton, bone, place) for bone in bones), strict=True)
+    chosen = poses[:, bones].astype(np.float64)
+    turns, sizes = rotations.split(chosen[..., :3, :3])
+    names = tuple(skeleton.names[bone] for bone in bones)
+    out = Channels(
+        names=names,
+        groups=(*names[: len(order) + len(solved)], *[UNSHOWN] * len(hung)),
+        above=np.array(above),
+        links=links,
+        connected=skeleton.connected[bones],
+        quats=rotations.from_matrix(turns),
+        heads=chosen[..., :3, 3],
+        sizes=sizes,
+        rotations=np.empty((*sizes.shape[:2], 4)),
+        locations=np.zeros_like(sizes),
+        scales=sizes.copy(),
+        leads={},
+    )
+    for k in range(len(bones)):
+        out.rotations[:, k] = out.turn(k, out.quats[:, k])
+        if not out.connected[k]:
+            out.locations[:, k] = out.location(k, out.heads[:, k])
+        if above[k] >= 0:
+            out.scales[:, k] *= np.where(sizes[:, above[k], :1] < 0.0, -1.0, 1.0)
+    for b, parent in enumerate(model.parents):
+        if parent >= 0 and above[b] != parent:
+            within = rotations.multiply(rotations.conjugate(out.quats[:, parent]), out.quats[:, above[b]])
+            over = rotations.multiply(within, _turn_of(links[b]))
+            out.leads[b] = rotations.multiply(rotations.conjugate(over), model.rest_rotations[b])
+    return out
+
+
+def _upwards(skeleton: Skeleton, bone: int, place: dict[int, int]) -> tuple[int, tuple[np.ndarray, ...]]:
+    """The nearest keyed bone above, -1 for none, and the rest matrices from there down."""
     chain = []
-    while bone != ancestor:
-        chain.append(steps[bone])
-        bone = skeleton.parents[bone]
-    return chain[::-1]
+    while True:
+        parent = skeleton.parents[bone]
+        local = skeleton.rests[bone] if parent < 0 else np.linalg.inv(skeleton.rests[parent]) @ skeleton.rests[bone]
+        chain.append(local)
+        if parent < 0 or parent in place:
+            return place.get(parent, -1), tuple(chain[::-1])
+        bone = parent
+
+
+def riders(rig: bpy.types.Object, skeleton: Skeleton, order: list[int]) -> tuple[list[int], list[int]]:
+    """Ignored bones to be keyed: those that IK solves with a body, which are shown, and those that others hang on."""
+    bodies, index = set(order), {name: i for i, name in enumerate(skeleton.names)}
+    solved = set()
+    for bone, constraint in constraints.solvers_of(rig):
+        chain = [index[each.name] for each in constraints.solved_by(bone, constraint)]
+        if bodies.intersection(chain):
+            solved.update(i for i in chain if i not in bodies)
+    hung = set()
+    for bone in (*order, *solved):
+        while skeleton.connected[bone]:
+            bone = skeleton.parents[bone]
+            if bone in bodies or bone in solved:
+                break
+            hung.add(bone)
+    return sorted(solved), sorted(hung)
+
+
+def check_roots(rig: bpy.types.Object, reading: Reading) -> None:
+    """Refuse a root that should leave the bone it is connected to: Blender lets no constraint do that."""
+    if rig.heft.root == "ANIMATED":
+        return
+    for root in np.flatnonzero(reading.model.parents < 0):
+        if reading.channels.connected[root]:
+            one = reading.names[root]
+            other = rig.data.bones[one].parent.name
+            raise RigError(
+                f"Bone '{one}' is connected to the ignored bone '{other}' and cannot leave it: give '{other}' physics, "
+                f"disconnect '{one}' in Edit Mode, or set Root to Animated."
+            )
 
 
 def of_motion(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, n, 4) rotations and (frames, n, 3) locations of a simulated motion on the result armature."""
-    quats = motion.rotations.copy()
-    locations = reading.locations.copy()
+    """(frames, m, 4) rotations and (frames, m, 3) locations of a simulated motion on the result armature."""
+    own = reading.channels
+    quats, locations = own.rotations.copy(), own.locations.copy()
+    quats[:, : len(reading.names)] = motion.rotations
+    for body, lead in own.leads.items():
+        quats[:, body] = rotations.multiply(lead, motion.rotations[:, body])
     roots = np.flatnonzero(reading.model.parents < 0)
     world = rotations.multiply(reading.model.rest_rotations[None, roots], motion.rotations[:, roots])
-    rest = rotations.from_matrix(rotations.split(reading.rests[roots, :3, :3])[0])
-    quats[:, roots] = rotations.multiply(rotations.conjugate(rest)[None], reading.placement.rotations_to_rig(world))
+    turned = reading.placement.rotations_to_rig(world)
     heads = reading.placement.points_to_rig(motion.positions[:, roots])
-    shifts = heads - reading.rests[roots][None, :, :3, 3]
-    locations[:, roots] = np.einsum("fni,nij->fnj", shifts, reading.rests[roots, :3, :3])
-    locations[:, reading.connected] = 0.0
+    for r, root in enumerate(roots):
+        quats[:, root] = own.turn(root, turned[:, r])
+        if not own.connected[root]:
+            locations[:, root] = own.location(root, heads[:, r])
     return rotations.continuous(quats), locations

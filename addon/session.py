@@ -24,6 +24,7 @@ from . import (
     physical_keys,
     properties,
     reader,
+    result_pose,
     sampling,
     scenery,
     settings,
@@ -166,6 +167,8 @@ def simulate_steps(
     cached, way = yield from intake.sample_group(group, scene, frames)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     readings = [intake.read(each, scene, cached[each], meters, store.is_solid(group)) for each in group.rigs]
+    for each, reading in zip(group.rigs, readings, strict=True):
+        result_pose.check_roots(each, reading)
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
     tracks = [

@@ -116,17 +116,18 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     action = result.animation_data.action
     bag = actions.ensure_bag(action, actions.slot_of(result))
     table = actions.curve_table(bag)
+    if not only_moved:
+        _drop_misplaced(bag, table, reading)
     quats, locations = result_pose.of_motion(reading, motion)
     if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
         raise RigError("The result holds numbers that are not finite: nothing was written.")
-    bodies = np.arange(len(reading.names))
-    roots = np.flatnonzero(reading.model.parents < 0)
+    every = np.arange(len(reading.channels.names))
     noise = LOCATION_NOISE * reading.height
-    wanted = _write_channels(bag, table, reading, bodies, "rotation_quaternion", quats, actions.SAME, None)
-    moving = roots if only_moved else bodies
+    wanted = _write_channels(bag, table, reading, every, "rotation_quaternion", quats, actions.SAME, None)
+    moving = np.flatnonzero(reading.model.parents < 0) if only_moved else every
     wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0)
     if not only_moved:
-        wanted |= _write_channels(bag, table, reading, bodies, "scale", reading.scales, SCALE_NOISE, 1.0)
+        wanted |= _write_channels(bag, table, reading, every, "scale", reading.channels.scales, SCALE_NOISE, 1.0)
         for key, curve in table.items():
             if key not in wanted:
                 bag.fcurves.remove(curve)
@@ -135,8 +136,24 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
-def _write_channels(bag, table, reading, bodies, suffix, values, noise, default) -> set[tuple[str, int]]:
-    """Write one vector channel of many bodies; the curves written.
+def _bone_path(name: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def _drop_misplaced(bag, table: dict, reading: reader.Reading) -> None:
+    """A rider that became a body, or a body that now only rides, gets new curves in its new group."""
+    groups = {
+        _bone_path(name): group for name, group in zip(reading.channels.names, reading.channels.groups, strict=True)
+    }
+    for key, curve in list(table.items()):
+        group = groups.get(key[0].rpartition(".")[0])
+        if curve.group is None or (group is not None and curve.group.name != group):
+            bag.fcurves.remove(curve)
+            del table[key]
+
+
+def _write_channels(bag, table, reading, chosen, suffix, values, noise, default) -> set[tuple[str, int]]:
+    """Write one vector channel of many bones; the curves written.
 
     A component that stays within the noise gets one key, and a channel that never
     leaves its default no curve at all.
@@ -150,13 +167,13 @@ def _write_channels(bag, table, reading, bodies, suffix, values, noise, default)
     co[..., 0] = reading.frames
     co[..., 1] = values.transpose(1, 2, 0)
     written = set()
-    for b in bodies:
+    for b in chosen:
         if idle[b]:
             continue
-        name = reading.names[b]
-        path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{suffix}'
+        name = reading.channels.names[b]
+        path = f"{_bone_path(name)}.{suffix}"
         for i in range(values.shape[2]):
-            curve = actions.ensure_curve(bag, table, path, i, name)
+            curve = actions.ensure_curve(bag, table, path, i, reading.channels.groups[b])
             if actions.move_keys(curve, co[b, i, :1] if calm[b, i] else co[b, i]):
                 curve.lock = True
             written.add((path, i))

@@ -1,20 +1,24 @@
 """Every real rig there is to try: recordings, skinned models and Rigify's eight animals, moving.
 
-Owns how each is brought into an empty file and moved. Must not know physics or limits.
+Owns how each is brought into an empty file and moved, and how far its result is from its source.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import addon_utils
 import bpy
+import numpy as np
 
 import rigs
 
+# How far a result may be from its source: parts of the rig's height, and degrees.
+OFFSET, ANGLE = 1e-4, 0.05
 METARIGS = ("basic_human", "human", "basic_quadruped", "cat", "horse", "wolf", "bird", "shark")
 RIGIFY_FRAMES = 40
 # Rigify's controls that walk, and those that only turn; what is not named here is left at rest.
@@ -130,3 +134,22 @@ def _slot_for(action: bpy.types.Action, rig: bpy.types.Object):
     if not hasattr(action, "slots"):
         return None
     return next((slot for slot in action.slots if slot.target_id_type in {rig.id_type, "UNSPECIFIED"}), None)
+
+
+def identity(rig: bpy.types.Object, ignoring: bool) -> tuple[float, float, str]:
+    """Largest offset (parts of the height) and angle [degrees] of any bone on any frame, as Blender evaluates source
+    and result, and where; `ignoring`: with a third of the bodies, drawn by lot, ignored."""
+    frames = rigs.scene_frames()
+    source = rigs.poses(rig, frames)
+    bpy.ops.heft.add()
+    rig.heft.heaviness = 0.0
+    if ignoring:
+        bodies = [bone for bone in rig.pose.bones if bone.heft.behaviour != "IGNORED"]
+        for bone in random.Random(1).sample(bodies, len(bodies) // 3):
+            bone.heft.behaviour = "IGNORED"
+    assert bpy.ops.heft.simulate() == {"FINISHED"}
+    shown = rigs.poses(rig, frames)
+    offsets = np.linalg.norm(source[..., :3, 3] - shown[..., :3, 3], axis=-1) / rigs.height(rig)
+    angles = np.degrees(rigs.angles(source[..., :3, :3], shown[..., :3, :3]))
+    frame, bone = np.unravel_index(int(np.argmax(offsets / OFFSET + angles / ANGLE)), offsets.shape)
+    return float(offsets.max()), float(angles.max()), f"'{rig.pose.bones[bone].name}' at {frames[frame]}"

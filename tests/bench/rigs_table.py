@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -19,30 +18,34 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bpy
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "addon")]
 
-# Parts of the rig's height, and degrees.
-OFFSET, ANGLE = 1e-4, 0.05
+import menagerie  # noqa: E402
+import rigs  # noqa: E402
+from menagerie import ANGLE, OFFSET  # noqa: E402
+
 COLUMNS = ("rig", "bones", "bodies", "roles", "height m", "mass kg", "shots", "frames", "offset", "angle °", "s")
 MARK = "heft row: "
 
 
 def measure(name: str, folder: Path) -> dict:
     """One rig's row."""
-    import bpy
-
-    import menagerie
     from sample_scenes import stage
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     stage.load_addon()
+    rigs.post()
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()  # whatever has to be compiled or loaded is now
     menagerie.open_rig(name, folder)
     started = time.perf_counter()
     row = {"rig": name, "shots": 0, "frames": 0, "offset": 0.0, "angle": 0.0, "where": ""}
     for rig, action in menagerie.shots():
         for ignoring in (False, True):
-            offset, angle, where = identity(rig, ignoring)
+            offset, angle, where = menagerie.identity(rig, ignoring)
             worse = offset / OFFSET + angle / ANGLE > row["offset"] / OFFSET + row["angle"] / ANGLE
             if worse:
                 row["where"] = f"{rig.name} {action} {where}{' (some ignored)' if ignoring else ''}"
@@ -57,8 +60,6 @@ def measure(name: str, folder: Path) -> dict:
 
 def about(rig) -> dict:
     """What Add Physics makes of a rig."""
-    import bpy
-
     from heft.addon import session
 
     reading = session.last_shown(rig).reading
@@ -79,31 +80,6 @@ def roles_found(rig, names: list[str]) -> int:
     from heft.addon import roles
 
     return sum(roles.of_name(name) is not None for name in names)
-
-
-def identity(rig, ignoring: bool) -> tuple[float, float, str]:
-    """Largest offset (of the height) and angle [degrees] of any bone on any frame, and where."""
-    import bpy
-    import numpy as np
-
-    import rigs
-
-    frames = rigs.scene_frames()
-    source = rigs.poses(rig, frames)
-    bpy.ops.heft.add()
-    rig.heft.heaviness = 0.0
-    if ignoring:
-        draw = random.Random(1)
-        bodies = [bone for bone in rig.pose.bones if bone.heft.behaviour != "IGNORED"]
-        for bone in draw.sample(bodies, len(bodies) // 3):
-            bone.heft.behaviour = "IGNORED"
-    assert bpy.ops.heft.simulate() == {"FINISHED"}, "refused"
-    shown = rigs.poses(rig, frames)
-    tall = rigs.height(rig)
-    offsets = np.linalg.norm(source[..., :3, 3] - shown[..., :3, 3], axis=-1) / tall
-    angles = np.degrees(rigs.angles(source[..., :3, :3], shown[..., :3, :3]))
-    frame, bone = np.unravel_index(int(np.argmax(offsets / OFFSET + angles / ANGLE)), offsets.shape)
-    return float(offsets.max()), float(angles.max()), f"'{rig.pose.bones[bone].name}' at {frames[frame]}"
 
 
 def in_another_process(name: str) -> dict:
@@ -141,10 +117,6 @@ def main() -> int:
     if asked.one:
         print(f"\n{MARK}{json.dumps(measure(asked.one, asked.folder))}", flush=True)
         os._exit(0)  # Blender as a module may crash or wait for ever on leaving Python
-    import bpy
-
-    import menagerie
-
     names = [name for name in menagerie.names() if not asked.chosen or any(part in name for part in asked.chosen)]
     lines = [f"## Blender {bpy.app.version_string}", "", "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     print("\n".join(lines), flush=True)
