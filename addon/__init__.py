@@ -7,12 +7,25 @@ from __future__ import annotations
 
 import bpy
 
-from . import cli, handlers, keymap, operators, operators_lists, operators_on_time, overlay, panel, properties, warmup
+from . import (
+    cli,
+    handlers,
+    keymap,
+    operators,
+    operators_lists,
+    operators_motion,
+    operators_on_time,
+    overlay,
+    panel,
+    properties,
+    warmup,
+)
 
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
     *operators_lists.CLASSES,
+    *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
     *panel.CLASSES,
 )

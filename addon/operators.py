@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, live, misses, session, shot, showing, store, warmup
+from . import baker, live, mending, misses, session, shot, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -69,6 +69,7 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         with live.paused():
             session.add(rig)
+            rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
         return {"FINISHED"}
 
 
@@ -101,7 +102,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
 
     def _tell(self, context) -> None:
         rig = active_rig(context)
-        for warning in (*rig.heft.message.splitlines(), misses.sentence(rig)):
+        for warning in (*mending.warnings(rig), *rig.heft.message.splitlines(), misses.sentence(rig)):
             if warning:
                 self.report({"WARNING"}, warning)
         if rig.heft.undisturbed:

@@ -289,7 +289,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         if leader != rig:
             text = f"Metres, gravity, wind, range and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
-        for name in ("total_mass", "meters_per_unit", "gravity", "range"):
+        for name in ("total_mass", "meters_per_unit", "gravity", "bad_frames", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")
@@ -341,9 +341,21 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
     if not SHORTEST <= tall <= TALLEST:
         box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
+    if rig.heft.flaws:
+        draw_flaws(layout, rig, context)
     for text in (warmup.problem(), rig.heft.message):
         if text:
             note(layout, context, text)
+
+
+def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """Where the source breaks, and the ways to read those frames."""
+    kept = rig.heft.bad_frames == "KEEP"
+    box = note(layout, context, rig.heft.flaws, "ERROR" if kept else "INFO")
+    row = box.row(align=True)
+    for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
+        way = item.identifier
+        row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
-from . import bodies, limits, result_pose, rotations, shot, skin, solids, steps, units
+from . import bodies, flaws, limits, mending, result_pose, rotations, shot, skin, solids, steps, units
 from .errors import RigError
 from .sampling import Samples
 from .units import Placement
@@ -37,6 +37,8 @@ class Reading:
     channels     the source on the result armature
     height       the rig's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
+    flaws        where the source breaks
+    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
     """
 
     model: Model
@@ -48,6 +50,8 @@ class Reading:
     channels: result_pose.Channels
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
+    flaws: flaws.Flaws
+    bad_frames: str
 
     def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
@@ -131,13 +135,25 @@ def read(
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
-    quats = rotations.from_matrix(rotations.split(samples.poses[:, order][..., :3, :3])[0])
-    heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
-    anchors = _anchors(model, quats, heads)
-    joints = _joints(model, placement, quats)
-    model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
-    motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
+    height = bodies.rig_size(skeleton.rests[:, :3, 3], tails)
+    fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
+    stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
+    quats, heads = _placed(samples, order)
+    joints = _joints(model, placement, quats)
+    found = flaws.find(
+        joints, placement.points_to_world(heads), model.parents, stepped, fps, height * placement.sizes[0]
+    )
+    if found.jumps:
+        samples, cuts = mending.mended(rig.heft.bad_frames, found, skeleton, order, model, samples)
+        stepped |= cuts
+        quats, heads = _placed(samples, order)
+        joints = _joints(model, placement, quats)
+    model = with_joints(model, [rig.pose.bones[bone] for bone in order], joints)
+    positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
+    roots = np.flatnonzero(model.parents < 0)
+    positions[:, roots] = placement.points_to_world(heads[:, roots])
+    motion = Motion.build(model, fps, joints, positions, stepped, frame_start=int(samples.frames[0]))
     return Reading(
         model=model,
         motion=motion,
@@ -146,8 +162,10 @@ def read(
         placement=placement,
         rests=skeleton.rests[order],
         channels=result_pose.channels(rig, model, skeleton, order, samples.poses),
-        height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
+        height=height,
         spots=_spots(skeleton, placement.sizes[0]),
+        flaws=found,
+        bad_frames=rig.heft.bad_frames,
     )
 
 
@@ -269,6 +287,12 @@ def _check_finite(samples: Samples, order: list[int]) -> None:
         )
 
 
+def _placed(samples: Samples, order: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, n, 4) rotations and (frames, n, 3) heads of the bodies in armature space."""
+    poses = samples.poses[:, order].astype(np.float64)
+    return rotations.from_matrix(rotations.split(poses[..., :3, :3])[0]), poses[..., :3, 3]
+
+
 def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """(frames, n, 3) heads in the parent body's frame [armature units]; roots keep armature space."""
     anchors = heads.copy()
@@ -292,9 +316,8 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
     """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
     order = [samples.names.index(name) for name in reading.names]
     _check_finite(samples, order)
-    poses = samples.poses[:, order].astype(np.float64)
-    quats = rotations.from_matrix(rotations.split(poses[..., :3, :3])[0])
-    return _joints(reading.model, placement, quats), placement.points_to_world(poses[..., :3, 3])
+    quats, heads = _placed(samples, order)
+    return _joints(reading.model, placement, quats), placement.points_to_world(heads)
 
 
 def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarray) -> Model:
@@ -317,21 +340,6 @@ def with_joints(model: Model, bones: list[bpy.types.PoseBone], joints: np.ndarra
         if bone.heft.use_limits:
             bounds[b, :3] = limits.ball(bone)
     return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds)
-
-
-def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:
-    """Joint rotations and anchors as the engine wants them."""
-    roots = np.flatnonzero(model.parents < 0)
-    positions = anchors * placement.sizes[:, None, None]
-    positions[:, roots] = placement.points_to_world(heads[:, roots])
-    return Motion.build(
-        model,
-        units.frames_per_second(scene.render.fps, scene.render.fps_base),
-        joints,
-        positions,
-        stepped_flags(rig, model, skeleton, order, samples.frames),
-        frame_start=int(samples.frames[0]),
-    )
 
 
 def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:

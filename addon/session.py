@@ -19,6 +19,7 @@ from . import (
     baker,
     intake,
     live,
+    mending,
     misses,
     objects,
     physical_keys,
@@ -222,6 +223,7 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
+        each.heft.flaws = "\n".join(mending.sentences(reading))
         each.heft.message = "\n".join((*result.warnings, *physical_keys.notes(each, reading), *shot.left_out(each)))
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)

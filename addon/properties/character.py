@@ -42,6 +42,11 @@ RANGES = (
     ("ACTION", "Action", "From the first to the last key of the source action", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
+BAD_FRAMES = (
+    ("KEEP", "Keep", "They are read as they are; a root that jumps is put there, not thrown", 0),
+    ("SMOOTH", "Smooth", "They are replaced by a smooth way between the good frames beside them", 1),
+    ("SKIP", "Skip", "The pose before them is held until the next good frame", 2),
+)
 SHOWN = (
     ("SOURCE", "Source", "The rig moves as it is keyed", 0),
     ("RESULT", "Result", "The rig moves as it was simulated", 1),
@@ -207,6 +212,16 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     frame_end: IntProperty(
         name="End", description="Last frame of a Custom range", default=250, override=OVERRIDABLE, update=changed
     )
+    bad_frames: EnumProperty(
+        name="Bad Frames",
+        description="How frames are read on which a recording jumps: a root that leaps, a joint that flips, a rest "
+        "pose before the motion. The source's keys stay as they are",
+        items=BAD_FRAMES,
+        default="KEEP",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     meters_per_unit: FloatProperty(
         name="Metres per Unit",
         description="How many metres one unit of the scene means for this rig; a rig drawn in centimetres takes 0.01",
@@ -360,6 +375,7 @@ class HeftArmature(OnTimeSettings, bpy.types.PropertyGroup):
     result_start: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    flaws: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     baked: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
