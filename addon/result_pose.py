@@ -3,9 +3,10 @@
 Owns the way from bodies back to bones that inherit no scale. Must not know how results are shown.
 
 Bones that are no bodies rest there relative to their parents, but for riders: those that a
-connected body hangs on (it has no location of its own), and those that IK solves together with
-a body (it is muted while the result shows). A rider keeps the pose it has on the body that
-carries it, or in armature space where nothing does.
+connected body hangs on (it has no location of its own), those that IK solves together with a
+body (it is muted while the result shows), and those that hang on a sheared bone (no bone can be
+posed so: heads and the way bones point stay, and what would inherit the shear has to be told). A
+rider keeps the pose it has on the body that carries it, or in armature space where nothing does.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 # The group of riders that are keyed, but not shown on the rig: they have their own keys there.
 UNSHOWN = "Heft riders"
-# A parent scaled to less than this moves nothing below it.
-NO_SCALE = 1e-9
+# A bone scaled to less than this is shown so: Blender cannot tell which way it points, if it has no length at all.
+NO_SCALE = 1e-5
+# The cosine between two axes from which on a bone counts as sheared; what is seen of it from which on it is told.
+SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +75,7 @@ class Channels:
         size = self.sizes[:, a]
         sign = np.where(size[:, :1] < 0.0, -1.0, 1.0)
         shift = anchor - _spot(chain, size, sign)
-        safe = np.where(np.abs(size) > NO_SCALE, size, 1.0)
-        return (shift / (safe if len(chain) == 1 else sign)) @ turn
+        return (shift / (size if len(chain) == 1 else sign)) @ turn
 
 
 def _spot(chain: tuple[np.ndarray, ...], size, sign) -> np.ndarray:
@@ -94,16 +96,17 @@ def _turn_of(chain: tuple[np.ndarray, ...]) -> np.ndarray:
 
 def channels(rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray) -> Channels:
     """The source as channels of the result armature; poses (frames, bones, 4, 4) of the whole rig."""
-    solved, hung = riders(rig, skeleton, order)
-    bones = [*order, *solved, *hung]
+    shown, hung = riders(rig, skeleton, order, shears(poses))
+    bones = [*order, *shown, *hung]
     place = {bone: k for k, bone in enumerate(bones)}
     above, links = zip(*(_upwards(skeleton, bone, place) for bone in bones), strict=True)
     chosen = poses[:, bones].astype(np.float64)
     turns, sizes = rotations.split(chosen[..., :3, :3])
+    sizes = np.where(np.abs(sizes) < NO_SCALE, np.where(sizes[..., :1] < 0.0, -NO_SCALE, NO_SCALE), sizes)
     names = tuple(skeleton.names[bone] for bone in bones)
     out = Channels(
         names=names,
-        groups=(*names[: len(order) + len(solved)], *[UNSHOWN] * len(hung)),
+        groups=(*names[: len(order) + len(shown)], *[_unshown(skeleton)] * len(hung)),
         above=np.array(above),
         links=links,
         connected=skeleton.connected[bones],
@@ -129,6 +132,14 @@ def channels(rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: lis
     return out
 
 
+def _unshown(skeleton: Skeleton) -> str:
+    """A group's name that no bone has."""
+    name = UNSHOWN
+    while name in skeleton.names:
+        name += "_"
+    return name
+
+
 def _upwards(skeleton: Skeleton, bone: int, place: dict[int, int]) -> tuple[int, tuple[np.ndarray, ...]]:
     """The nearest keyed bone above, -1 for none, and the rest matrices from there down."""
     chain = []
@@ -141,22 +152,35 @@ def _upwards(skeleton: Skeleton, bone: int, place: dict[int, int]) -> tuple[int,
         bone = parent
 
 
-def riders(rig: bpy.types.Object, skeleton: Skeleton, order: list[int]) -> tuple[list[int], list[int]]:
-    """Ignored bones to be keyed: those that IK solves with a body, which are shown, and those that others hang on."""
+def shears(poses: np.ndarray) -> np.ndarray:
+    """(frames, bones) how far bones (frames, bones, 4, 4) are sheared: the largest cosine between two of their axes."""
+    x, y, z = np.moveaxis(poses[..., :3, :3].astype(np.float64), -1, 0)
+    long = [np.maximum(np.linalg.norm(axis, axis=-1), 1e-12) for axis in (x, y, z)]
+    pairs = ((x, y, long[0] * long[1]), (y, z, long[1] * long[2]), (z, x, long[2] * long[0]))
+    return np.max([np.abs((a * b).sum(axis=-1)) / size for a, b, size in pairs], axis=0)
+
+
+def riders(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], shear: np.ndarray):
+    """Ignored bones to be keyed: those to be shown too (IK solves them with a body, or they hang on a sheared bone),
+    and those that connected ones hang on. `shear`: (frames, bones) of the source."""
     bodies, index = set(order), {name: i for i, name in enumerate(skeleton.names)}
-    solved = set()
+    shown = set()
     for bone, constraint in constraints.solvers_of(rig):
         chain = [index[each.name] for each in constraints.solved_by(bone, constraint)]
         if bodies.intersection(chain):
-            solved.update(i for i in chain if i not in bodies)
+            shown.update(i for i in chain if i not in bodies)
+    sheared = shear.max(axis=0) > SHEARED
+    for bone, parent in enumerate(skeleton.parents):  # parents come first
+        if parent >= 0 and bone not in bodies and sheared[parent] and (parent in bodies or parent in shown):
+            shown.add(bone)
     hung = set()
-    for bone in (*order, *solved):
+    for bone in (*order, *shown):
         while skeleton.connected[bone]:
             bone = skeleton.parents[bone]
-            if bone in bodies or bone in solved:
+            if bone in bodies or bone in shown:
                 break
             hung.add(bone)
-    return sorted(solved), sorted(hung)
+    return sorted(shown), sorted(hung)
 
 
 def check_roots(rig: bpy.types.Object, reading: Reading) -> None:

@@ -119,8 +119,7 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     if not only_moved:
         _drop_misplaced(bag, table, reading)
     quats, locations = result_pose.of_motion(reading, motion)
-    if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
-        raise RigError("The result holds numbers that are not finite: nothing was written.")
+    quats, locations = _as_keys(reading, quats), _as_keys(reading, locations)
     every = np.arange(len(reading.channels.names))
     noise = LOCATION_NOISE * reading.height
     wanted = _write_channels(bag, table, reading, every, "rotation_quaternion", quats, actions.SAME, None)
@@ -134,6 +133,20 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
         rest_unkeyed(result)
     action.update_tag()
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+
+def _as_keys(reading: reader.Reading, values: np.ndarray) -> np.ndarray:
+    """The values (frames, m, ...) as keys hold them; refused where one is no number, or too large to be a key."""
+    with np.errstate(over="ignore"):
+        keys = values.astype(np.float32)
+    bad = ~np.isfinite(keys).all(axis=2)
+    if bad.any():
+        frame, k = np.argwhere(bad)[0]
+        raise RigError(
+            f"The result of bone '{reading.channels.names[k]}' is not finite at frame {reading.frames[frame]}, "
+            "so nothing was written: raise Steps per Second, or look for a key or a scale there that is far too large."
+        )
+    return keys
 
 
 def _bone_path(name: str) -> str:
@@ -158,7 +171,7 @@ def _write_channels(bag, table, reading, chosen, suffix, values, noise, default)
     A component that stays within the noise gets one key, and a channel that never
     leaves its default no curve at all.
     """
-    values = values.astype(np.float32)
+    values = values.astype(np.float32, copy=False)
     calm = values.max(axis=0) - values.min(axis=0) <= noise
     idle = np.zeros(values.shape[1], dtype=bool)
     if default is not None:
