@@ -350,8 +350,9 @@ def _check_identity(rig: bpy.types.Object, source: np.ndarray, shown: np.ndarray
     if (np.abs(np.linalg.det(source[..., :3, :3])) < FLAT * np.maximum(columns.prod(axis=-1), 1e-9)).any():
         return  # flattened to nothing: what is left says not where its bones point
     with np.errstate(all="ignore"):
-        far = np.abs(source[..., :3, 3]).max() + np.abs(np.linalg.inv(np.array(rig.matrix_world))[:3, 3]).max()
-        slack = OFFSET + ROUNDING * far / tall
+        world = np.array(rig.matrix_world)
+        far = np.abs(source[..., :3, 3]).max() + np.abs(np.linalg.inv(world)[:3, 3]).max()
+        slack = OFFSET + ROUNDING * far / tall * np.linalg.cond(world[:3, :3])
         offset = np.linalg.norm(source[..., :3, 3] - shown[..., :3, 3], axis=-1) / tall
         y = [poses[..., :3, 1] for poses in (source, shown)]
         long = [np.linalg.norm(each, axis=-1) for each in y]
