@@ -43,6 +43,7 @@ class Channels:
     quats, heads, sizes   (frames, m, ...) the source in armature space; mirrored bones have negative sizes
     rotations, locations, scales   (frames, m, ...) the source as channels
     leads           by body below a rider: (frames, 4) what turns its joint's rotation into its channel
+    sheared         bodies whose shear is seen, the worst first: name and index of its worst frame
     """
 
     names: tuple[str, ...]
@@ -57,6 +58,7 @@ class Channels:
     locations: np.ndarray
     scales: np.ndarray
     leads: dict[int, np.ndarray]
+    sheared: tuple[tuple[str, int], ...]
 
     def turn(self, k: int, quats: np.ndarray) -> np.ndarray:
         """(frames, 4) the channel that turns the k-th so in armature space, with what is above it as in the source."""
@@ -96,7 +98,8 @@ def _turn_of(chain: tuple[np.ndarray, ...]) -> np.ndarray:
 
 def channels(rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray) -> Channels:
     """The source as channels of the result armature; poses (frames, bones, 4, 4) of the whole rig."""
-    shown, hung = riders(rig, skeleton, order, shears(poses))
+    shear = shears(poses)
+    shown, hung = riders(rig, skeleton, order, shear)
     bones = [*order, *shown, *hung]
     place = {bone: k for k, bone in enumerate(bones)}
     above, links = zip(*(_upwards(skeleton, bone, place) for bone in bones), strict=True)
@@ -117,6 +120,7 @@ def channels(rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: lis
         locations=np.zeros_like(sizes),
         scales=sizes.copy(),
         leads={},
+        sheared=_sheared(skeleton, order, shear),
     )
     for k in range(len(bones)):
         out.rotations[:, k] = out.turn(k, out.quats[:, k])
@@ -158,6 +162,25 @@ def shears(poses: np.ndarray) -> np.ndarray:
     long = [np.maximum(np.linalg.norm(axis, axis=-1), 1e-12) for axis in (x, y, z)]
     pairs = ((x, y, long[0] * long[1]), (y, z, long[1] * long[2]), (z, x, long[2] * long[0]))
     return np.max([np.abs((a * b).sum(axis=-1)) / size for a, b, size in pairs], axis=0)
+
+
+def _sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> tuple[tuple[str, int], ...]:
+    seen = [bone for bone in order if shear[:, bone].max() > SHEAR_SEEN]
+    seen.sort(key=lambda bone: -shear[:, bone].max())
+    return tuple((skeleton.names[bone], int(shear[:, bone].argmax())) for bone in seen)
+
+
+def notes(reading: Reading) -> list[str]:
+    """A sentence on bodies that the result cannot show as they are."""
+    sheared = reading.channels.sheared
+    if not sheared:
+        return []
+    name, frame = sheared[0]
+    more = f" So are {len(sheared) - 1} more." if len(sheared) > 1 else ""
+    return [
+        f"Bone '{name}' is sheared at frame {reading.frames[frame]} by a bone above it that is scaled unevenly: "
+        f"the result shows it without. Set its Inherit Scale to Aligned, or scale evenly.{more}"
+    ]
 
 
 def riders(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], shear: np.ndarray):

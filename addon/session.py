@@ -224,7 +224,8 @@ def _finish(group: shot.Members, scene, cached: dict, readings, results, tracks:
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
         each.heft.flaws = "\n".join(mending.sentences(reading))
-        each.heft.message = "\n".join((*result.warnings, *physical_keys.notes(each, reading), *shot.left_out(each)))
+        notes = (*physical_keys.notes(each, reading), *result_pose.notes(reading), *shot.left_out(each))
+        each.heft.message = "\n".join((*result.warnings, *notes))
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)

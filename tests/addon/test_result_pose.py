@@ -106,3 +106,62 @@ def test_a_free_root_beside_an_ignored_bone_falls(empty):
     heads = rigs.poses(rig, rigs.scene_frames())[:, :, 2, 3]
     assert heads[-1, 0] == heads[0, 0]
     assert np.allclose(heads[-1, 1:] - heads[0, 1:], -0.5 * 9.81 * 0.5**2, atol=1e-3), "it falls g t² / 2"
+
+
+def heads_and_ways(a: np.ndarray, b: np.ndarray, tall: float) -> tuple[float, float]:
+    """Largest head offset (of the height) and largest angle [degrees] between the bones' own directions."""
+    ways = [poses[..., :3, 1] / np.linalg.norm(poses[..., :3, 1], axis=-1, keepdims=True) for poses in (a, b)]
+    chord = np.linalg.norm(ways[0] - ways[1], axis=-1).max()
+    return np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1).max() / tall, float(np.degrees(chord))
+
+
+@pytest.mark.parametrize("connected", [True, False])
+@pytest.mark.parametrize("ignored", [(), (2,), (2, 3), (4,), (3, 5)])
+def test_bones_below_an_unevenly_scaled_one_stay_where_they_are(empty, connected, ignored):
+    """They are sheared, and no result armature can be posed so: heads and directions stay, and it is said."""
+    rig = rigs.chain(7, connected)
+    rigs.wave(rig)
+    rig.pose.bones[1].scale = (1.0, 1.7, 0.6)
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.add()
+    ignore(rig, *ignored)
+    assert bpy.ops.heft.simulate() == {"FINISHED"}
+    offset, angle = heads_and_ways(source, rigs.poses(rig, rigs.scene_frames()), rigs.height(rig))
+    print(f"{offset:.1e} of the height, {angle:.4f} deg")
+    assert offset < OFFSET and angle < ANGLE
+    assert "is sheared at frame" in rig.heft.message and "Inherit Scale to Aligned" in rig.heft.message
+
+
+def test_even_scale_and_unusual_inheritance_shear_nothing(empty):
+    rig = rigs.chain(7, connected=False)
+    for bone, kind in zip(
+        rig.data.bones, ("FULL", "NONE", "AVERAGE", "ALIGNED", "FIX_SHEAR", "FULL", "NONE"), strict=True
+    ):
+        bone.inherit_scale = kind
+        bone.use_inherit_rotation = kind != "AVERAGE"
+    rigs.wave(rig)
+    rig.pose.bones[0].scale = (1.4, 1.4, 1.4)
+    rig.pose.bones[3].scale = (-1.0, -1.0, -1.0)
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.add()
+    ignore(rig, 1, 4)
+    simulated(rig, source)
+    assert rig.heft.message == ""
+
+
+def test_several_roots_of_tiny_and_huge_bones(empty):
+    """Rolled, far apart in size, each with a chain of its own."""
+    rig = rigs.post(1)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for k, long in enumerate((1e-4, 1e-2, 1.0, 30.0)):
+        above = None
+        for i in range(3):
+            bone = bones.new(f"root {k} {i}")
+            bone.head, bone.tail, bone.roll = (k, i * long, 0.0), (k, (i + 1) * long, 0.2 * long), 1.3 * k - i
+            bone.parent, above = above, bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rigs.wave(rig)
+    source = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.add()
+    simulated(rig, source)
