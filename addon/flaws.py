@@ -30,7 +30,7 @@ EDGE_SPEED, EDGE_TURN, EDGE_AROUND, EDGE_JOINTS = 12.0, 0.5, 15.0, 3
 LOOK, STRAY, END, SMOOTHED = 0.05, 0.1, 0.25, 0.04
 # Fewer frames than these have no "around".
 LEAST_FRAMES = 6
-# Joints named in a sentence.
+# Bones named each by a sentence.
 NAMED = 3
 
 
@@ -67,12 +67,14 @@ def find(joints: np.ndarray, places: np.ndarray, parents: np.ndarray, stepped: n
     turns = rotations.angle_between(joints[:-1], joints[1:])
     roots = parents < 0
     ways = np.where(roots, np.linalg.norm(np.diff(places, axis=0), axis=2), 0.0)
-    around_turn, around_way = (_around(steps, max(3, round(LOOK * fps))) for steps in (turns, ways))
-    flips = (turns > max(JOINT_TURN, JOINT_SPEED / fps)) & (turns > AROUND * around_turn)
-    flips |= _spikes(joints, turns) & (turns > AROUND * around_turn)
-    leaps = (ways > ROOT_SPEED * tall / fps) & (ways > AROUND * around_way)
+    reach = max(3, round(LOOK * fps))
+    flips = (turns > max(JOINT_TURN, JOINT_SPEED / fps)) | _spikes(joints, turns)
+    leaps = ways > ROOT_SPEED * tall / fps
+    flips &= turns > AROUND * _around(turns, flips, reach)
+    leaps &= ways > AROUND * _around(ways, leaps, reach)
     for edge in (0, frames - 2):
-        left = (turns[edge] > max(EDGE_TURN, EDGE_SPEED / fps)) & (turns[edge] > EDGE_AROUND * around_turn[edge])
+        left = turns[edge] > max(EDGE_TURN, EDGE_SPEED / fps)
+        left &= turns[edge] > EDGE_AROUND * _beside(turns, edge, reach)
         if left.sum() >= EDGE_JOINTS:
             flips[edge] |= left
     found = (flips | leaps) & ~stepped[1:]
@@ -94,22 +96,25 @@ def _spikes(joints: np.ndarray, turns: np.ndarray) -> np.ndarray:
     return found
 
 
-def _around(steps: np.ndarray, reach: int) -> np.ndarray:
-    """(frames - 1, n) the median step on both sides of each, but for the ones next to it: a flip comes back."""
-    count = len(steps)
-    out = np.empty_like(steps)
-    offsets = np.array([k for k in range(-reach - 1, reach + 2) if abs(k) > 1])
-    for f in range(count):
-        beside = f + offsets
-        beside = beside[(beside >= 0) & (beside < count)]
-        out[f] = np.median(steps[beside], axis=0)
+def _around(steps: np.ndarray, wanted: np.ndarray, reach: int) -> np.ndarray:
+    """(frames - 1, n) the median step around each, where one of its frame is wanted; elsewhere nothing."""
+    out = np.zeros_like(steps)
+    for f in np.flatnonzero(wanted.any(axis=1)):
+        out[f] = _beside(steps, f, reach)
     return out
 
 
+def _beside(steps: np.ndarray, f: int, reach: int) -> np.ndarray:
+    """(n,) the median step on both sides of one, but for the ones next to it: a flip comes back."""
+    beside = f + np.array([k for k in range(-reach - 1, reach + 2) if abs(k) > 1])
+    return np.median(steps[beside[(beside >= 0) & (beside < len(steps))]], axis=0)
+
+
 def _ends(jumps: Sequence[Jump], roots: np.ndarray, frames: int, fps: float) -> tuple[int, int]:
-    """How many frames at both ends lie beyond a jump of the whole pose: a root, or several joints at once."""
+    """How many frames at both ends lie beyond a jump of the whole pose: a root, or several joints at once. At most a
+    quarter of the shot each."""
     head = tail = 0
-    reach = max(2, round(END * fps))
+    reach = min(max(2, round(END * fps)), frames // 4)
     for arrival in sorted({jump.arrival for jump in jumps}):
         here = [jump for jump in jumps if jump.arrival == arrival]
         if len(here) < EDGE_JOINTS and not any(roots[jump.body] for jump in here):
@@ -202,14 +207,19 @@ def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: 
             here = [jump for jump in found.jumps if jump.arrival == arrival]
             out.append(f"{text} no part of the motion: {_worst(here, names, parents, numbers)}.")
     inner = [jump for jump in found.jumps if found.head < jump.arrival < len(numbers) - found.tail]
-    roots = [jump for jump in inner if parents[jump.body] < 0]
-    out += [f"{_worst([jump], names, parents, numbers)}." for jump in roots[:NAMED]]
-    joints = [jump for jump in inner if parents[jump.body] >= 0]
-    joints.sort(key=lambda jump: -jump.turn)
-    out += [f"{_worst([jump], names, parents, numbers)}." for jump in joints[:NAMED]]
-    more = max(len(roots) - NAMED, 0) + max(len(joints) - NAMED, 0)
-    if more:
-        out.append(f"And {more} more such jump{'s' if more > 1 else ''}.")
+    by_body: dict[int, list[Jump]] = {}
+    for jump in inner:
+        by_body.setdefault(jump.body, []).append(jump)
+    # Roots first, then what turns most.
+    order = sorted(by_body, key=lambda body: (parents[body] >= 0, -max(jump.turn for jump in by_body[body])))
+    for body in order[:NAMED]:
+        worst = max(by_body[body], key=lambda jump: (jump.far, jump.turn))
+        times = len(by_body[body]) - 1
+        more = f", and {times} more times" if times > 1 else ", and once more" if times else ""
+        out.append(f"{_worst([worst], names, parents, numbers)}{more}.")
+    if len(order) > NAMED:
+        left = len(order) - NAMED
+        out.append(f"So {'do' if left > 1 else 'does'} {left} more bone{'s' if left > 1 else ''}.")
     return out
 
 

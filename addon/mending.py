@@ -24,9 +24,9 @@ DENSE = 0.5
 # Seconds around a jump in which a root has no keys to keep.
 ABOUT = 0.25
 ADVICE = {
-    "KEEP": "Smooth or skip the bad frames here, or set the range so that it leaves them out.",
-    "SMOOTH": "The bad frames are read smoothed.",
-    "SKIP": "The bad frames are skipped: the pose before them is held.",
+    "KEEP": "Smooth or skip these frames, or leave them out of the range.",
+    "SMOOTH": "These frames are read smoothed.",
+    "SKIP": "These frames are skipped: the pose before them is held.",
 }
 
 
@@ -54,7 +54,7 @@ def mended(
         above = skeleton.parents[bone] if body is None else -1
         if body is not None and model.parents[body] >= 0:
             above = order[int(model.parents[body])]
-        spaces = (poses[:, above], out[:, above]) if above >= 0 else (np.linalg.inv(samples.placements),) * 2
+        spaces = (poses[:, above], out[:, above]) if above >= 0 else (np.linalg.pinv(samples.placements),) * 2
         within = np.linalg.pinv(spaces[0]) @ poses[:, bone]
         if body is None and above < 0:
             continue
@@ -80,14 +80,18 @@ def is_bad(reading: Reading, body: int, frame: float) -> bool:
 
 
 def sentences(reading: Reading) -> list[str]:
-    """What is wrong with the source, and what is made of it."""
-    found = flaws.sentences(reading.flaws, reading.names, reading.model.parents, reading.frames)
-    return [*found, ADVICE[reading.bad_frames]] if found else []
+    """What is wrong with the source."""
+    return flaws.sentences(reading.flaws, reading.names, reading.model.parents, reading.frames)
+
+
+def told(rig: bpy.types.Object) -> str:
+    """What was found wrong with the source when it was last read, and what is made of it now."""
+    return f"{rig.heft.flaws}\n{ADVICE[rig.heft.bad_frames]}" if rig.heft.flaws else ""
 
 
 def warnings(rig: bpy.types.Object) -> list[str]:
-    """The sentences on flaws that nothing was done about."""
-    return rig.heft.flaws.splitlines() if rig.heft.bad_frames == "KEEP" else []
+    """The sentences on flaws that nothing is done about."""
+    return told(rig).splitlines() if rig.heft.bad_frames == "KEEP" else []
 
 
 def look(rig: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, panel_on_time, properties, session, shot, showing, warmup
+from . import handlers, limits, mending, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
@@ -351,7 +351,7 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
 def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """Where the source breaks, and the ways to read those frames."""
     kept = rig.heft.bad_frames == "KEEP"
-    box = note(layout, context, rig.heft.flaws, "ERROR" if kept else "INFO")
+    box = note(layout, context, mending.told(rig), "ERROR" if kept else "INFO")
     row = box.row(align=True)
     for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
         way = item.identifier

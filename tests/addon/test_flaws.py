@@ -57,7 +57,7 @@ def test_the_bad_recording_is_named_with_its_frames(empty):
     bpy.ops.heft.add()
     assert "Frames 1 to 14 are no part of the motion: Root 'Hips' jumps" in rig.heft.flaws
     assert "between frames 14 and 15" in rig.heft.flaws
-    assert "'RThumb' turns 174° between frames 431 and 432" in rig.heft.flaws
+    assert "Bone 'RThumb' turns 174° between frames 431 and 432, and once more." in rig.heft.flaws
     bpy.ops.heft.fix_motion(method="SKIP")
     assert rig.heft.bad_frames == "SKIP"
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
