@@ -269,15 +269,17 @@ def trial(seed: int) -> str:
         calm = maybe(draw, 0.4)
         rig = build(draw, calm)
         before, source = state.snapshot(rig), _poses(rig)
+        # Blender's own IK is not always the same twice, where one chain lies on another.
+        steady = _moves_so(rig, source, 2)
         counted = _counted()
         _call(bpy.ops.heft.add)
         settle(draw, rig, calm)
         refusal = _call(bpy.ops.heft.simulate)
         if not refusal:
-            _check_result(rig, source, calm)
+            _check_result(rig, source, calm and steady)
             _call(bpy.ops.heft.show, which="SOURCE")
         _same(before, state.snapshot(rig), "the source changed")
-        if not np.array_equal(source, _poses(rig), equal_nan=True):
+        if steady and not _moves_so(rig, source, 1) and not _moves_so(rig, source, 1):
             raise Failure("the source moves otherwise than before")
         baked = not refusal and maybe(draw, 0.3)
         if baked:
@@ -311,6 +313,11 @@ def _poses(rig: bpy.types.Object) -> np.ndarray:
     found = rigs.poses(rig, rigs.scene_frames())
     scene.frame_set(now)
     return found
+
+
+def _moves_so(rig: bpy.types.Object, source: np.ndarray, times: int) -> bool:
+    """Does the rig move as it did, so many times?"""
+    return all(np.array_equal(source, _poses(rig), equal_nan=True) for _ in range(times))
 
 
 def _counted() -> dict[str, int]:
