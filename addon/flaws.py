@@ -112,9 +112,9 @@ def _beside(steps: np.ndarray, f: int, reach: int) -> np.ndarray:
 
 def _ends(jumps: Sequence[Jump], roots: np.ndarray, frames: int, fps: float) -> tuple[int, int]:
     """How many frames at both ends lie beyond a jump of the whole pose: a root, or several joints at once. At most a
-    quarter of the shot each."""
+    third of the shot each."""
     head = tail = 0
-    reach = min(max(2, round(END * fps)), frames // 4)
+    reach = min(max(2, round(END * fps)), frames // 3)
     for arrival in sorted({jump.arrival for jump in jumps}):
         here = [jump for jump in jumps if jump.arrival == arrival]
         if len(here) < EDGE_JOINTS and not any(roots[jump.body] for jump in here):
