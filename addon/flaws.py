@@ -30,6 +30,8 @@ EDGE_SPEED, EDGE_TURN, EDGE_AROUND, EDGE_JOINTS = 12.0, 0.5, 15.0, 3
 LOOK, STRAY, END, SMOOTHED = 0.05, 0.1, 0.25, 0.04
 # Fewer frames than these have no "around".
 LEAST_FRAMES = 6
+# What is said of frames at the ends.
+NO_PART = "no part of the motion"
 # Bones named each by a sentence.
 NAMED = 3
 
@@ -205,7 +207,7 @@ def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: 
             span = [int(numbers[k]) for k in which]
             text = f"Frame {span[0]} is" if span[0] == span[1] else f"Frames {span[0]} to {span[1]} are"
             here = [jump for jump in found.jumps if jump.arrival == arrival]
-            out.append(f"{text} no part of the motion: {_worst(here, names, parents, numbers)}.")
+            out.append(f"{text} {NO_PART}: {_worst(here, names, parents, numbers)}.")
     inner = [jump for jump in found.jumps if found.head < jump.arrival < len(numbers) - found.tail]
     by_body: dict[int, list[Jump]] = {}
     for jump in inner:

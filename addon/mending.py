@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine import HeftError, Model
 from . import actions, flaws, sampling, settings
+from .errors import RigError
 from .sampling import Samples
 
 if TYPE_CHECKING:
@@ -96,15 +97,31 @@ def warnings(rig: bpy.types.Object) -> list[str]:
 
 def look(rig: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
     """The sentences on a recording, before anything is simulated; other actions are not looked at."""
-    from . import reader, showing
-
     try:
         frames = settings.frame_range(rig, scene)
         curves = [curve for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
         if not any(len(curve.keyframe_points) > max(DENSE * len(frames), flaws.LEAST_FRAMES) for curve in curves):
             return []
-        with showing.exposed(rig, "SOURCE"):
-            samples = sampling.finish(sampling.sample(rig, scene, frames))
-        return sentences(reader.read(rig, scene, samples))
+        return sentences(_read(rig, scene))
     except HeftError as error:
         return [str(error)]
+
+
+def leave_out_ends(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
+    """Set a range without the frames at the ends that are no part of the motion; its first and last frame."""
+    reading = _read(rig, scene)
+    if not reading.flaws.head and not reading.flaws.tail:
+        raise RigError(f"All frames at both ends of '{rig.name}' are part of the motion: nothing to leave out.")
+    first = int(reading.frames[reading.flaws.head])
+    last = int(reading.frames[len(reading.frames) - 1 - reading.flaws.tail])
+    rig.heft.frame_start, rig.heft.frame_end, rig.heft.range = first, last, "CUSTOM"
+    rig.heft.flaws = "\n".join(sentences(_read(rig, scene)))
+    return first, last
+
+
+def _read(rig: bpy.types.Object, scene: bpy.types.Scene) -> Reading:
+    from . import reader, showing
+
+    with showing.exposed(rig, "SOURCE"):
+        samples = sampling.finish(sampling.sample(rig, scene, settings.frame_range(rig, scene)))
+    return reader.read(rig, scene, samples)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import EnumProperty
 
+from . import live, mending
 from .operators import PhysicsOperator
 from .properties.character import BAD_FRAMES
 
@@ -26,4 +27,19 @@ class HEFT_OT_fix_motion(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (HEFT_OT_fix_motion,)
+class HEFT_OT_leave_out(PhysicsOperator, bpy.types.Operator):
+    """Simulate only the frames that are part of the motion: a range without the bad ones at its ends"""
+
+    bl_idname = "heft.leave_out"
+    bl_label = "Leave Out Bad Ends"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    def run(self, context, rig) -> set[str]:
+        with live.paused():
+            first, last = mending.leave_out_ends(rig, context.scene)
+        self.report({"INFO"}, f"The range is now {first} to {last}")
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
+CLASSES = (HEFT_OT_fix_motion, HEFT_OT_leave_out)

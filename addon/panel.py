@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, mending, panel_on_time, properties, session, shot, showing, warmup
+from . import flaws, handlers, limits, mending, panel_on_time, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
 from .properties import has_physics
@@ -356,6 +356,8 @@ def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.t
     for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
         way = item.identifier
         row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
+    if flaws.NO_PART in rig.heft.flaws:
+        box.operator("heft.leave_out")
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:

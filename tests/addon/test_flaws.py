@@ -65,6 +65,17 @@ def test_the_bad_recording_is_named_with_its_frames(empty):
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
 
 
+def test_bad_ends_are_left_out(empty):
+    rig = recording("cmu_09_01")
+    last = bpy.context.scene.frame_end
+    bpy.ops.heft.add()
+    bpy.ops.heft.leave_out()
+    assert (rig.heft.range, rig.heft.frame_start, rig.heft.frame_end) == ("CUSTOM", 2, last)
+    assert rig.heft.flaws == ""
+    with pytest.raises(RuntimeError, match="nothing to leave out"):
+        bpy.ops.heft.leave_out()
+
+
 @pytest.mark.parametrize("root", ["ANIMATED", "ASSISTED", "FREE"])
 def test_nothing_explodes(empty, root):
     """Kept as it is, on the ground, with its whole weight: the body stays a body and near its way."""
