@@ -5,6 +5,8 @@
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
+    python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
+    python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py package [--all]      the extension zips, into dist/
     python3 dev.py scenes [NAME…]       rebuild the sample scenes and their pictures
 
@@ -435,7 +437,19 @@ def bench(arguments: list[str]) -> int:
     return int(failures > 0)
 
 
-COMMANDS = {"demo": demo, "test": test, "bench": bench, "package": package, "scenes": scenes}
+def rigs(arguments: list[str]) -> int:
+    versions = [argument for argument in arguments if argument in BLENDER] or list(BLENDER)
+    others = [argument for argument in arguments if argument not in BLENDER]
+    for version in versions:
+        ensure(BLENDER[version])
+    if "wild" in others:
+        return max(run(BLENDER[version], "tests/bench/wild_rigs.py", *others[1:]) for version in versions)
+    output = ROOT / "out" / "rigs.md"
+    output.unlink(missing_ok=True)
+    return max(run(BLENDER[version], "tests/bench/rigs_table.py", "--output", output, *others) for version in versions)
+
+
+COMMANDS = {"demo": demo, "test": test, "bench": bench, "package": package, "scenes": scenes, "rigs": rigs}
 
 
 def main(arguments: list[str]) -> int:

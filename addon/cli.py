@@ -11,7 +11,7 @@ import sys
 import bpy
 
 from ..engine import HeftError
-from . import baker, misses, properties, session, shot
+from . import baker, mending, misses, properties, session, shot
 from .errors import RigError
 
 NAME = "heft"
@@ -28,7 +28,7 @@ def run(arguments: list[str]) -> int:
         for rig in shot.leaders(rigs):
             session.simulate(rig, bpy.context.scene)
             for each in shot.members(rig).rigs:
-                for warning in (*each.heft.message.splitlines(), misses.sentence(each)):
+                for warning in (*mending.warnings(each), *each.heft.message.splitlines(), misses.sentence(each)):
                     if warning:
                         print(f"heft: {each.name}: {warning}")
         for rig in rigs:

@@ -264,6 +264,18 @@ def _solves_body(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> 
     return any(each.constraints.get(CONSTRAINT) is not None for each in solved_by(bone, constraint))
 
 
+def solvers_of(rig: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The IK and Spline IK of the rig that is not muted for good, each with its bone."""
+    ours = muted_solvers(rig)
+    for bone in rig.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type not in SOLVERS:
+                continue
+            driven = _is_driven(rig, f"{constraint.path_from_id()}.mute")
+            if not constraint.mute or driven or (bone.name, constraint.name) in ours:
+                yield bone, constraint
+
+
 def solved_by(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> Iterator[bpy.types.PoseBone]:
     """The bones of the chain that IK on this bone solves, from its end upwards."""
     count = constraint.chain_count or 10**6

@@ -78,7 +78,11 @@ def _turns_over(bone: bpy.types.PoseBone) -> bool:
 
 
 def copy_character(
-    source: bpy.types.Object, targets: Iterable[bpy.types.Object], bones: bool = True, body: bool = False
+    source: bpy.types.Object,
+    targets: Iterable[bpy.types.Object],
+    scene: bpy.types.Scene,
+    bones: bool = True,
+    body: bool = False,
 ) -> dict[bpy.types.Object, int]:
     """Give other armatures a character's settings, and physics where they have none; how many bones of each were
     found by name. `body`: masses and size, too."""
@@ -89,7 +93,7 @@ def copy_character(
     found = {}
     for target in targets:
         if not properties.has_physics(target):
-            session.add(target)
+            session.add(target, scene)
         for name in names:
             setattr(target.heft, name, getattr(source.heft, name))
         pairs = _pairs(source, target) if bones else []

@@ -128,8 +128,7 @@ def _shown_reading(plan: Plan, reading: reader.Reading) -> reader.Reading:
         reading,
         frames=plan.shown,
         placement=placement,
-        locations=reading.locations[rows],
-        scales=reading.scales[rows],
+        keyed=reading.keyed.part(rows),
         motion=dataclasses.replace(
             motion,
             rotations=rotations.continuous(motion.rotations[rows]),

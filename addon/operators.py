@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, control_map, live, misses, session, shot, showing, store, warmup
+from . import baker, control_map, live, mending, misses, session, shot, showing, store, warmup
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -70,6 +70,7 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         with live.paused():
             session.add(rig, context.scene)
+            rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
         self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
@@ -105,7 +106,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
 
     def _tell(self, context) -> None:
         rig = active_rig(context)
-        for warning in (*rig.heft.message.splitlines(), misses.sentence(rig)):
+        for warning in (*mending.warnings(rig), *rig.heft.message.splitlines(), misses.sentence(rig)):
             if warning:
                 self.report({"WARNING"}, warning)
         if rig.heft.undisturbed:

@@ -74,7 +74,7 @@ class HEFT_OT_copy_to_armatures(PhysicsOperator, bpy.types.Operator):
             self.report({"ERROR"}, "Select other armatures together with this one.")
             return {"CANCELLED"}
         with live.paused():
-            found = copying.copy_character(rig, others, self.bones, self.body)
+            found = copying.copy_character(rig, others, context.scene, self.bones, self.body)
         for leader in shot.leaders(others):
             live.setting_changed(leader)
         for other, count in found.items():

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from ..engine import HeftError
-from . import handlers, limits, panel_on_time, panel_roles, properties, session, shot, showing, warmup
+from . import flaws, handlers, limits, mending, panel_on_time, panel_roles, properties, session, shot, showing, warmup
 from .operators import NOTHING_TO_SEE, active_rig
 from .panel_copying import draw_copy_to_armatures, draw_mirror
 from .panel_lead_in import draw_lead_in
@@ -304,7 +304,7 @@ class HEFT_PT_world(PhysicsPanel, bpy.types.Panel):
         row = layout.split(factor=0.4)
         row.label(text="")
         row.label(text=f"The rig is {session.height_in_meters(rig, context.scene):.3g} m")
-        for name in ("natural_limits", "gravity", "range"):
+        for name in ("natural_limits", "gravity", "bad_frames", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":
             layout.prop(heft, "frame_start")
@@ -357,9 +357,23 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
     if not SHORTEST <= tall <= TALLEST:
         box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
+    if rig.heft.flaws:
+        draw_flaws(layout, rig, context)
     for text in (warmup.problem(), rig.heft.message):
         if text:
             note(layout, context, text)
+
+
+def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """Where the source breaks, and the ways to read those frames."""
+    kept = rig.heft.bad_frames == "KEEP"
+    box = note(layout, context, mending.told(rig), "ERROR" if kept else "INFO")
+    row = box.row(align=True)
+    for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
+        way = item.identifier
+        row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
+    if flaws.NO_PART in rig.heft.flaws:
+        box.operator("heft.leave_out")
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:

@@ -23,7 +23,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, channels, constraints, layers, properties, reader, rotations, sampling, settings
+from . import actions, channels, constraints, layers, mending, properties, reader, rotations, sampling, settings
 from .sampling import Samples
 from .units import Placement
 
@@ -144,7 +144,12 @@ def with_keys(
     rig: bpy.types.Object, reading: reader.Reading, moments: Moments, samples: Samples, meters: float
 ) -> reader.Reading:
     """The reading with the physical keys in its motion; samples: the pose at `looks`."""
-    chosen = [(b, time) for b in range(len(reading.names)) for time in _times(rig, reading, moments, b)]
+    chosen = [
+        (b, time)
+        for b in range(len(reading.names))
+        for time in _times(rig, reading, moments, b)
+        if not mending.is_bad(reading, b, time)
+    ]
     if not chosen:
         return reading
     turns, places = reader.joints_of(reading, samples, Placement.from_matrices(samples.placements, meters))

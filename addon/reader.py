@@ -19,9 +19,11 @@ from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
 from . import (
     bodies,
+    flaws,
     human_range,
     joining,
     limits,
+    mending,
     result_pose,
     riding,
     rig_roles,
@@ -54,6 +56,8 @@ class Reading:
     keyed        what has keys on the result armature, and the source's channels there
     height       the rig's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
+    flaws        where the source breaks
+    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
     """
 
     model: Model
@@ -65,6 +69,8 @@ class Reading:
     keyed: result_pose.Keyed
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
+    flaws: flaws.Flaws
+    bad_frames: str
 
     def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
@@ -135,7 +141,7 @@ def skeleton_of(rig: bpy.types.Object) -> Skeleton:
     tails = rests[:, :3, 3] + rests[:, :3, 1] * lengths[:, None]
     is_body = [carrier == i for i, carrier in enumerate(carriers)]
     holders = joining.holders(parents, rests[:, :3, 3], tails, is_body)
-    riders = riding.riders(pose_bones, parents, connected, is_body, holders)
+    riders = riding.riders(rig, parents, connected, is_body, holders)
     for bone, is_shown in riders.items():
         carriers[bone] = holders[bone] if is_shown else carriers[bone]
     names = tuple(bone.name for bone in pose_bones)
@@ -159,13 +165,25 @@ def read(
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
-    quats = rotations.from_matrix(rotations.split(samples.poses[:, order][..., :3, :3])[0])
-    heads = samples.poses[:, order][..., :3, 3].astype(np.float64)
-    anchors = _anchors(model, quats, heads)
-    joints = _joints(model, placement, quats)
-    model = with_joints(model, rig, skeleton, order, joints)
-    motion = _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors)
     tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
+    height = bodies.rig_size(skeleton.rests[:, :3, 3], tails)
+    fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
+    stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
+    quats, heads = _placed(samples, order)
+    joints = _joints(model, placement, quats)
+    found = flaws.find(
+        joints, placement.points_to_world(heads), model.parents, stepped, fps, height * placement.sizes[0]
+    )
+    if found.jumps:
+        samples, cuts = mending.mended(rig.heft.bad_frames, found, skeleton, order, model, samples)
+        stepped |= cuts
+        quats, heads = _placed(samples, order)
+        joints = _joints(model, placement, quats)
+    model = with_joints(model, rig, skeleton, order, joints)
+    positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
+    roots = np.flatnonzero(model.parents < 0)
+    positions[:, roots] = placement.points_to_world(heads[:, roots])
+    motion = Motion.build(model, fps, joints, positions, stepped, frame_start=int(samples.frames[0]))
     return Reading(
         model=model,
         motion=motion,
@@ -174,8 +192,10 @@ def read(
         placement=placement,
         rests=skeleton.rests[order],
         keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses),
-        height=bodies.rig_size(skeleton.rests[:, :3, 3], tails),
+        height=height,
         spots=_spots(skeleton, placement.sizes[0]),
+        flaws=found,
+        bad_frames=rig.heft.bad_frames,
     )
 
 
@@ -224,7 +244,7 @@ def build_model(
         rest_rotations=rotations.from_matrix(rotations.split(locals_[:, :3, :3])[0]),
         masses=merged.masses,
         centers=merged.centers,
-        inertias=merged.inertias,
+        inertias=moments.plausible(merged.inertias),
         shapes=shapes,
         friction=rig.heft.friction,
         bounce=rig.heft.bounce,
@@ -298,6 +318,12 @@ def _check_finite(samples: Samples, order: list[int]) -> None:
         )
 
 
+def _placed(samples: Samples, order: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, n, 4) rotations and (frames, n, 3) heads of the bodies in armature space."""
+    poses = samples.poses[:, order].astype(np.float64)
+    return rotations.from_matrix(rotations.split(poses[..., :3, :3])[0]), poses[..., :3, 3]
+
+
 def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """(frames, n, 3) heads in the parent body's frame [armature units]; roots keep armature space."""
     anchors = heads.copy()
@@ -321,9 +347,8 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
     """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
     order = [samples.names.index(name) for name in reading.names]
     _check_finite(samples, order)
-    poses = samples.poses[:, order].astype(np.float64)
-    quats = rotations.from_matrix(rotations.split(poses[..., :3, :3])[0])
-    return _joints(reading.model, placement, quats), placement.points_to_world(poses[..., :3, 3])
+    quats, heads = _placed(samples, order)
+    return _joints(reading.model, placement, quats), placement.points_to_world(heads)
 
 
 def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> Model:
@@ -355,21 +380,6 @@ def _person(
     heads = skeleton.rests[:, :3, 3]
     here = human_range.Bones([parts[bone] for bone in order], model.parents, heads[order], turns[order], ways[order])
     return human_range.ranges(here, joints)
-
-
-def _motion(rig, scene, model, skeleton, order, samples, placement, joints, heads, anchors) -> Motion:
-    """Joint rotations and anchors as the engine wants them."""
-    roots = np.flatnonzero(model.parents < 0)
-    positions = anchors * placement.sizes[:, None, None]
-    positions[:, roots] = placement.points_to_world(heads[:, roots])
-    return Motion.build(
-        model,
-        units.frames_per_second(scene.render.fps, scene.render.fps_base),
-        joints,
-        positions,
-        stepped_flags(rig, model, skeleton, order, samples.frames),
-        frame_start=int(samples.frames[0]),
-    )
 
 
 def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:

@@ -2,8 +2,9 @@
 
 Owns the way from bodies back to bones that inherit no scale. Must not know how results are shown.
 
-Besides the bodies some bones have keys there that only ride on one (`riders`): those that the rig itself would leave
-behind, and those that a body is connected to. Each is keyed against its nearest ancestor that has keys too, its kin.
+Besides the bodies some bones have keys there that only ride on one (`riding`), or stay with the source where nothing
+carries them. So have those that hang on a sheared bone: no bone can be posed so (heads and the way bones point stay),
+and what would inherit the shear has to be told. Each is keyed against its nearest ancestor that has keys too, its kin.
 Where physics holds the two together as the rig does, the channels are the source's; the others are loose: their
 channels follow from where the bodies went.
 """
@@ -12,13 +13,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import bpy
 import numpy as np
 
 from ..engine import Model, Motion
 from . import rotations
+from .errors import RigError
 
 if TYPE_CHECKING:
     from .reader import Reading, Skeleton
@@ -33,13 +36,14 @@ class Keyed:
     kin          (k,) place of the nearest ancestor with keys, -1 for none
     chains       (k,) rest matrices from the kin down to the bone, each relative to the one above
     rests        (k, 4) rest rotation against the kin
-    holders      (k,) the body that each rides on, itself for bodies
+    holders      (k,) the body that each rides on, itself for bodies, -1 for armature space
     turns        (frames, r, 4), spots (frames, r, 3) of the riders in their body's frame [armature units]
     loose        (k,) not held to its kin as the source holds it
     traced       the bodies whose way must be known for that, parents first
     connected    (k,) the bone cannot move from its parent's tail
     quats        (frames, k, 4), locations (frames, k, 3), scales (frames, k, 3): the source's channels
     inner        (frames, k, 3) the source's scales, as poses have them
+    sheared      bodies whose shear is seen, the worst first: name and index of its worst frame
     """
 
     names: tuple[str, ...]
@@ -57,22 +61,36 @@ class Keyed:
     locations: np.ndarray
     scales: np.ndarray
     inner: np.ndarray
+    sheared: tuple[tuple[str, int], ...]
+
+    def part(self, rows: np.ndarray) -> Keyed:
+        """The same for some of the frames."""
+        names = ("turns", "spots", "quats", "locations", "scales", "inner")
+        sheared = tuple((name, int(np.abs(rows - frame).argmin())) for name, frame in self.sheared)
+        return replace(self, sheared=sheared, **{name: getattr(self, name)[rows] for name in names})
 
 
 # The group of curves that the rig does not show.
-LINKS = "Links"
+LINKS = "Heft links"
+# A bone scaled to less than this is shown so: Blender cannot tell which way it points, if it has no length at all.
+NO_SCALE = 1e-5
+# The cosine between two axes from which on a bone counts as sheared; what is seen of it from which on it is told.
+SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 
 def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray) -> Keyed:
     """What the result armature has keys for; order: the bodies' bones; poses (frames, b, 4, 4) sampled of all bones."""
-    bones, count = [*order, *skeleton.riders], len(order)
+    shear = shears(poses)
+    riders = skeleton.riders | dict.fromkeys(_on_sheared(skeleton, order, shear), True)
+    bones, count = [*order, *riders], len(order)
     place = {bone: k for k, bone in enumerate(bones)}
     kin = np.array([_nearest(skeleton.parents, place, bone) for bone in bones])
-    holders = np.array([*range(count), *(place[skeleton.holders[bone]] for bone in skeleton.riders)])
+    holders = np.array([*range(count), *(place.get(skeleton.holders[bone], -1) for bone in riders)])
     # A rider stays where its body has it, with any kin of that body; a body turns against its parent body alone.
     loose = (kin < 0) | (holders != holders[kin])
     loose[:count] = (kin[:count] < 0) | (kin[:count] != model.parents)
     turns, scales = rotations.split(poses[:, bones][..., :3, :3])
+    scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
     quats, heads = rotations.from_matrix(turns), poses[:, bones][..., :3, 3].astype(np.float64)
     steps = np.linalg.inv(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
@@ -90,16 +108,17 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
             outer[:, k] *= np.where(scales[:, kin[k], :1] < 0.0, -1.0, 1.0)
     connected = skeleton.connected[bones]
     locations[:, connected] = 0.0
-    back = rotations.conjugate(quats[:, holders[count:]])
+    turn, spot = _frames_of(holders[count:], quats, heads)
+    back = rotations.conjugate(turn)
     return Keyed(
         names=tuple(skeleton.names[bone] for bone in bones),
-        groups=tuple(skeleton.names[bone] if skeleton.riders.get(bone, True) else LINKS for bone in bones),
+        groups=tuple(skeleton.names[bone] if riders.get(bone, True) else _links(skeleton) for bone in bones),
         kin=kin,
         chains=chains,
         rests=rests,
         holders=holders,
         turns=rotations.multiply(back, quats[:, count:]),
-        spots=rotations.rotate(back, heads[:, count:] - heads[:, holders[count:]]),
+        spots=rotations.rotate(back, heads[:, count:] - spot),
         loose=loose,
         traced=_traced(model, kin, holders, loose),
         connected=connected,
@@ -107,7 +126,23 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
         locations=locations,
         scales=outer,
         inner=scales,
+        sheared=_sheared(skeleton, order, shear),
     )
+
+
+def _links(skeleton: Skeleton) -> str:
+    """A group's name that no bone has."""
+    name = LINKS
+    while name in skeleton.names:
+        name += "_"
+    return name
+
+
+def _frames_of(holders: np.ndarray, quats: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, r, 4) and (frames, r, 3) the frames of the holders, armature space where there is none."""
+    turns, spots = quats[:, holders], heads[:, holders]
+    turns[:, holders < 0], spots[:, holders < 0] = (1.0, 0.0, 0.0, 0.0), 0.0
+    return turns, spots
 
 
 def _nearest(parents: Sequence[int], place: dict[int, int], bone: int) -> int:
@@ -196,7 +231,61 @@ def _went(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
             turns[:, b] = rotations.multiply(turns[:, parent], turns[:, b])
     turns[:, keyed.traced] = place.rotations_to_rig(turns[:, keyed.traced])
     heads[:, keyed.traced] = place.points_to_rig(heads[:, keyed.traced])
-    riders = keyed.holders[count:]
-    turns[:, count:] = rotations.multiply(turns[:, riders], keyed.turns)
-    heads[:, count:] = heads[:, riders] + rotations.rotate(turns[:, riders], keyed.spots)
+    turn, spot = _frames_of(keyed.holders[count:], turns, heads)
+    turns[:, count:] = rotations.multiply(turn, keyed.turns)
+    heads[:, count:] = spot + rotations.rotate(turn, keyed.spots)
     return turns, heads
+
+
+# --- shear and roots -----------------------------------------------------------------
+
+
+def shears(poses: np.ndarray) -> np.ndarray:
+    """(frames, bones) how far bones (frames, bones, 4, 4) are sheared: the largest cosine between two of their axes."""
+    x, y, z = np.moveaxis(poses[..., :3, :3].astype(np.float64), -1, 0)
+    long = [np.maximum(np.linalg.norm(axis, axis=-1), 1e-12) for axis in (x, y, z)]
+    pairs = ((x, y, long[0] * long[1]), (y, z, long[1] * long[2]), (z, x, long[2] * long[0]))
+    return np.max([np.abs((a * b).sum(axis=-1)) / size for a, b, size in pairs], axis=0)
+
+
+def _sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> tuple[tuple[str, int], ...]:
+    seen = [bone for bone in order if shear[:, bone].max() > SHEAR_SEEN]
+    seen.sort(key=lambda bone: -shear[:, bone].max())
+    return tuple((skeleton.names[bone], int(shear[:, bone].argmax())) for bone in seen)
+
+
+def _on_sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> list[int]:
+    """Ignored bones that hang on a sheared bone which has keys; shear (frames, bones) of the source."""
+    keyed, sheared, found = {*order, *skeleton.riders}, shear.max(axis=0) > SHEARED, []
+    for bone, parent in enumerate(skeleton.parents):  # parents come first
+        if parent >= 0 and bone not in keyed and sheared[parent] and parent in keyed:
+            keyed.add(bone)
+            found.append(bone)
+    return found
+
+
+def notes(reading: Reading) -> list[str]:
+    """A sentence on bodies that the result cannot show as they are."""
+    sheared = reading.keyed.sheared
+    if not sheared:
+        return []
+    name, frame = sheared[0]
+    more = f" So are {len(sheared) - 1} more." if len(sheared) > 1 else ""
+    return [
+        f"Bone '{name}' is sheared at frame {reading.frames[frame]} by a bone above it that is scaled unevenly: "
+        f"the result shows it without. Set its Inherit Scale to Aligned, or scale evenly.{more}"
+    ]
+
+
+def check_roots(rig: bpy.types.Object, reading: Reading) -> None:
+    """Refuse a root that should leave the bone it is connected to: Blender lets no constraint do that."""
+    if rig.heft.root == "ANIMATED":
+        return
+    for root in np.flatnonzero(reading.model.parents < 0):
+        if reading.keyed.connected[root]:
+            one = reading.names[root]
+            other = rig.data.bones[one].parent.name
+            raise RigError(
+                f"Bone '{one}' is connected to the ignored bone '{other}' and cannot leave it: give '{other}' physics, "
+                f"disconnect '{one}' in Edit Mode, or set Root to Animated."
+            )

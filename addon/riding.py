@@ -4,12 +4,14 @@ Owns which those are. Must not know poses or results.
 
 An Ignored bone below a body moves with it, by Blender's own parents. A bone that deforms and hangs elsewhere, or is
 pulled by constraints (half a limb of Rigify, its face), would stay with the source while the body goes: its ride is
-keyed. So is that of a bone which a body is connected to: on the result armature that body could not leave its tail.
+keyed. So is that of a bone which IK solves together with a body (it is muted while the result shows), and of one which
+a body is connected to: on the result armature that body could not leave its tail. Where no body holds such a bone, it
+stays with the source in armature space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import bpy
 
@@ -20,7 +22,7 @@ BOUNDS = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "
 
 
 def riders(
-    bones: Sequence[bpy.types.PoseBone],
+    rig: bpy.types.Object,
     parents: Sequence[int],
     connected: Sequence[bool],
     is_body: Sequence[bool],
@@ -28,9 +30,10 @@ def riders(
 ) -> dict[int, bool]:
     """By bone, those that ride by keys of the result, parents first; True where the rig shows them.
 
-    bones in the pose's order; parents, connected, is_body, holders (the body each hangs on, -1 for none): of each.
+    parents, connected, is_body, holders (the body each hangs on, -1 for none): of each bone in the pose's order.
     """
-    found: dict[int, bool] = {}
+    bones = list(rig.pose.bones)
+    found = dict.fromkeys(_solved_with_bodies(rig, is_body), True)
     for bone in range(len(bones)):
         if is_body[bone] or holders[bone] < 0:
             continue
@@ -38,9 +41,17 @@ def riders(
             found[bone] = True
     for bone in reversed(range(len(bones))):
         above = parents[bone]
-        if connected[bone] and (is_body[bone] or bone in found) and not is_body[above] and holders[above] >= 0:
+        if connected[bone] and (is_body[bone] or bone in found) and not is_body[above]:
             found.setdefault(above, False)
     return dict(sorted(found.items()))
+
+
+def _solved_with_bodies(rig: bpy.types.Object, is_body: Sequence[bool]) -> Iterator[int]:
+    """The other bones of chains that IK solves and that a body is in."""
+    for bone, constraint in constraints.solvers_of(rig):
+        chain = [rig.pose.bones.find(each.name) for each in constraints.solved_by(bone, constraint)]
+        if any(is_body[each] for each in chain):
+            yield from (each for each in chain if not is_body[each])
 
 
 def _follows(bones: Sequence[bpy.types.PoseBone], parents: Sequence[int], bone: int, holder: int) -> bool:

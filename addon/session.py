@@ -22,11 +22,13 @@ from . import (
     intake,
     lead_in,
     live,
+    mending,
     misses,
     objects,
     physical_keys,
     properties,
     reader,
+    result_pose,
     rig_roles,
     sampling,
     scenery,
@@ -171,6 +173,8 @@ def simulate_steps(
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     solid = store.is_solid(group)
     readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
+    for each, reading in zip(group.rigs, readings, strict=True):
+        result_pose.check_roots(each, reading)
     mirrored = readings[0].placement.mirrored
     things = (*group.objects, *shot.anchors(group))
     tracks = [
@@ -233,8 +237,9 @@ def _finish(
         each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
-        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *shot.left_out(each)]
-        each.heft.message = "\n".join(told + shot.overruled(each, group.leader))
+        each.heft.flaws = "\n".join(mending.sentences(reading))
+        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *result_pose.notes(reading)]
+        each.heft.message = "\n".join([*told, *shot.left_out(each), *shot.overruled(each, group.leader)])
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)

@@ -116,9 +116,10 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     action = result.animation_data.action
     bag = actions.ensure_bag(action, actions.slot_of(result))
     table = actions.curve_table(bag)
+    if not only_moved:
+        _drop_misplaced(bag, table, reading)
     quats, locations = result_pose.of_motion(reading, motion)
-    if not (np.isfinite(quats).all() and np.isfinite(locations).all()):
-        raise RigError("The result holds numbers that are not finite: nothing was written.")
+    quats, locations = _as_keys(reading, quats), _as_keys(reading, locations)
     keyed = reading.keyed
     every = np.arange(len(keyed.names))
     fresh = not only_moved
@@ -137,13 +138,41 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
 
-def _write_channels(bag, table, reading, bodies, suffix, values, noise, default, fresh) -> set[tuple[str, int]]:
-    """Write one vector channel of many bodies; the curves written.
+def _as_keys(reading: reader.Reading, values: np.ndarray) -> np.ndarray:
+    """The values (frames, k, ...) as keys hold them; refused where one is no number, or too large to be a key."""
+    with np.errstate(over="ignore"):
+        keys = values.astype(np.float32)
+    bad = ~np.isfinite(keys).all(axis=2)
+    if bad.any():
+        frame, k = np.argwhere(bad)[0]
+        raise RigError(
+            f"The result of bone '{reading.keyed.names[k]}' is not finite at frame {reading.frames[frame]}, "
+            "so nothing was written: raise Steps per Second, or look for a key or a scale there that is far too large."
+        )
+    return keys
+
+
+def _bone_path(name: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def _drop_misplaced(bag, table: dict, reading: reader.Reading) -> None:
+    """A rider that became a body, or a body that now only rides, gets new curves in its new group."""
+    groups = {_bone_path(name): group for name, group in zip(reading.keyed.names, reading.keyed.groups, strict=True)}
+    for key, curve in list(table.items()):
+        group = groups.get(key[0].rpartition(".")[0])
+        if curve.group is None or (group is not None and curve.group.name != group):
+            bag.fcurves.remove(curve)
+            del table[key]
+
+
+def _write_channels(bag, table, reading, chosen, suffix, values, noise, default, fresh) -> set[tuple[str, int]]:
+    """Write one vector channel of many bones; the curves written.
 
     A component that stays within the noise gets one key, and a channel that never
     leaves its default no curve at all; unless `fresh`, one that is there is kept.
     """
-    values = values.astype(np.float32)
+    values = values.astype(np.float32, copy=False)
     calm = values.max(axis=0) - values.min(axis=0) <= noise
     idle = np.zeros(values.shape[1], dtype=bool)
     if default is not None:
@@ -152,15 +181,12 @@ def _write_channels(bag, table, reading, bodies, suffix, values, noise, default,
     co[..., 0] = reading.frames
     co[..., 1] = values.transpose(1, 2, 0)
     written = set()
-    for b in bodies:
-        name, group = reading.keyed.names[b], reading.keyed.groups[b]
-        path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{suffix}'
+    for b in chosen:
+        path = f"{_bone_path(reading.keyed.names[b])}.{suffix}"
         if idle[b] and (fresh or (path, 0) not in table):
             continue
         for i in range(values.shape[2]):
-            curve = actions.ensure_curve(bag, table, path, i, group)
-            if fresh and curve.group.name != group:  # what only rode may have become a body since
-                curve.group = bag.groups.get(group) or bag.groups.new(group)
+            curve = actions.ensure_curve(bag, table, path, i, reading.keyed.groups[b])
             if actions.move_keys(curve, co[b, i, :1] if calm[b, i] else co[b, i]):
                 curve.lock = True
             written.add((path, i))

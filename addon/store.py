@@ -22,11 +22,11 @@ ARMATURE_SETTINGS = (
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
-    "show_shapes", "wind", "wind_strength",
+    "show_shapes", "wind", "wind_strength", "bad_frames",
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
-    "undisturbed", "baked", "own_colliders", "result_period", "lent",
+    "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -118,7 +118,7 @@ def structure(rig: bpy.types.Object) -> str:
     """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
     digest = hashlib.blake2b(digest_size=16)
     heft = rig.heft
-    digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce)).encode())
+    digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce, heft.bad_frames)).encode())
     for bone in rig.pose.bones:
         look = bone.heft
         digest.update(

@@ -15,6 +15,9 @@ from .hulls import hull_solid
 from .shape_tables import BOUND, OWN_SPOT, axes_with_z, layout_of
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere, check_length
 
+# The mean square across a body, in parts of that along it, at least.
+THINNEST = 1e-6
+
 
 def volume(shape: Shape) -> float:
     """Cubic metres."""
@@ -30,6 +33,18 @@ def inertia(shape: Shape, mass: float) -> np.ndarray:
     """(3, 3) about the centre of mass, in the body's axes."""
     check_length(mass, "A mass")
     return mass * _moments(shape)[2]
+
+
+def plausible(inertias: np.ndarray) -> np.ndarray:
+    """The same inertias (n, 3, 3), none flatter than a body can be: a wing of one sheet has no thickness, and rounding
+    may give it less than none."""
+    values, axes = np.linalg.eigh(inertias)
+    # Mean squares along the principal axes: what each has of the other two's sum.
+    squares = 0.5 * values.sum(axis=-1, keepdims=True) - values
+    thick = np.maximum(squares, THINNEST * squares.max(axis=-1, keepdims=True))
+    moments = thick.sum(axis=-1, keepdims=True) - thick
+    mended = (axes * moments[..., None, :]) @ np.swapaxes(axes, -1, -2)
+    return np.where((thick > squares).any(axis=-1)[..., None, None], mended, inertias)
 
 
 def bounding_sphere(shape: Shape) -> tuple[np.ndarray, float]:

@@ -25,7 +25,7 @@ from .result import Arrivals, Contacts, Progress, Result
 from .scene import Collider, Scene
 from .shapes import Sphere
 from .shot import SECOND, SPOT, TURN, Record, new_record, run_frames
-from .state import new_aim, new_state, new_work
+from .state import ANIMATED, new_aim, new_state, new_work
 from .target import ANCHOR_AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
@@ -182,11 +182,12 @@ class Shot:
         for actor, start in zip(cast.actors, cast.starts, strict=False):
             body = slice(start, start + len(actor.model))
             dofs = slice(*model.dof_starts[[body.start, body.stop]])
+            put = self._put(int(start), actor)
             # not built and checked again: the kernels have looked at every number
             motion = Motion(
                 actor.motion.fps,
-                np.ascontiguousarray(rotations[:, body]),
-                np.ascontiguousarray(positions[:, body]),
+                np.where(put, actor.motion.rotations, rotations[:, body]),
+                np.where(put, actor.motion.positions, positions[:, body]),
                 np.zeros((self.frames, len(actor.model)), dtype=bool),
                 actor.motion.frame_start,
             )
@@ -196,6 +197,11 @@ class Shot:
             rates = record.rate[:, 0, dofs]
             out.append(Result(motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals))
         return out
+
+    def _put(self, start: int, actor: Actor) -> np.ndarray:
+        """(frames, n, 1) where keys held constant put an animated body: the kernels wrote down what was just before."""
+        wanted = self.plan.behaviour[:, start + 1 : start + 1 + len(actor.model)] == ANIMATED
+        return (np.broadcast_to(wanted, actor.motion.stepped.shape) & actor.motion.stepped)[..., None]
 
     def _arrivals(self, start: int, count: int, actor: Actor) -> Arrivals:
         """How the actor's keys were met, in order of time."""

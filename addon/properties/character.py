@@ -44,6 +44,11 @@ RANGES = (
     ("ACTION", "Action", "The source action's own frame range, or from its first to its last key", 2),
     ("CUSTOM", "Custom", "The frames given below", 3),
 )
+BAD_FRAMES = (
+    ("KEEP", "Keep", "They are read as they are; a root that jumps is put there, not thrown", 0),
+    ("SMOOTH", "Smooth", "They are replaced by a smooth way between the good frames beside them", 1),
+    ("SKIP", "Skip", "The pose before them is held until the next good frame", 2),
+)
 SHOWN = (
     ("SOURCE", "Source", "The rig moves as it is keyed", 0),
     ("RESULT", "Result", "The rig moves as it was simulated", 1),
@@ -208,6 +213,16 @@ class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
     )
     frame_end: IntProperty(
         name="End", description="Last frame of a Custom range", default=250, override=OVERRIDABLE, update=changed
+    )
+    bad_frames: EnumProperty(
+        name="Bad Frames",
+        description="How frames are read on which a recording jumps: a root that leaps, a joint that flips, a rest "
+        "pose before the motion. The source's keys stay as they are",
+        items=BAD_FRAMES,
+        default="KEEP",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
     )
     meters_per_unit: FloatProperty(
         name="Metres per Unit",
@@ -384,6 +399,7 @@ class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
     result_end: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_period: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     written: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    flaws: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     message: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     undisturbed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     baked: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -190,7 +190,7 @@ def height(rig: bpy.types.Object) -> float:
 def deviation(a: np.ndarray, b: np.ndarray, tall: float) -> tuple[float, float]:
     """Largest head offset (parts of the height) and largest angle [degrees] between two sets of poses."""
     offset = np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1).max() / tall
-    return float(offset), float(np.degrees(_angles(a[..., :3, :3], b[..., :3, :3]).max()))
+    return float(offset), float(np.degrees(angles(a[..., :3, :3], b[..., :3, :3]).max()))
 
 
 def stretch(a: np.ndarray, b: np.ndarray) -> float:
@@ -199,7 +199,8 @@ def stretch(a: np.ndarray, b: np.ndarray) -> float:
     return float((np.abs(long[1] - long[0]) / np.maximum(long[0], 1e-9)).max())
 
 
-def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Angles [rad] (...) between the axes of bones (..., 3, 3), the largest of the three."""
     # From the chord between unit columns, which stays accurate near zero.
     a = a / np.linalg.norm(a, axis=-2, keepdims=True)
     b = b / np.linalg.norm(b, axis=-2, keepdims=True)

@@ -111,7 +111,8 @@ def test_a_rigify_human_is_baked_to_its_controls(rigify, kind):
     seconds = time.process_time() - start
     baked = rigs.poses(rig, FRAMES)
     print(
-        f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off; {seconds:.1f} s of the processor"
+        f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off; "
+        f"{seconds:.1f} s of the processor"
     )
     for word in (*LIMB_WORDS, *SPINE_WORDS, "shoulder", "toe", "f_", "thumb"):
         chosen = having(bodies, (word,))

@@ -210,3 +210,17 @@ def test_plain_python_gives_the_same_numbers_and_one_warning(tmp_path, figure):
                 scale = max(1.0, np.abs(value).max())
                 worst = max(worst, np.abs(plain[f"{name}{i}"] - value).max() / scale)
     figure("plain Python against compiled", worst, 1e-10)
+
+
+def test_held_keys_put_an_animated_root_on_their_very_frame():
+    """And its child, which follows, is not thrown by it."""
+    model = engine.Model.from_tree(["root", "tip"], [None, "root"], [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]])
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (12, 2, 1))
+    places = np.broadcast_to(model.offsets, (12, 2, 3)).copy()
+    places[6:, 0] = (2.0, 0.0, 0.0)
+    stepped = np.zeros((12, 2), dtype=bool)
+    stepped[6, 0] = True
+    motion = engine.Motion.build(model, 24.0, turns, places, stepped)
+    result = engine.simulate(model, motion, engine.Follow(heaviness=1.0), engine.Scene(gravity=(0.0, 0.0, 0.0)), 240)
+    assert np.array_equal(result.motion.positions[:, 0], places[:, 0])
+    assert np.abs(result.motion.rotations[:, 1] - turns[:, 1]).max() < 1e-9
