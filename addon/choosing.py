@@ -103,7 +103,8 @@ class _Choice:
             or one.kind == "OFFSET"
             or (one.kind == "TARGET" and not self.of_body[bone])
             or (one.kind == "TWIST" and above.role == part.role)
-            or one.is_piece
+            # A palm on a forearm is the hand itself.
+            or (one.is_piece and (part.role != "FINGER" or above.role in ("HAND", "FINGER")))
             or part.role in OF_THE_HEAD
             or (part.role == "PELVIS" and part.side != MIDDLE and self.has_pelvis)
             or (self._has_no_length(bone) and self._is_one_of_many(bone))
