@@ -66,7 +66,7 @@ def _across(heads: np.ndarray, parts: Sequence[Part | None], kept: Sequence[int]
 
 
 def _fit(parts: Sequence[Part | None]) -> np.ndarray:
-    """(k, k) whether two parts can be each other's mirror image: the same role, not the same side, not the same bone."""
+    """(k, k) whether two parts can be each other's mirror image: one role, not one side, not one bone."""
     roles = np.array([part.role if part is not None else "" for part in parts])
     turns = np.array([{LEFT: 1, RIGHT: -1}.get(part.side, 0) if part is not None else 0 for part in parts])
     return (roles[:, None] == roles) & (turns[:, None] * turns <= 0) & ~np.eye(len(roles), dtype=bool)
