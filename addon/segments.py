@@ -100,7 +100,8 @@ def by_role(
     overrides (n,) as in `bodies.measure`. A bone that rides along has no mass, unless it is given one.
     """
     heads = rests[:, :3, 3]
-    known = [part if bone in set(kept) else None for bone, part in enumerate(parts)]
+    chosen = set(kept)
+    known = [part if bone in chosen else None for bone, part in enumerate(parts)]
     if not is_person(known, heads):
         return None
     person = _Person(guess, parents, rests, list(kept), known)

@@ -36,10 +36,7 @@ def pairs(
     # Several bones may begin at one place. Where one ends says less: importers guess it.
     gap += 0.01 * np.minimum(_mirror_gaps(ends[kept], middle, axis), size)
     off = (0.5 * (heads + ends)[kept] - middle) @ axis
-    for i, one in enumerate(kept):
-        for j, other in enumerate(kept):
-            if i == j or not _fit(parts[one], parts[other]):
-                gap[i, j] = np.inf
+    gap[~_fit([parts[bone] for bone in kept])] = np.inf
     best = gap.argmin(axis=1)
     found = [
         (kept[i], kept[j])
@@ -68,11 +65,11 @@ def _across(heads: np.ndarray, parts: Sequence[Part | None], kept: Sequence[int]
     return way / long if long > 0.0 else np.array([1.0, 0.0, 0.0])
 
 
-def _fit(one: Part | None, other: Part | None) -> bool:
-    """Whether two parts can be each other's mirror image."""
-    if one is None or other is None:
-        return one is other
-    return one.role == other.role and {one.side, other.side} != {LEFT} and {one.side, other.side} != {RIGHT}
+def _fit(parts: Sequence[Part | None]) -> np.ndarray:
+    """(k, k) whether two parts can be each other's mirror image: one role, not one side, not one bone."""
+    roles = np.array([part.role if part is not None else "" for part in parts])
+    turns = np.array([{LEFT: 1, RIGHT: -1}.get(part.side, 0) if part is not None else 0 for part in parts])
+    return (roles[:, None] == roles) & (turns[:, None] * turns <= 0) & ~np.eye(len(roles), dtype=bool)
 
 
 def even(bodies: Bodies, paired: Sequence[tuple[int, int]], overrides: Sequence[float]) -> Bodies:

@@ -6,13 +6,17 @@ Owns the choice among the three. Must not know motion, shapes or Blender: plain 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import bodies, segments, sides
 from .bodies import Bodies, Filled
 from .parts import Part
-from .skin import Skin
+
+if TYPE_CHECKING:
+    from .reader import Skeleton
+    from .skin import Skin
 
 # A skin with less inside than this part of the bones' capsules is cloth only, or no skin at all.
 HOLLOW = 0.05
@@ -20,7 +24,7 @@ HOLLOW = 0.05
 
 def weigh(
     guess: Bodies,
-    skeleton,
+    skeleton: Skeleton,
     rests: np.ndarray,
     parts: Sequence[Part | None],
     skin: Skin,
@@ -46,7 +50,7 @@ def weigh(
     return sides.even(found, sides.pairs(heads, ends, parts, kept), overrides)
 
 
-def _filled(skeleton, skin: Skin, size: float) -> dict[int, Filled]:
+def _filled(skeleton: Skeleton, skin: Skin, size: float) -> dict[int, Filled]:
     """By body, what the skin of it and of all it carries holds, in its frame [m]."""
     sums: dict[int, list] = {}
     place = {name: i for i, name in enumerate(skeleton.names)}

@@ -104,7 +104,7 @@ def test_a_rigify_human_is_baked_to_its_controls(rigify, kind):
     shown = rigs.poses(rig, FRAMES)
     names, turns = simulated_turns(rig)
     index = [rig.pose.bones.find(name) for name in names]
-    angle = np.degrees(rigs._angles(shown[:, index, :3, :3], turns).max())
+    angle = np.degrees(rigs.angles(shown[:, index, :3, :3], turns).max())
     effect = figures(rig, bodies, source, shown)
     start = time.process_time()
     bpy.ops.heft.bake(target="CONTROLS")

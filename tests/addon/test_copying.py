@@ -140,7 +140,7 @@ def test_bones_are_found_without_their_namespace(empty):
     bpy.context.view_layer.objects.active = source
     source.select_set(True)
     target.select_set(True)
-    assert copying.copy_character(source, [target]) == {target: len(SIDED)}
+    assert copying.copy_character(source, [target], bpy.context.scene) == {target: len(SIDED)}
     assert target.pose.bones["arm.L"].heft.behaviour == "LIMP"
 
 

@@ -74,7 +74,7 @@ def test_recorded_people_have_limits_wider_than_what_they_do(empty, path):
         spare = min(spare, high - twist.max(), twist.min() - low)
     left = math.degrees(spare)
     print(f"{path.stem}: {len(limited)} of {len(model)} joints limited, at least {left:.2f} deg to spare")
-    assert len(limited) >= 18 and spare > 0.99 * joint_range.SPARE
+    assert len(limited) >= 17 and spare > 0.99 * joint_range.SPARE
     assert rig.heft.undisturbed
 
 

@@ -100,7 +100,7 @@ def test_recorded_people_weigh_the_same_left_and_right(empty, path):
     pairs = [(name, partner(name)) for name in model.names if partner(name) != name]
     off = [abs(model.masses[model.index(a)] / model.masses[model.index(b)] - 1.0) for a, b in pairs]
     print(f"{path.stem}: {len(pairs)} pairs, largest difference {max(off):.1e}")
-    assert len(pairs) == 12 and max(off) < 1e-9
+    assert len(pairs) >= 10 and max(off) < 1e-9
     hands = sum(m for m, n in zip(model.masses, model.names, strict=True) if "LeftHand" in n or "LThumb" in n)
     assert 0.001 < hands / model.total_mass < 0.02
     assert model.masses[model.index("Hips")] > 0.05 * model.total_mass, "though it has no length"
