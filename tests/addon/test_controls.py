@@ -110,7 +110,8 @@ def test_a_rigify_human_is_baked_to_its_controls(rigify, kind):
     bpy.ops.heft.bake(target="CONTROLS")
     seconds = time.process_time() - start
     baked = rigs.poses(rig, FRAMES)
-    print(f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off; {seconds:.1f} s of the processor")
+    print(f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off;", end=" ")
+    print(f"{len(FRAMES)} frames in {seconds:.1f} s of the processor")
     for word in (*LIMB_WORDS, *SPINE_WORDS, "shoulder", "toe", "f_", "thumb"):
         chosen = having(bodies, (word,))
         if chosen:
@@ -170,6 +171,53 @@ def test_only_selected_limbs_are_baked(rigify):
     upper, fore = (rig.pose.bones.find(name) for name in ("DEF-upper_arm.R", "DEF-forearm.R"))
     local = [np.linalg.inv(side[:, upper]) @ side[:, fore] for side in (shown, now)]
     assert rigs.deviation(*local, 1.0)[1] < LIMBS
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        (
+            "basic_quadruped",
+            {"front_thigh_fk.L": "DEF-front_thigh.L", "shin_fk.R": "DEF-shin.R", "toe.L": "DEF-toe.L",
+             "head": "DEF-spine.011"},
+        ),
+        (
+            "horse",
+            {"forearm_fk.R": "DEF-forearm.R", "hind_foot_fk.L": "DEF-hind_foot.L", "tail.003": "DEF-tail.003",
+             "ear.L": "DEF-ear.L", "jaw": "DEF-jaw", "head": "DEF-head"},
+        ),
+    ],
+)  # fmt: skip
+def test_the_controls_of_four_legs_are_found(rigify, kind, wanted):
+    rigs.new_file()
+    getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    bpy.ops.heft.add()
+    bpy.ops.heft.find_controls()
+    found = {(item.control, item.body, item.part) for item in rig.heft.controls}
+    for control, body in wanted.items():
+        assert (control, body, "ROTATION") in found
+    assert [
+        item.control for item in rig.heft.controls if item.part == "ALL" and not item.control.startswith("DEF-")
+    ] == ["torso"]
+    assert len(rig.heft.switches) == 4 and all(item.value == 1.0 for item in rig.heft.switches)
+    assert all("IK_FK" in item.path for item in rig.heft.switches)
+    turned = {item.body for item in rig.heft.controls if item.part != "REST"}
+    print(f"\n{kind}: {len(turned)} of {sum(bone.bone.use_deform for bone in rig.pose.bones)} bodies have controls")
+
+
+def test_bones_that_nothing_can_key_are_named(empty):
+    """Driven bones and no control: there is nothing to bake to."""
+    rig = rigs.chain(2)
+    for bone in rig.pose.bones:
+        bone.driver_add("rotation_quaternion", 1).driver.expression = "0.1 * sin(frame)"
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
+    bpy.ops.heft.add()
+    rig.heft.total_mass = 2.0
+    bpy.ops.heft.simulate()
+    with pytest.raises(RuntimeError, match="No control of 'Rig' moves a simulated bone"):
+        bpy.ops.heft.bake(target="CONTROLS")
 
 
 def ik_rig(empty) -> bpy.types.Object:
