@@ -177,7 +177,7 @@ class Fit:
             if move is None:
                 moves[control.name] = np.broadcast_to(carried, here.shape)
                 continue
-            change = np.linalg.inv(here) @ np.linalg.inv(carried) @ move @ here
+            change = _inverse(here) @ np.linalg.inv(carried) @ move @ here
             angle, offset = self._apply(control, control.basis() @ change)
             control.tried = True
             moves[control.name] = move
@@ -228,6 +228,13 @@ class Fit:
         offset = float(np.linalg.norm(step, axis=1).max() / self.height)
         control.changed = control.changed or angle > IDLE_ANGLE or offset > IDLE_OFFSET
         return angle, offset
+
+
+def _inverse(poses: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(poses)
+    except np.linalg.LinAlgError:  # a control scaled to nothing
+        return np.linalg.pinv(poses)
 
 
 def _transformed(matrices: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -308,6 +308,23 @@ def test_a_list_of_the_users_is_saved_loaded_and_baked_to(empty, tmp_path):
     assert off[0] < 1e-4 and off[1] < 0.02
 
 
+def test_fewer_keys_on_controls(empty, capfd):
+    rig = control_rig(empty)
+    for i in range(3):
+        item = rig.heft.controls.add()
+        item.control, item.body = f"ctl.{i}", f"bone.{i:03d}"
+    rig.heft.switches.add().path = 'pose.bones["ctl.0"]["on"]'
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.bake(target="CONTROLS", reduce=0.2)
+    assert "keys instead of" in capfd.readouterr().out
+    now = rigs.poses(rig, rigs.scene_frames())
+    counts = [len(c.keyframe_points) for c in actions.active_curves(rig) if c.data_path.endswith("quaternion")]
+    assert max(counts) < 30
+    # Each of the three controls may be off by as much.
+    assert rigs.deviation(shown[:, :3], now[:, :3], rigs.height(rig))[1] < 3 * 0.2
+
+
 def test_a_wrong_list_is_named(empty, tmp_path):
     rig = control_rig(empty)
     bpy.ops.heft.simulate()
