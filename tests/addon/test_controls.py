@@ -194,6 +194,8 @@ def test_the_controls_of_four_legs_are_found(rigify, kind, wanted):
     bpy.ops.pose.rigify_generate()
     rig = bpy.context.object
     bpy.ops.heft.add()
+    for bone in rig.pose.bones:
+        bone.heft.behaviour = "SIMULATED" if bone.bone.use_deform else "IGNORED"
     bpy.ops.heft.find_controls()
     found = {(item.control, item.body, item.part) for item in rig.heft.controls}
     for control, body in wanted.items():
