@@ -222,6 +222,61 @@ def test_bones_that_nothing_can_key_are_named(empty):
         bpy.ops.heft.bake(target="CONTROLS")
 
 
+def baked_as_shown(rig) -> None:
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.bake(target="CONTROLS")
+    offset, angle = rigs.deviation(shown, rigs.poses(rig, rigs.scene_frames()), rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+
+
+def test_a_rig_without_keys_is_its_own_controls(empty):
+    rig = rigs.chain(4)
+    empty.frame_start, empty.frame_end = 1, 20
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.controller = 2.0, "LIMP"
+    baked_as_shown(rig)
+
+
+def test_strips_go_on_below_the_baked_action(empty):
+    rig = rigs.chain(4)
+    rigs.wave(rig)
+    data = rig.animation_data
+    strip = data.nla_tracks.new().strips.new("below", 1, data.action)
+    if actions.HAS_SLOTS:
+        strip.action_slot = data.action.slots[0]
+    data.action = None
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    baked_as_shown(rig)
+    assert len(data.nla_tracks) == 1
+
+
+def test_bones_that_inherit_in_unusual_ways(empty):
+    rig = rigs.chain(6, connected=False)
+    rigs.wave(rig, modes=rigs.MODES)
+    ways = ("FULL", "NONE", "ALIGNED", "AVERAGE", "FIX_SHEAR", "FULL")
+    for i, bone in enumerate(rig.data.bones):
+        bone.use_inherit_rotation, bone.use_local_location, bone.inherit_scale = i % 2 == 0, i % 3 != 0, ways[i]
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    baked_as_shown(rig)
+
+
+def test_baking_to_controls_is_undone(empty):
+    rig = rigs.chain(4)
+    rigs.wave(rig)
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    bpy.ops.heft.simulate()
+    bpy.ops.ed.undo_push(message="before")
+    before = state.snapshot(bpy.context.object, pose=False)
+    bpy.ops.heft.bake(target="CONTROLS")
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    assert state.difference(before, state.snapshot(bpy.context.object, pose=False)) == []
+
+
 def ik_rig(empty) -> bpy.types.Object:
     """A chain that IK solves, with a target bone of its own: no FK controls, no switch but the constraint's."""
     rig = rigs.chain(4)
