@@ -130,7 +130,13 @@ def _bake_bones(rig, target: str, bones, wanted: Samples, reduce: float, mute: b
 
 def _mapping(rig, scene, bodies: list[str]):
     with showing.exposed(rig, "SOURCE"):
-        return control_map.of_rig(rig, scene, bodies)
+        mapping, found = control_map.of_rig(rig, scene, bodies)
+    if not mapping.controls:
+        raise RigError(
+            f"No control of '{rig.name}' moves a simulated bone: list the controls yourself, or bake an action with "
+            "Mute Constraints."
+        )
+    return mapping, found
 
 
 def _bake_controls(

@@ -177,8 +177,8 @@ class Fit:
             if move is None:
                 moves[control.name] = np.broadcast_to(carried, here.shape)
                 continue
-            change = np.linalg.inv(here) @ np.linalg.inv(carried) @ move @ here
-            angle, offset = self._apply(control, control.basis() @ change)
+            change = _inverse(here) @ np.linalg.inv(carried) @ move @ here
+            angle, offset = self._apply(control, control.basis() @ change, self._step(control, here, carried, move))
             control.tried = True
             moves[control.name] = move
             angles.append(angle)
@@ -213,21 +213,39 @@ class Fit:
         far = np.linalg.norm(aim[:, :3, 3] - pose[:, :3, 3], axis=1).max()
         return far < TWEAK_OFFSET * self.height and np.degrees(np.linalg.norm(off, axis=1).max()) < TWEAK_ANGLE
 
-    def _apply(self, control: _Control, basis: np.ndarray) -> tuple[float, float]:
-        """Take the new channels (frames, 4, 4) over, but for what is locked; how much they changed."""
+    def _step(self, control: _Control, here: np.ndarray, carried: np.ndarray, move: np.ndarray) -> np.ndarray:
+        """(frames, 3) how far the control's location must go, in its own axes, besides what it is taken along."""
+        if not control.moves:
+            return np.zeros((len(here), 3))
+        bone = control.bone.bone
+        axes = np.array(bone.matrix_local)[:3, :3] if bone.use_local_location else np.eye(3)
+        if bone.parent is not None:
+            if bone.use_local_location:
+                axes = np.linalg.inv(np.array(bone.parent.matrix_local)[:3, :3]) @ axes
+            axes = self._pose(bone.parent.name)[:, :3, :3] @ axes
+        way = _transformed(move, here[:, :3, 3]) - _transformed(carried, here[:, :3, 3])
+        axes = np.broadcast_to(carried[..., :3, :3] @ axes, (len(here), 3, 3))
+        return np.einsum("fij,fj->fi", _inverse(axes), way)
+
+    def _apply(self, control: _Control, basis: np.ndarray, step: np.ndarray) -> tuple[float, float]:
+        """Take the new rotation of (frames, 4, 4) and the step over, but for what is locked; how much they changed."""
         quats = rotations.from_matrix(rotations.split(basis[:, :3, :3])[0])
         turn = rotations.to_vector(rotations.multiply(rotations.conjugate(control.quats), quats))
         turn[:, list(control.bone.lock_rotation)] = 0.0
-        step = basis[:, :3, 3] - control.places
         step[:, list(control.bone.lock_location)] = 0.0
-        if not control.moves:
-            step[:] = 0.0
         control.quats = rotations.multiply(control.quats, rotations.from_vector(turn))
         control.places = control.places + step
         angle = float(np.degrees(np.linalg.norm(turn, axis=1).max()))
         offset = float(np.linalg.norm(step, axis=1).max() / self.height)
         control.changed = control.changed or angle > IDLE_ANGLE or offset > IDLE_OFFSET
         return angle, offset
+
+
+def _inverse(poses: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(poses)
+    except np.linalg.LinAlgError:  # a control scaled to nothing
+        return np.linalg.pinv(poses)
 
 
 def _transformed(matrices: np.ndarray, points: np.ndarray) -> np.ndarray:

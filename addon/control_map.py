@@ -121,8 +121,8 @@ def listed(names: list[str]) -> str:
 
 def short_path(path: str) -> str:
     """A switch's bone and property, for a narrow list."""
-    match = re.fullmatch(r'pose\.bones\["(.+?)"\](.*)', path)
-    return f"{match[1]} {match[2].strip('.')}" if match else path
+    match = re.fullmatch(r'pose\.bones\["(.+?)"\]\W*(.*?)\W*', path)
+    return f"{match[1]} {match[2]}" if match else path
 
 
 def _check(rig: bpy.types.Object, controls: tuple[Control, ...], bodies: list[str]) -> None:
@@ -194,15 +194,16 @@ def _solvers(rig: bpy.types.Object):
 
 
 def _switches(rig: bpy.types.Object, bodies: list[str]) -> Iterator[Switch]:
-    """Properties called IK_FK or the like, and IK that solves bodies themselves."""
+    """Properties called IK_FK or the like, and IK that solves bodies themselves; not what is driven."""
+    driven = {curve.data_path for curve in rig.animation_data.drivers} if rig.animation_data else set()
     for bone in rig.pose.bones:
         for name, value in bone.items():
             letters = re.sub("[^a-z]", "", name.lower())
             if not isinstance(value, (int, float)) or not ("ikfk" in letters or "fkik" in letters):
                 continue
             path = f'{bone.path_from_id()}["{bpy.utils.escape_identifier(name)}"]'
-            yield Switch(path, 1.0 if "ikfk" in letters else 0.0)
-    driven = {curve.data_path for curve in rig.animation_data.drivers} if rig.animation_data else set()
+            if path not in driven:
+                yield Switch(path, 1.0 if "ikfk" in letters else 0.0)
     for bone, constraint in _solvers(rig):
         path = f"{constraint.path_from_id()}.influence"
         ours = (bone.name, constraint.name) in constraints.muted_solvers(rig)

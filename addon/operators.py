@@ -230,7 +230,7 @@ class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):
         name="Selected Bones Only", description="Bake the selected bones, keep the others' keys"
     )
     reduce: FloatProperty(
-        name="Reduce",
+        name="Reduce Keys (°)",
         description="Leave out keys as long as rotations stay within this many degrees, and locations within this "
         "percentage of the rig's height; 0 keys every frame",
         default=0.0,

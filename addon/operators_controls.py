@@ -23,7 +23,10 @@ class HEFT_OT_find_controls(PhysicsOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        bodies = [bone.name for bone in rig.pose.bones if bone.heft.behaviour != "IGNORED"]
+        names = showing.body_names(rig)
+        bodies = [
+            bone.name for bone in rig.pose.bones if (bone.name in names if names else bone.heft.behaviour != "IGNORED")
+        ]
         with live.paused(), showing.exposed(rig, "SOURCE"):
             mapping, _ = control_map.guess(rig, context.scene, bodies)
         control_map.store(rig, mapping)

@@ -20,7 +20,7 @@ class HEFT_UL_controls(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.split(factor=0.5, align=True)
         row.label(text=item.control or "no control", icon=ICONS[item.part])
-        row.label(text=item.body or "no body", icon="BONE_DATA")
+        row.label(text=item.body or "no body")
 
     def filter_items(self, context, data, name):
         """By the names of both."""

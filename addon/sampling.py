@@ -82,7 +82,7 @@ def pose_at(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> np.n
 
 def _upright(flat: np.ndarray) -> np.ndarray:
     """(frames, bones, 4, 4) of what Blender hands out column by column."""
-    return flat.reshape(len(flat), -1, 4, 4).transpose(0, 1, 3, 2)
+    return flat.reshape(len(flat), flat.shape[1] // 16, 4, 4).transpose(0, 1, 3, 2)
 
 
 def stage_of(rig: bpy.types.Object, scene: bpy.types.Scene):

@@ -110,10 +110,8 @@ def test_a_rigify_human_is_baked_to_its_controls(rigify, kind):
     bpy.ops.heft.bake(target="CONTROLS")
     seconds = time.process_time() - start
     baked = rigs.poses(rig, FRAMES)
-    print(
-        f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off; "
-        f"{seconds:.1f} s of the processor"
-    )
+    print(f"\n{kind}: {len(bodies)} bodies, moved by {effect[1]:.0f} deg; shown {angle:.4f} deg off;", end=" ")
+    print(f"{len(FRAMES)} frames in {seconds:.1f} s of the processor")
     for word in (*LIMB_WORDS, *SPINE_WORDS, "shoulder", "toe", "f_", "thumb"):
         chosen = having(bodies, (word,))
         if chosen:
@@ -173,6 +171,110 @@ def test_only_selected_limbs_are_baked(rigify):
     upper, fore = (rig.pose.bones.find(name) for name in ("DEF-upper_arm.R", "DEF-forearm.R"))
     local = [np.linalg.inv(side[:, upper]) @ side[:, fore] for side in (shown, now)]
     assert rigs.deviation(*local, 1.0)[1] < LIMBS
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        (
+            "basic_quadruped",
+            {"front_thigh_fk.L": "DEF-front_thigh.L", "shin_fk.R": "DEF-shin.R", "toe.L": "DEF-toe.L",
+             "head": "DEF-spine.011"},
+        ),
+        (
+            "horse",
+            {"forearm_fk.R": "DEF-forearm.R", "hind_foot_fk.L": "DEF-hind_foot.L", "tail.003": "DEF-tail.003",
+             "ear.L": "DEF-ear.L", "jaw": "DEF-jaw", "head": "DEF-head"},
+        ),
+    ],
+)  # fmt: skip
+def test_the_controls_of_four_legs_are_found(rigify, kind, wanted):
+    rigs.new_file()
+    getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    bpy.ops.heft.add()
+    for bone in rig.pose.bones:
+        bone.heft.behaviour = "SIMULATED" if bone.bone.use_deform else "IGNORED"
+    bpy.ops.heft.find_controls()
+    found = {(item.control, item.body, item.part) for item in rig.heft.controls}
+    for control, body in wanted.items():
+        assert (control, body, "ROTATION") in found
+    assert [
+        item.control for item in rig.heft.controls if item.part == "ALL" and not item.control.startswith("DEF-")
+    ] == ["torso"]
+    assert len(rig.heft.switches) == 4 and all(item.value == 1.0 for item in rig.heft.switches)
+    assert all("IK_FK" in item.path for item in rig.heft.switches)
+    turned = {item.body for item in rig.heft.controls if item.part != "REST"}
+    print(f"\n{kind}: {len(turned)} of {sum(bone.bone.use_deform for bone in rig.pose.bones)} bodies have controls")
+
+
+def test_bones_that_nothing_can_key_are_named(empty):
+    """Driven bones and no control: there is nothing to bake to."""
+    rig = rigs.chain(2)
+    for bone in rig.pose.bones:
+        bone.driver_add("rotation_quaternion", 1).driver.expression = "0.1 * sin(frame)"
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
+    bpy.ops.heft.add()
+    rig.heft.total_mass = 2.0
+    bpy.ops.heft.simulate()
+    with pytest.raises(RuntimeError, match="No control of 'Rig' moves a simulated bone"):
+        bpy.ops.heft.bake(target="CONTROLS")
+
+
+def baked_as_shown(rig) -> None:
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.bake(target="CONTROLS")
+    offset, angle = rigs.deviation(shown, rigs.poses(rig, rigs.scene_frames()), rigs.height(rig))
+    assert offset < 1e-4 and angle < 0.02
+
+
+def test_a_rig_without_keys_is_its_own_controls(empty):
+    rig = rigs.chain(4)
+    empty.frame_start, empty.frame_end = 1, 20
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.controller = 2.0, "LIMP"
+    baked_as_shown(rig)
+
+
+def test_strips_go_on_below_the_baked_action(empty):
+    rig = rigs.chain(4)
+    rigs.wave(rig)
+    data = rig.animation_data
+    strip = data.nla_tracks.new().strips.new("below", 1, data.action)
+    if actions.HAS_SLOTS:
+        strip.action_slot = data.action.slots[0]
+    data.action = None
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    baked_as_shown(rig)
+    assert len(data.nla_tracks) == 1
+
+
+def test_bones_that_inherit_in_unusual_ways(empty):
+    rig = rigs.chain(6, connected=False)
+    rigs.wave(rig, modes=rigs.MODES)
+    ways = ("FULL", "NONE", "ALIGNED", "AVERAGE", "FIX_SHEAR", "FULL")
+    for i, bone in enumerate(rig.data.bones):
+        bone.use_inherit_rotation, bone.use_local_location, bone.inherit_scale = i % 2 == 0, i % 3 != 0, ways[i]
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    baked_as_shown(rig)
+
+
+def test_baking_to_controls_is_undone(empty):
+    rig = rigs.chain(4)
+    rigs.wave(rig)
+    bpy.ops.heft.add()
+    rig.heft.total_mass, rig.heft.heaviness = 2.0, 0.2
+    bpy.ops.heft.simulate()
+    bpy.ops.ed.undo_push(message="before")
+    before = state.snapshot(bpy.context.object, pose=False)
+    bpy.ops.heft.bake(target="CONTROLS")
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    assert state.difference(before, state.snapshot(bpy.context.object, pose=False)) == []
 
 
 def ik_rig(empty) -> bpy.types.Object:
@@ -261,6 +363,23 @@ def test_a_list_of_the_users_is_saved_loaded_and_baked_to(empty, tmp_path):
     assert 'pose.bones["bone.002"].rotation_quaternion' not in keyed
     off = rigs.deviation(shown[:, :3], rigs.poses(rig, rigs.scene_frames())[:, :3], rigs.height(rig))
     assert off[0] < 1e-4 and off[1] < 0.02
+
+
+def test_fewer_keys_on_controls(empty, capfd):
+    rig = control_rig(empty)
+    for i in range(3):
+        item = rig.heft.controls.add()
+        item.control, item.body = f"ctl.{i}", f"bone.{i:03d}"
+    rig.heft.switches.add().path = 'pose.bones["ctl.0"]["on"]'
+    bpy.ops.heft.simulate()
+    shown = rigs.poses(rig, rigs.scene_frames())
+    bpy.ops.heft.bake(target="CONTROLS", reduce=0.2)
+    assert "keys instead of" in capfd.readouterr().out
+    now = rigs.poses(rig, rigs.scene_frames())
+    counts = [len(c.keyframe_points) for c in actions.active_curves(rig) if c.data_path.endswith("quaternion")]
+    assert max(counts) < 30
+    # Each of the three controls may be off by as much.
+    assert rigs.deviation(shown[:, :3], now[:, :3], rigs.height(rig))[1] < 3 * 0.2
 
 
 def test_a_wrong_list_is_named(empty, tmp_path):
