@@ -71,13 +71,14 @@ class Channels:
         a = int(self.above[k])
         chain = self.links[k]
         turn = np.linalg.multi_dot([link[:3, :3] for link in chain]) if len(chain) > 1 else chain[0][:3, :3]
+        back = np.linalg.inv(turn).T  # the rest matrices of tiny bones are no pure rotations
         if a < 0:
-            return (heads - _spot(chain, 1.0, 1.0)) @ turn
+            return (heads - _spot(chain, 1.0, 1.0)) @ back
         anchor = rotations.rotate(rotations.conjugate(self.quats[:, a]), heads - self.heads[:, a])
         size = self.sizes[:, a]
         sign = np.where(size[:, :1] < 0.0, -1.0, 1.0)
         shift = anchor - _spot(chain, size, sign)
-        return (shift / (size if len(chain) == 1 else sign)) @ turn
+        return (shift / (size if len(chain) == 1 else sign)) @ back
 
 
 def _spot(chain: tuple[np.ndarray, ...], size, sign) -> np.ndarray:
