@@ -50,19 +50,31 @@ def mended(
     poses = samples.poses.astype(np.float64)
     out = poses.copy()
     place = {bone: b for b, bone in enumerate(order)}
-    for bone in (*order, *(bone for bone in range(len(skeleton.names)) if bone not in place)):  # parents first
+    moved: set[int] = set()
+    others = [bone for bone in range(len(skeleton.names)) if bone not in place]
+    for bone in (*order, *others):  # parents come first
         body = place.get(bone)
-        above = skeleton.parents[bone] if body is None else -1
-        if body is not None and model.parents[body] >= 0:
-            above = order[int(model.parents[body])]
-        spaces = (poses[:, above], out[:, above]) if above >= 0 else (np.linalg.pinv(samples.placements),) * 2
-        within = np.linalg.pinv(spaces[0]) @ poses[:, bone]
-        if body is None and above < 0:
+        above = (
+            skeleton.parents[bone] if body is None else order[model.parents[body]] if model.parents[body] >= 0 else -1
+        )
+        own = spans.get(body, ())
+        if not own and above not in moved:
             continue
-        for first, stop in spans[body] if body is not None else ():
+        moved.add(bone)
+        # A root is mended in the world, where its object may be what jumps.
+        space = poses[:, above] if above >= 0 else _inverse(samples.placements)
+        within = _inverse(space) @ poses[:, bone]
+        for first, stop in own:
             within = flaws.mended(within, first, stop, how == "SKIP")
-        out[:, bone] = spaces[1] @ within
+        out[:, bone] = (out[:, above] if above >= 0 else space) @ within
     return dataclasses.replace(samples, poses=out), cuts
+
+
+def _inverse(matrices: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:  # scaled to nothing
+        return np.linalg.pinv(matrices)
 
 
 def is_bad(reading: Reading, body: int, frame: float) -> bool:

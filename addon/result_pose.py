@@ -188,7 +188,7 @@ def _location(chain: list[np.ndarray], scale: np.ndarray | None, anchor: np.ndar
     """(frames, 3) location channel of a bone whose head is at `anchor` (frames, 3) in the frame of its kin, scaled by
     `scale` (frames, 3); None: it has no kin."""
     if scale is None:
-        return (anchor - chain[0][:3, 3]) @ chain[0][:3, :3]
+        return (anchor - chain[0][:3, 3]) @ _back(chain[0][:3, :3])
     sign = np.where(scale[:, :1] < 0.0, -1.0, 1.0)
     # The first bone below feels its kin's scale; the ones after it only its mirroring.
     spot = chain[0][:3, 3] * scale
@@ -197,7 +197,12 @@ def _location(chain: list[np.ndarray], scale: np.ndarray | None, anchor: np.ndar
         spot = spot + (turn @ local[:3, 3]) * sign
         turn = turn @ local[:3, :3]
     safe = np.where(np.abs(scale) > 1e-9, scale, 1.0)
-    return ((anchor - spot) / (safe if len(chain) == 1 else sign)) @ turn
+    return ((anchor - spot) / (safe if len(chain) == 1 else sign)) @ _back(turn)
+
+
+def _back(turn: np.ndarray) -> np.ndarray:
+    """(3, 3) what takes rows out of a rest matrix: those of tiny bones are no pure rotations."""
+    return np.linalg.inv(turn).T
 
 
 def of_motion(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
