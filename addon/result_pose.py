@@ -261,9 +261,10 @@ def _sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> tuple[t
 
 def _on_sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> list[int]:
     """Ignored bones that hang on a sheared bone which has keys; shear (frames, bones) of the source."""
-    keyed, sheared, found = {*order, *skeleton.riders}, shear.max(axis=0) > SHEARED, []
+    bodies, keyed, found = set(order), {*order, *skeleton.riders}, []
+    sheared = shear.max(axis=0) > SHEARED
     for bone, parent in enumerate(skeleton.parents):  # parents come first
-        if parent >= 0 and bone not in keyed and sheared[parent] and parent in keyed:
+        if parent >= 0 and bone not in bodies and sheared[parent] and parent in keyed:
             keyed.add(bone)
             found.append(bone)
     return found

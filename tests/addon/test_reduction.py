@@ -30,7 +30,7 @@ def local_angles(rig, a, b) -> np.ndarray:
     for i, bone in enumerate(rig.pose.bones):
         above = rig.pose.bones.find(bone.parent.name) if bone.parent else -1
         own = [np.linalg.inv(side[:, above]) @ side[:, i] if above >= 0 else side[:, i] for side in (a, b)]
-        out.append(np.degrees(rigs._angles(own[0][:, :3, :3], own[1][:, :3, :3])))
+        out.append(np.degrees(rigs.angles(own[0][:, :3, :3], own[1][:, :3, :3])))
     return np.array(out).T
 
 
