@@ -62,7 +62,7 @@ def mirror(rig: bpy.types.Object, bones: Iterable[bpy.types.PoseBone]) -> int:
             "'arm.L' and 'arm.R'."
         )
     for bone, other in pairs:
-        copy_bone(bone, other, store.BONE_SETTINGS)
+        copy_bone(bone, other, [name for name in store.BONE_SETTINGS if name != "side"])
         if _turns_over(bone):
             other.heft.limit_low, other.heft.limit_high = -bone.heft.limit_high, -bone.heft.limit_low
     return len(pairs)

@@ -77,9 +77,10 @@ def about(rig) -> dict:
 
 def roles_found(rig, names: list[str]) -> int:
     """Bodies of which Heft knows what they are."""
-    from heft.addon import roles
+    from heft.addon import rig_roles
 
-    return sum(roles.of_name(name) is not None for name in names)
+    parts = rig_roles.roles_of(rig)
+    return sum(parts[name].role != "OTHER" for name in names)
 
 
 def in_another_process(name: str) -> dict:
