@@ -41,7 +41,7 @@ def build() -> bpy.types.Object:
 
     stage.key_pose(rig, 1, turns={bone.name: (0, 0, 0) for bone in rig.pose.bones})
     stage.name_action(rig, "Hold level")
-    stage.add_physics(rig, settle_time=0.16, heaviness=0.0, total_mass=51.0, ground=True)
+    stage.add_physics(rig, settle_time=0.16, heaviness=0.0, total_mass=60.0, ground=True)
     for arm, y in ARMS.items():
         block = stage.box(f"Block {arm}", (BLOCK,) * 3, (-0.7 + 2.5 * LENGTH, y, HEIGHT + 0.3), "moss")
         response = "BRACES" if arm == "far" else "GIVES_WAY"
