@@ -35,13 +35,13 @@ def build() -> bpy.types.Object:
     for arm, y in ARMS.items():
         for i in range(PLANKS):
             x = -0.7 + i * LENGTH
-            skin.box(f"{arm}.{i + 1}", (x + LENGTH / 2, y, HEIGHT), (LENGTH - 0.03, 0.3, 0.05))
-            skin.capsule_between(f"{arm}.{i + 1}", (x, y - 0.12, HEIGHT), (x, y + 0.12, HEIGHT), 0.02, material="joint")
+            skin.box(f"{arm}.{i + 1}", (x + LENGTH / 2, y, HEIGHT), (LENGTH - 0.03, 0.44, 0.05))
+            skin.capsule_between(f"{arm}.{i + 1}", (x, y - 0.18, HEIGHT), (x, y + 0.18, HEIGHT), 0.02, material="joint")
     skin.bind("Planks body")
 
     stage.key_pose(rig, 1, turns={bone.name: (0, 0, 0) for bone in rig.pose.bones})
     stage.name_action(rig, "Hold level")
-    stage.add_physics(rig, settle_time=0.16, heaviness=0.0, total_mass=60.0, ground=True)
+    stage.add_physics(rig, settle_time=0.16, heaviness=0.0, total_mass=42.0, ground=True)
     for arm, y in ARMS.items():
         block = stage.box(f"Block {arm}", (BLOCK,) * 3, (-0.7 + 2.5 * LENGTH, y, HEIGHT + 0.3), "moss")
         response = "BRACES" if arm == "far" else "GIVES_WAY"
