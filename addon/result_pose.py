@@ -89,9 +89,10 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
     # A rider stays where its body has it, with any kin of that body; a body turns against its parent body alone.
     loose = (kin < 0) | (holders != holders[kin])
     loose[:count] = (kin[:count] < 0) | (kin[:count] != model.parents)
-    turns, scales = rotations.split(poses[:, bones][..., :3, :3])
+    chosen = poses[:, bones].astype(np.float64)
+    turns, scales = rotations.split(chosen[..., :3, :3])
     scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
-    quats, heads = rotations.from_matrix(turns), poses[:, bones][..., :3, 3].astype(np.float64)
+    quats, heads = rotations.from_matrix(turns), chosen[..., :3, 3]
     steps = np.linalg.inv(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
         _chain(skeleton, steps, bone, bones[kin[k]]) if kin[k] >= 0 else [skeleton.rests[bone]]

@@ -129,7 +129,8 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
     wanted = _write_channels(bag, table, reading, turning, "rotation_quaternion", quats, actions.SAME, None, fresh)
     wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0, fresh)
     if fresh:
-        wanted |= _write_channels(bag, table, reading, every, "scale", keyed.scales, SCALE_NOISE, 1.0, fresh)
+        scales = _as_keys(reading, keyed.scales)
+        wanted |= _write_channels(bag, table, reading, every, "scale", scales, SCALE_NOISE, 1.0, fresh)
         for key, curve in table.items():
             if key not in wanted:
                 bag.fcurves.remove(curve)
