@@ -7,7 +7,7 @@ controllers: plain arrays in, plain arrays out, SI units.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ RADIUS_MOST = 0.06
 RADIUS_LEAST = 0.004
 # Shorter than this part of the rig's size a bone is a ball at its head.
 NO_LENGTH = 1e-4
+# The part of a body's mass that stays with its bones where it is made of objects that hang on them.
+BONES_KEEP = 0.1
 # No body lighter than this part of the whole: a splinter on a heavy arm serves nobody.
 MASS_LEAST = 1e-6
 
@@ -212,6 +214,21 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
             centers[k], inertias[k] = bodies.centers[bone], bodies.inertias[bone]
     kept = list(kept)
     return Bodies(masses, centers, inertias, bodies.radii[kept], bodies.lengths[kept])
+
+
+def made_of(bodies: Bodies, loads: Sequence[tuple[float, bool]], total_mass: float) -> tuple[Bodies, Sequence[float]]:
+    """The bodies, and what the loads on them weigh: as they are, or as parts of the body.
+
+    loads: mass [kg] of each, and whether the user gave it. A robot whose parts hang on its bones would weigh tons if
+    they were as dense as water: where those that nobody gave a mass outweigh the body they are the body, and share
+    all of its mass but what its bones keep.
+    """
+    guessed = sum(mass for mass, given in loads if not given)
+    if guessed <= total_mass:
+        return bodies, [mass for mass, _ in loads]
+    own = replace(bodies, masses=BONES_KEEP * bodies.masses, inertias=BONES_KEEP * bodies.inertias)
+    part = (1.0 - BONES_KEEP) * total_mass / guessed
+    return own, [mass if given else part * mass for mass, given in loads]
 
 
 def with_load(bodies: Bodies, k: int, mass: float, center: np.ndarray, inertia: np.ndarray) -> Bodies:

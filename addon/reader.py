@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from ..engine import Model, Motion, MotionError, moments
 from ..engine.model import HINGE
+from ..engine.shapes import Shape
 from . import (
     bodies,
     flaws,
@@ -24,6 +26,7 @@ from . import (
     joining,
     limits,
     mending,
+    properties,
     result_pose,
     riding,
     rig_roles,
@@ -221,19 +224,13 @@ def build_model(
     skins = _skins(skeleton, found, size)
     place = {bone: k for k, bone in enumerate(kept)}
     shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
-    for load in shot.loads(rig):
-        bone = skeleton.names.index(load.bone)
-        carrier = skeleton.carriers[bone]
-        if carrier < 0:
-            continue
-        matrix = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
-        turn, stretch = rotations.stretch(matrix[:3, :3])
-        shape = solids.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
-        mass = solids.mass_of(load.ob, shape)
-        center, inertia = moments.center_of_mass(shape), moments.inertia(shape, mass)
-        merged = bodies.with_load(merged, place[carrier], mass, center, inertia)
+    loads = _loads(rig, skeleton, scene, frame, size)
+    merged, weights = bodies.made_of(merged, [(load.mass, load.given) for load in loads], rig.heft.total_mass)
+    for load, mass in zip(loads, weights, strict=True):
+        center, inertia = moments.center_of_mass(load.shape), moments.inertia(load.shape, mass)
+        merged = bodies.with_load(merged, place[load.carrier], mass, center, inertia)
         if solid:
-            shapes[place[carrier]].append(shape)
+            shapes[place[load.carrier]].append(load.shape)
     carriers = [skeleton.holders[bone] for bone in kept]
     frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
     locals_ = np.linalg.inv(frames) @ rests[kept]
@@ -249,6 +246,30 @@ def build_model(
         friction=rig.heft.friction,
         bounce=rig.heft.bounce,
     )
+
+
+class _Load(NamedTuple):
+    """Something that hangs on a bone: the body's bone, its shape there, its mass [kg] and whether the user gave it."""
+
+    carrier: int
+    shape: Shape
+    mass: float
+    given: bool
+
+
+def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, frame: int, size: float) -> list[_Load]:
+    """The objects parented to bones that a body carries."""
+    found = []
+    for load in shot.loads(rig):
+        bone = skeleton.names.index(load.bone)
+        carrier = skeleton.carriers[bone]
+        if carrier >= 0:
+            matrix = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
+            turn, stretch = rotations.stretch(matrix[:3, :3])
+            shape = solids.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
+            given = properties.collider_of(load.ob).mass > 0.0
+            found.append(_Load(carrier, shape, solids.mass_of(load.ob, shape), given))
+    return found
 
 
 def parts_of(rig: bpy.types.Object, skeleton: Skeleton) -> list[Part | None]:

@@ -23,6 +23,8 @@ CELLS, ALONG = 600_000, 300
 SAME = 1e-6
 # A part whose holes have more than this part of its area is a sheet. Sleeves have 0.1, a skirt 0.35, a cape 0.9.
 SHEET = 0.4
+# Places of the surface nearer to one another than this part of a cell are one.
+NEAR = 0.2
 # Parts with faces turned either way are looked at one by one: so many of them, the largest.
 MIXED = 20
 
@@ -198,10 +200,18 @@ def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) ->
     spots = np.concatenate(places)
     outer = np.flatnonzero(~buried(spots))
     outer = outer if len(outer) else np.arange(len(spots))
+    outer = outer[_apart(spots[outer], NEAR * cell)]
     tree = cKDTree(spots[outer], balanced_tree=False, compact_nodes=False)
     found = outer[tree.query(nodes)[1]]
     share = np.concatenate(weights)[found]
     return np.concatenate(bones)[found], share / share.sum(axis=1, keepdims=True)
+
+
+def _apart(spots: np.ndarray, near: float) -> np.ndarray:
+    """Some of the places (k, 3), none of them as near to another as that: meshes drawn many times over lie at one."""
+    at = np.round((spots - spots.min(axis=0)) / near).astype(np.int64)
+    wide = at.max(axis=0) + 1
+    return np.sort(np.unique((at[:, 0] * wide[1] + at[:, 1]) * wide[2] + at[:, 2], return_index=True)[1])
 
 
 def _gather(nodes: np.ndarray, bones: np.ndarray, volumes: np.ndarray, cell: float, count: int) -> Moments:

@@ -6,6 +6,7 @@ Owns the choice among the three. Must not know motion, shapes or Blender: plain 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,9 +46,20 @@ def weigh(
         found = segments.by_role(guess, skeleton.parents, rests, kept, parts, total_mass, overrides)
     if found is None:
         found = guess
+    found = _whole(found, skeleton.carriers, total_mass, overrides)
     heads = rests[:, :3, 3]
     ends = heads + np.einsum("nij,nj->ni", rests[:, :3, :3], 2.0 * guess.centers)
     return sides.even(found, sides.pairs(heads, ends, parts, kept), overrides)
+
+
+def _whole(found: Bodies, carriers: Sequence[int], total_mass: float, overrides: Sequence[float]) -> Bodies:
+    """Nothing of the total is lost with bones that no body carries."""
+    given = np.asarray(overrides) > 0.0
+    lost = float(found.masses[(np.asarray(carriers) < 0) & ~given].sum())
+    if not 0.0 < lost < total_mass:
+        return found
+    more = np.where(given, 1.0, total_mass / (total_mass - lost))
+    return replace(found, masses=found.masses * more, inertias=found.inertias * more[:, None, None])
 
 
 def _filled(skeleton: Skeleton, skin: Skin, size: float) -> dict[int, Filled]:

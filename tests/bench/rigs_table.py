@@ -62,9 +62,10 @@ def about(rig) -> dict:
     """What Add Physics makes of a rig."""
     from heft.addon import session
 
-    reading = session.last_shown(rig).reading
     bpy.ops.heft.remove()
     bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    reading = session.last_shown(rig).reading
     chosen = [bone for bone in rig.pose.bones if bone.heft.behaviour != "IGNORED"]
     return {
         "bones": len(rig.pose.bones),
