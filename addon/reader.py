@@ -233,7 +233,7 @@ def build_model(
             shapes[place[load.carrier]].append(load.shape)
     carriers = [skeleton.holders[bone] for bone in kept]
     frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
-    locals_ = np.linalg.inv(frames) @ rests[kept]
+    locals_ = rotations.inverse(frames) @ rests[kept]
     return Model.from_tree(
         names=[skeleton.names[bone] for bone in kept],
         parents=[place.get(carrier) for carrier in carriers],
@@ -264,7 +264,7 @@ def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, fr
         bone = skeleton.names.index(load.bone)
         carrier = skeleton.carriers[bone]
         if carrier >= 0:
-            matrix = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
+            matrix = rotations.inverse(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
             turn, stretch = rotations.stretch(matrix[:3, :3])
             shape = solids.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
             given = properties.collider_of(load.ob).mass > 0.0
@@ -315,9 +315,10 @@ def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: bodies.Bodies, size
 def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
     """Which body each bone belongs to, and where its ends are there at rest [m]."""
     out = {}
+    backs = rotations.inverse(skeleton.rests)
     for bone, carrier in enumerate(skeleton.carriers):
         if carrier >= 0:
-            within = np.linalg.inv(skeleton.rests[carrier]) @ skeleton.rests[bone]
+            within = backs[carrier] @ skeleton.rests[bone]
             head = within[:3, 3] * size
             out[skeleton.names[bone]] = (
                 skeleton.names[carrier],

@@ -35,6 +35,7 @@ class Keyed:
     groups       (k,) the group of each one's curves: its name where the rig shows it
     kin          (k,) place of the nearest ancestor with keys, -1 for none
     chains       (k,) rest matrices from the kin down to the bone, each relative to the one above
+    backs        (k, 3, 3) what takes rows in the kin's frame into the bone's at rest
     rests        (k, 4) rest rotation against the kin
     holders      (k,) the body that each rides on, itself for bodies, -1 for armature space
     turns        (frames, r, 4), spots (frames, r, 3) of the riders in their body's frame [armature units]
@@ -50,6 +51,7 @@ class Keyed:
     groups: tuple[str, ...]
     kin: np.ndarray
     chains: list[list[np.ndarray]]
+    backs: np.ndarray
     rests: np.ndarray
     holders: np.ndarray
     turns: np.ndarray
@@ -93,18 +95,20 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
     turns, scales = rotations.split(chosen[..., :3, :3])
     scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
     quats, heads = rotations.from_matrix(turns), chosen[..., :3, 3]
-    steps = np.linalg.inv(skeleton.rests[skeleton.parents]) @ skeleton.rests
+    steps = rotations.inverse(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
         _chain(skeleton, steps, bone, bones[kin[k]]) if kin[k] >= 0 else [skeleton.rests[bone]]
         for k, bone in enumerate(bones)
     ]
     wholes = np.array([functools.reduce(np.matmul, chain)[:3, :3] for chain in chains])
+    # not the transposed: the rest matrices of tiny bones are no pure rotations
+    backs = rotations.inverse(wholes).transpose(0, 2, 1)
     rests = rotations.from_matrix(rotations.split(wholes)[0])
     every = np.arange(len(bones))
     against, anchors = _against_kin(every, kin, quats, heads)
     locations, outer = np.empty_like(heads), scales.copy()
     for k in every:
-        locations[:, k] = _location(chains[k], scales[:, kin[k]] if kin[k] >= 0 else None, anchors[:, k])
+        locations[:, k] = _location(chains[k], backs[k], scales[:, kin[k]] if kin[k] >= 0 else None, anchors[:, k])
         if kin[k] >= 0:
             outer[:, k] *= np.where(scales[:, kin[k], :1] < 0.0, -1.0, 1.0)
     connected = skeleton.connected[bones]
@@ -116,6 +120,7 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
         groups=tuple(skeleton.names[bone] if riders.get(bone, True) else _links(skeleton) for bone in bones),
         kin=kin,
         chains=chains,
+        backs=backs,
         rests=rests,
         holders=holders,
         turns=rotations.multiply(back, quats[:, count:]),
@@ -185,11 +190,11 @@ def _against_kin(chosen: np.ndarray, kin: np.ndarray, quats, heads) -> tuple[np.
     return turns, anchors
 
 
-def _location(chain: list[np.ndarray], scale: np.ndarray | None, anchor: np.ndarray) -> np.ndarray:
+def _location(chain: list[np.ndarray], back: np.ndarray, scale: np.ndarray | None, anchor: np.ndarray) -> np.ndarray:
     """(frames, 3) location channel of a bone whose head is at `anchor` (frames, 3) in the frame of its kin, scaled by
     `scale` (frames, 3); None: it has no kin."""
     if scale is None:
-        return (anchor - chain[0][:3, 3]) @ _back(chain[0][:3, :3])
+        return (anchor - chain[0][:3, 3]) @ back
     sign = np.where(scale[:, :1] < 0.0, -1.0, 1.0)
     # The first bone below feels its kin's scale; the ones after it only its mirroring.
     spot = chain[0][:3, 3] * scale
@@ -198,12 +203,7 @@ def _location(chain: list[np.ndarray], scale: np.ndarray | None, anchor: np.ndar
         spot = spot + (turn @ local[:3, 3]) * sign
         turn = turn @ local[:3, :3]
     safe = np.where(np.abs(scale) > 1e-9, scale, 1.0)
-    return ((anchor - spot) / (safe if len(chain) == 1 else sign)) @ _back(turn)
-
-
-def _back(turn: np.ndarray) -> np.ndarray:
-    """(3, 3) what takes rows out of a rest matrix: those of tiny bones are no pure rotations."""
-    return np.linalg.inv(turn).T
+    return ((anchor - spot) / (safe if len(chain) == 1 else sign)) @ back
 
 
 def of_motion(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -217,7 +217,7 @@ def of_motion(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]
     quats[:, loose] = rotations.multiply(rotations.conjugate(keyed.rests[loose])[None], against)
     for i, k in enumerate(loose):
         scale = keyed.inner[:, keyed.kin[k]] if keyed.kin[k] >= 0 else None
-        locations[:, k] = _location(keyed.chains[k], scale, anchors[:, i])
+        locations[:, k] = _location(keyed.chains[k], keyed.backs[k], scale, anchors[:, i])
     locations[:, keyed.connected] = 0.0
     return rotations.continuous(quats), locations
 

@@ -160,3 +160,19 @@ def angle_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Angle [rad] between unit quaternions (..., 4), accurate near zero."""
     d = multiply(conjugate(a), b)
     return 2.0 * np.arctan2(np.linalg.norm(d[..., 1:], axis=-1), np.abs(d[..., 0]))
+
+
+def inverse(matrices: np.ndarray) -> np.ndarray:
+    """Inverses of matrices (..., 3, 3), or of affine ones (..., 4, 4).
+
+    By cross products: for so small matrices LAPACK's threads cost a hundred times what they do."""
+    x, y, z = (matrices[..., :3, k] for k in range(3))
+    rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-2)
+    rows = rows / np.einsum("...i,...i->...", rows[..., 0, :], x)[..., None, None]
+    if matrices.shape[-1] == 3:
+        return rows
+    out = np.zeros_like(matrices)
+    out[..., :3, :3] = rows
+    out[..., :3, 3] = -np.einsum("...ij,...j->...i", rows, matrices[..., :3, 3])
+    out[..., 3, 3] = 1.0
+    return out

@@ -107,7 +107,14 @@ def build_tree(model: Model) -> Tree:
     body[1:, CENTER : CENTER + 3] = model.centers
     entries = (slice(None), (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
     body[1:, INERTIA : INERTIA + 6] = model.inertias[entries]
-    body[1:, INVERSE : INVERSE + 6] = np.linalg.inv(model.inertias)[entries]
+    body[1:, INVERSE : INVERSE + 6] = _inverses(model.inertias)[entries]
     body[1:, MASS] = model.masses
     roots = np.flatnonzero(model.parents < 0) + 1
     return Tree(parent, kind, dof, last, roots, body)
+
+
+def _inverses(inertias: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) by cross products: for matrices so small LAPACK's threads cost a hundred times what they do."""
+    x, y, z = np.moveaxis(inertias, 1, 0)
+    rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
+    return rows / np.einsum("ni,ni->n", rows[:, 0], x)[:, None, None]

@@ -64,3 +64,12 @@ def test_continuous_never_changes_half():
     out = rotations.continuous(q)
     assert ((out[1:] * out[:-1]).sum(axis=1) > 0.0).all()
     np.testing.assert_array_equal(np.abs(out), np.abs(q))
+
+
+def test_inverses():
+    rng = np.random.default_rng(3)
+    small = rng.normal(size=(20, 5, 3, 3))
+    assert np.allclose(rotations.inverse(small) @ small, np.eye(3), atol=1e-9)
+    affine = np.tile(np.eye(4), (7, 1, 1))
+    affine[:, :3] = rng.normal(size=(7, 3, 4))
+    assert np.allclose(rotations.inverse(affine) @ affine, np.eye(4), atol=1e-9)
