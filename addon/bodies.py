@@ -21,6 +21,8 @@ RADIUS_LEAST = 0.004
 NO_LENGTH = 1e-4
 # The part of a body's mass that stays with its bones where it is made of objects that hang on them.
 BONES_KEEP = 0.1
+# Fewer objects than these are carried: a sword, a shield and a helmet.
+MADE_OF = 4
 # No body lighter than this part of the whole: a splinter on a heavy arm serves nobody.
 MASS_LEAST = 1e-6
 
@@ -220,11 +222,11 @@ def made_of(bodies: Bodies, loads: Sequence[tuple[float, bool]], total_mass: flo
     """The bodies, and what the loads on them weigh: as they are, or as parts of the body.
 
     loads: mass [kg] of each, and whether the user gave it. A robot whose parts hang on its bones would weigh tons if
-    they were as dense as water: where those that nobody gave a mass outweigh the body they are the body, and share
+    they were as dense as water: where several that nobody gave a mass outweigh the body they are the body, and share
     all of its mass but what its bones keep.
     """
     guessed = sum(mass for mass, given in loads if not given)
-    if guessed <= total_mass:
+    if guessed <= total_mass or sum(not given for _, given in loads) < MADE_OF:
         return bodies, [mass for mass, _ in loads]
     own = replace(bodies, masses=BONES_KEEP * bodies.masses, inertias=BONES_KEEP * bodies.inertias)
     part = (1.0 - BONES_KEEP) * total_mass / guessed

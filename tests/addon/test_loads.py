@@ -40,6 +40,20 @@ def test_a_parented_object_adds_its_mass_and_shape(rig):
     assert heavy == pytest.approx(bare.total_mass + 1000.0 * 0.2**3, rel=1e-6), "as heavy as water"
 
 
+def test_parts_that_outweigh_a_body_are_the_body(rig):
+    """A robot of boxes on its bones weighs what it is said to weigh; what the user gave a mass is still carried."""
+    bpy.ops.heft.simulate()
+    total = session.last_shown(rig).reading.model.total_mass
+    boxes = [carried(rig) for _ in range(4)]
+    bpy.ops.heft.simulate()
+    model = session.last_shown(rig).reading.model
+    assert model.total_mass == pytest.approx(total)
+    assert model.masses[2] > 0.9 * total
+    boxes[0].heft_collider.mass = 5.0
+    bpy.ops.heft.simulate()
+    assert session.last_shown(rig).reading.model.total_mass == pytest.approx(total + 5.0 + 3 * 1000.0 * 0.2**3)
+
+
 def test_a_load_makes_an_arm_harder_to_push(rig):
     push = rig.heft.pushes.add()
     push.bone, push.direction, push.impulse, push.frame = "bone.002", (0.0, 1.0, 0.0), 3.0, 10
