@@ -33,10 +33,7 @@ def basis(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | 
         return _by_blender(bone, pose, parent_pose)
     above = np.array(data.parent.matrix_local, dtype=np.float64)
     frame = parent_pose @ (np.linalg.inv(above) @ rest)
-    try:
-        return np.linalg.inv(frame) @ pose
-    except np.linalg.LinAlgError:  # a parent scaled to nothing
-        return np.linalg.pinv(frame) @ pose
+    return rotations.inverse_or_nearest(frame) @ pose
 
 
 def _by_blender(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | None) -> np.ndarray:

@@ -177,7 +177,7 @@ class Fit:
             if move is None:
                 moves[control.name] = np.broadcast_to(carried, here.shape)
                 continue
-            change = _inverse(here) @ np.linalg.inv(carried) @ move @ here
+            change = rotations.inverse_or_nearest(here) @ np.linalg.inv(carried) @ move @ here
             angle, offset = self._apply(control, control.basis() @ change, self._step(control, here, carried, move))
             control.tried = True
             moves[control.name] = move
@@ -225,7 +225,7 @@ class Fit:
             axes = self._pose(bone.parent.name)[:, :3, :3] @ axes
         way = _transformed(move, here[:, :3, 3]) - _transformed(carried, here[:, :3, 3])
         axes = np.broadcast_to(carried[..., :3, :3] @ axes, (len(here), 3, 3))
-        return np.einsum("fij,fj->fi", _inverse(axes), way)
+        return np.einsum("fij,fj->fi", rotations.inverse_or_nearest(axes), way)
 
     def _apply(self, control: _Control, basis: np.ndarray, step: np.ndarray) -> tuple[float, float]:
         """Take the new rotation of (frames, 4, 4) and the step over, but for what is locked; how much they changed."""
@@ -239,13 +239,6 @@ class Fit:
         offset = float(np.linalg.norm(step, axis=1).max() / self.height)
         control.changed = control.changed or angle > IDLE_ANGLE or offset > IDLE_OFFSET
         return angle, offset
-
-
-def _inverse(poses: np.ndarray) -> np.ndarray:
-    try:
-        return np.linalg.inv(poses)
-    except np.linalg.LinAlgError:  # a control scaled to nothing
-        return np.linalg.pinv(poses)
 
 
 def _transformed(matrices: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..engine import HeftError, Model
-from . import actions, flaws, sampling, settings
+from . import actions, flaws, rotations, sampling, settings
 from .errors import RigError
 from .sampling import Samples
 
@@ -62,19 +62,12 @@ def mended(
             continue
         moved.add(bone)
         # A root is mended in the world, where its object may be what jumps.
-        space = poses[:, above] if above >= 0 else _inverse(samples.placements)
-        within = _inverse(space) @ poses[:, bone]
+        space = poses[:, above] if above >= 0 else rotations.inverse_or_nearest(samples.placements)
+        within = rotations.inverse_or_nearest(space) @ poses[:, bone]
         for first, stop in own:
             within = flaws.mended(within, first, stop, how == "SKIP")
         out[:, bone] = (out[:, above] if above >= 0 else space) @ within
     return dataclasses.replace(samples, poses=out), cuts
-
-
-def _inverse(matrices: np.ndarray) -> np.ndarray:
-    try:
-        return np.linalg.inv(matrices)
-    except np.linalg.LinAlgError:  # scaled to nothing
-        return np.linalg.pinv(matrices)
 
 
 def is_bad(reading: Reading, body: int, frame: float) -> bool:

@@ -40,7 +40,6 @@ from . import (
 )
 from .errors import RigError
 from .joint_range import Range
-from .parts import IN_A_ROW, Part
 from .sampling import Samples
 from .units import Placement
 
@@ -217,7 +216,7 @@ def build_model(
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
     guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
-    parts = parts_of(rig, skeleton)
+    parts = rig_roles.parts_of(rig, skeleton.names, skeleton.parents)
     found = skin.read(rig, scene)
     weighed = weighing.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
     merged = bodies.merge(weighed, rests, skeleton.carriers, kept)
@@ -270,17 +269,6 @@ def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, fr
             given = properties.collider_of(load.ob).mass > 0.0
             found.append(_Load(carrier, shape, solids.mass_of(load.ob, shape), given))
     return found
-
-
-def parts_of(rig: bpy.types.Object, skeleton: Skeleton) -> list[Part | None]:
-    """What each bone is in the body; None where nothing follows from it, as for the second half of a limb."""
-    found = rig_roles.roles_of(rig)
-    out: list[Part | None] = []
-    for name, parent in zip(skeleton.names, skeleton.parents, strict=True):
-        part = found[name]
-        again = parent >= 0 and found[skeleton.names[parent]] == part and part.role not in IN_A_ROW
-        out.append(None if again or part.role == "OTHER" else part)
-    return out
 
 
 def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.ndarray]:
@@ -395,7 +383,7 @@ def _person(
     rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], joints: np.ndarray
 ) -> dict[int, Range]:
     """By body, how far a person's joint turns."""
-    parts = parts_of(rig, skeleton)
+    parts = rig_roles.parts_of(rig, skeleton.names, skeleton.parents)
     turns = rotations.split(skeleton.rests[:, :3, :3])[0]
     vectors = bodies.bone_vectors(skeleton.parents, skeleton.rests, skeleton.lengths)[0]
     ways = np.einsum("nij,nj->ni", skeleton.rests[:, :3, :3], vectors)

@@ -5,16 +5,17 @@ Owns `roles_of`, the one answer that everything with a use for roles takes. Must
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from . import properties, roles
-from .parts import JOINT_OF_ROLE, MIDDLE, Part
+from .parts import IN_A_ROW, JOINT_OF_ROLE, MIDDLE, Part
 
 # Made of several bones, each with a joint of that kind.
-IN_A_ROW = ("spine", "neck")
+JOINTS_IN_A_ROW = ("spine", "neck")
 
 
 class Shape(NamedTuple):
@@ -63,6 +64,19 @@ def found_in(rig: bpy.types.Object) -> dict[str, Part]:
     return _kept[rig.session_uid].found
 
 
+def parts_of(rig: bpy.types.Object, names: Sequence[str], parents: Sequence[int]) -> list[Part | None]:
+    """What each bone is in the body; None where nothing follows from it, as for the second half of a limb.
+
+    names, parents (n,) of the rig's bones, -1 for none."""
+    found = roles_of(rig)
+    out: list[Part | None] = []
+    for name, parent in zip(names, parents, strict=True):
+        part = found[name]
+        again = parent >= 0 and found[names[parent]] == part and part.role not in IN_A_ROW
+        out.append(None if again or part.role == "OTHER" else part)
+    return out
+
+
 def joints_of(names: tuple[str, ...], parents: np.ndarray, parts: dict[str, Part]) -> list[str | None]:
     """The joint at the head of each body, as `engine.STRENGTH_OF_ROLE` names it, or None.
 
@@ -75,7 +89,7 @@ def joints_of(names: tuple[str, ...], parents: np.ndarray, parts: dict[str, Part
         joint = JOINT_OF_ROLE.get(part.role)
         if part.role == "PELVIS":
             joint = "spine" if part.side == MIDDLE else "hip"
-        again = parent >= 0 and part == parts[names[parent]] and joint not in IN_A_ROW
+        again = parent >= 0 and part == parts[names[parent]] and joint not in JOINTS_IN_A_ROW
         out.append(None if parent < 0 or again else joint)
     return out
 

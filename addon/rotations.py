@@ -176,3 +176,11 @@ def inverse(matrices: np.ndarray) -> np.ndarray:
     out[..., :3, 3] = -np.einsum("...ij,...j->...i", rows, matrices[..., :3, 3])
     out[..., 3, 3] = 1.0
     return out
+
+
+def inverse_or_nearest(matrices: np.ndarray) -> np.ndarray:
+    """Inverses of matrices (..., n, n); of all of them the pseudo-inverses, where one is scaled to nothing."""
+    try:
+        return np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(matrices)
