@@ -372,11 +372,11 @@ def manifest_text(target: Zip, wheels: list[str]) -> str:
     return text.replace(line, "\n".join(narrowed))
 
 
-def build_zip(target: Zip) -> Path:
-    """Build the zip and have Blender's own tool validate it."""
-    wheels = download_wheels(target)
+def build_zip(target: Zip, path: Path | None = None) -> Path:
+    """Build the zip, in `dist` if no path is given, and have Blender's own tool validate it."""
+    wheels, path = download_wheels(target), path or target.path
     tool = next(BLENDER["5.0"].folder.glob("**/bl_pkg/cli/blender_ext.py"))
-    target.path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder, "heft")
         unwanted = shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc")
@@ -390,10 +390,10 @@ def build_zip(target: Zip) -> Path:
         manifest = manifest_text(target, [wheel.name for wheel in wheels])
         (stage / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
         python = ensure(BLENDER["5.0"])
-        build = [python, tool, "build", "--source-dir", stage, "--output-filepath", target.path]
-        quietly(build, f"{target.path.name} could not be built")
-    quietly([python, tool, "validate", target.path], f"{target.path.name} is not valid")
-    return target.path
+        build = [python, tool, "build", "--source-dir", stage, "--output-filepath", path]
+        quietly(build, f"{path.name} could not be built")
+    quietly([python, tool, "validate", path], f"{path.name} is not valid")
+    return path
 
 
 def package(arguments: list[str]) -> int:

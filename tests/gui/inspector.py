@@ -1,0 +1,55 @@
+"""Run inside Blender: answers questions about what it shows while its window goes on.
+
+usage: blender --python inspector.py -- PORT
+
+Owns a socket on this machine, looked at by one of Blender's timers. Each question is Python; the
+value of its last expression goes back as JSON. It never acts for the user: hands are xdotool's.
+"""
+
+import ast
+import json
+import socket
+import sys
+import traceback
+
+import bpy
+
+EVERY = 0.01  # [s]
+
+_server = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--") + 1])))
+_server.setblocking(False)
+
+
+def _name(manager: bpy.types.WindowManager) -> str:
+    """What was copied, and nothing the next time."""
+    found, manager.clipboard = manager.clipboard.strip(), ""
+    return found
+
+
+_names = {"bpy": bpy, "_name": _name}
+
+
+def _look() -> float:
+    try:
+        peer, _ = _server.accept()
+    except BlockingIOError:
+        return EVERY
+    with peer:
+        peer.settimeout(5.0)
+        with peer.makefile("rw", encoding="utf-8") as stream:
+            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
+    return 0.0
+
+
+def _answer(question: str) -> dict:
+    try:
+        tree = ast.parse(question)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "question", "exec"), _names)
+        value = eval(compile(ast.Expression(last.value), "question", "eval"), _names) if last else None
+        return {"value": json.loads(json.dumps(value))}
+    except Exception:
+        return {"error": traceback.format_exc()}
+
+
+bpy.app.timers.register(_look, persistent=True)
