@@ -17,6 +17,7 @@ from . import (
     operators_lists,
     operators_motion,
     operators_on_time,
+    operators_presets,
     operators_roles,
     overlay,
     panel,
@@ -33,6 +34,7 @@ CLASSES = (
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
+    *operators_presets.CLASSES,
     *panel.CLASSES,
 )
 
@@ -43,6 +45,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     properties.register()
     handlers.register()
+    operators_presets.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -54,6 +57,7 @@ def unregister() -> None:
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    operators_presets.unregister()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

@@ -16,6 +16,7 @@ from . import (
     panel_controls,
     panel_forces,
     panel_on_time,
+    panel_presets,
     panel_setup,
     session,
     shot,
@@ -127,6 +128,7 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
 
 # Registered in this order, which is the order in the tab.
 CLASSES = (
+    *panel_presets.CLASSES,
     HEFT_PT_main,
     *panel_contacts.COLLIDER,
     *panel_setup.CLASSES,
