@@ -11,6 +11,7 @@ from . import (
     cli,
     handlers,
     keymap,
+    menus,
     operators,
     operators_controls,
     operators_copying,
@@ -19,6 +20,7 @@ from . import (
     operators_on_time,
     operators_presets,
     operators_roles,
+    operators_start,
     overlay,
     panel,
     properties,
@@ -35,6 +37,8 @@ CLASSES = (
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
+    *operators_start.CLASSES,
+    *menus.CLASSES,
     *panel.CLASSES,
 )
 
@@ -46,6 +50,7 @@ def register() -> None:
     properties.register()
     handlers.register()
     operators_presets.register()
+    menus.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -54,9 +59,11 @@ def register() -> None:
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
+    warmup.stop()
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    menus.unregister()
     operators_presets.unregister()
     handlers.unregister()
     properties.unregister()

@@ -24,26 +24,23 @@ from . import (
     warmup,
 )
 from .operators import NOTHING_TO_SEE, active_rig
-from .panel_parts import HeftPanel, PhysicsPanel, note
-from .properties import has_physics
+from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
+from .panel_start import draw_start
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
 
 
 class HEFT_PT_main(HeftPanel, bpy.types.Panel):
-    """Add Physics, where there is none."""
+    """What comes before physics; the manual."""
 
     bl_label = "Heft"
 
+    def draw_header_preset(self, _context: bpy.types.Context) -> None:
+        draw_help(self.layout)
+
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        rig = active_rig(context)
-        if rig is None:
-            if not panel_contacts.shots_with(context.object):
-                layout.label(text="Select an armature", icon="INFO")
-        elif not has_physics(rig):
-            layout.operator("heft.add", icon="PHYSICS")
+        draw_start(self.layout, context)
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):

@@ -28,8 +28,10 @@ def values(group, names) -> tuple:
     return tuple(round(v, 6) if isinstance(v := getattr(group, name), float) else v for name in names)
 
 
-@pytest.mark.parametrize(("path", "owned"), [(p, presets.CHARACTER) for p in CHARACTER.values()]
-                         + [(p, presets.BONE) for p in BONE.values()], ids=lambda x: getattr(x, "stem", ""))  # fmt: skip
+ALL = [(path, presets.CHARACTER) for path in CHARACTER.values()] + [(path, presets.BONE) for path in BONE.values()]
+
+
+@pytest.mark.parametrize(("path", "owned"), ALL, ids=lambda value: getattr(value, "stem", ""))
 def test_a_preset_sets_what_it_owns_and_says_what_it_does(path: Path, owned):
     script = ast.parse(path.read_text(encoding="utf-8"))
     sets = [line.targets[0].attr for line in script.body if isinstance(getattr(line, "value", None), ast.Constant)
@@ -220,7 +222,7 @@ def yield_to_a_push(names) -> dict[str, np.ndarray]:
 def test_a_push_shows_the_presets_for_recordings_apart():
     off = yield_to_a_push(["Robot", "Stiff_Mocap", "Hit_and_Recover", "Plain"])
     for name, far in off.items():
-        print(f"{name:16s} {far.max():.3f} m at most, {far[4 + 12]:.4f} m after half a second, {far[4 + 24]:.4f} after one")
+        print(f"{name:16s} {far.max():.3f} m at most, {far[16]:.4f} m after half a second, {far[28]:.4f} after one")
     assert off["Robot"].max() < off["Stiff_Mocap"].max() < off["Hit_and_Recover"].max()
     assert off["Stiff_Mocap"][4 + 14] < 0.02 * off["Stiff_Mocap"].max(), "back within half a second"
     assert off["Hit_and_Recover"][4 + 12] > 0.02 * off["Hit_and_Recover"].max(), "still on its way"
