@@ -8,6 +8,7 @@ import bpy
 from ..engine import HeftError
 from . import (
     flaws,
+    glance,
     handlers,
     mending,
     panel_bones,
@@ -18,8 +19,6 @@ from . import (
     panel_on_time,
     panel_presets,
     panel_setup,
-    session,
-    shot,
     showing,
     warmup,
 )
@@ -55,7 +54,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         draw_warnings(layout, rig, context)
         row = layout.row(align=True)
         row.scale_y = 1.4
-        together = shot.members(rig).rigs
+        together = glance.members(rig).rigs
         text = {1: "Simulate", 2: "Simulate Both"}.get(len(together), f"Simulate All {len(together)}")
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
@@ -82,7 +81,7 @@ def _named(rigs) -> str:
 
 def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """What the animator should know before pressing Simulate, with the fix beside it."""
-    tall = session.height_in_meters(rig, context.scene)
+    tall = glance.height_in_meters(rig, context.scene)
     if not SHORTEST <= tall <= TALLEST:
         box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")

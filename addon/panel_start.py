@@ -5,7 +5,7 @@ Owns its layout. Must not change data.
 
 import bpy
 
-from . import operators_start, panel_contacts, warmup
+from . import glance, operators_start, warmup
 from .operators import active_rig
 from .panel_parts import note
 from .properties import has_physics
@@ -24,7 +24,7 @@ def draw_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_no_armature(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    if panel_contacts.shots_with(context.object):
+    if glance.shots_with(context.object):
         return
     near = operators_start.nearest_armature(context)
     if near is None:

@@ -18,7 +18,7 @@ from sample_scenes import stage
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "addon"))
 
-import drawing  # noqa: E402
+import drawing
 
 LIMIT = 1.0  # [ms] a rig of 700 bones
 ROUNDS = 41
