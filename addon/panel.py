@@ -7,10 +7,8 @@ import bpy
 
 from ..engine import HeftError
 from . import (
-    flaws,
     glance,
     handlers,
-    mending,
     panel_bones,
     panel_contacts,
     panel_controller,
@@ -20,14 +18,12 @@ from . import (
     panel_presets,
     panel_setup,
     showing,
-    warmup,
 )
-from .operators import NOTHING_TO_SEE, active_rig
+from .operator_parts import active_rig
+from .operators import NOTHING_TO_SEE
 from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
 from .panel_start import draw_start
-
-# Outside these heights [m] a rig is hardly meant in metres.
-SHORTEST, TALLEST = 0.05, 12.0
+from .panel_warnings import draw_warnings
 
 
 class HEFT_PT_main(HeftPanel, bpy.types.Panel):
@@ -77,31 +73,6 @@ def _named(rigs) -> str:
     """The names, for a sentence; many are counted."""
     names = [f"'{rig.name}'" for rig in rigs]
     return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
-
-
-def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What the animator should know before pressing Simulate, with the fix beside it."""
-    tall = glance.height_in_meters(rig, context.scene)
-    if not SHORTEST <= tall <= TALLEST:
-        box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
-        box.operator("heft.set_size")
-    if rig.heft.flaws:
-        draw_flaws(layout, rig, context)
-    for text in (warmup.problem(), rig.heft.message):
-        if text:
-            note(layout, context, text)
-
-
-def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """Where the source breaks, and the ways to read those frames."""
-    kept = rig.heft.bad_frames == "KEEP"
-    box = note(layout, context, mending.told(rig), "ERROR" if kept else "INFO")
-    row = box.row(align=True)
-    for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
-        way = item.identifier
-        row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
-    if flaws.NO_PART in rig.heft.flaws:
-        box.operator("heft.leave_out")
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance, limits, panel_roles, spreading
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
 from .panel_presets import HEFT_PT_bone_presets

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance, properties, shot
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, note
 
 # Colliders listed by name; more than these are only counted.

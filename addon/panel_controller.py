@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_copying import draw_copy_to_armatures
 from .panel_parts import PhysicsPanel
 from .panel_presets import HEFT_PT_presets

@@ -7,7 +7,7 @@ import textwrap
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .properties import has_physics
 
 # A box's width beside its text, and that of a letter, in pixels at normal size.

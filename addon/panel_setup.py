@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_lead_in import draw_lead_in
 from .panel_parts import PhysicsPanel, note
 
