@@ -10,9 +10,8 @@ import heft.addon as addon
 import rigs
 from heft.addon import glance, operators_presets, panel, warmup
 
-PANELS = [
-    cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and getattr(cls, "bl_category", "") == "Heft"
-]
+PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel)]
+PANELS = [cls for cls in PANELS if getattr(cls, "bl_category", "") == "Heft"]
 
 
 def seen() -> drawing.Layout:
@@ -84,6 +83,7 @@ def test_several_bones_are_edited_together(rig):
 
 
 def test_a_result_and_what_becomes_of_it(rig):
+    rigs.wave(rig, end=20)
     rig.heft.heaviness = 0.5
     bpy.ops.heft.simulate()
     assert {"mix"} <= set(seen().texts("prop")) and "heft.bake" in seen().texts("operator")
