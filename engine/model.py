@@ -187,11 +187,11 @@ class Model:
     @cached_property
     def size(self) -> float:
         """How far the bodies reach at rest, from anchor to anchor [m]."""
-        places, turns = np.zeros((len(self), 3)), np.array(self.rest_rotations)
+        places, turns = np.zeros((len(self), 3)), rot.to_matrix(self.rest_rotations)
         for i, parent in enumerate(self.parents):
             if parent >= 0:
-                places[i] = places[parent] + rot.rotate(turns[parent], self.offsets[i])
-                turns[i] = rot.multiply(turns[parent], self.rest_rotations[i])
+                places[i] = places[parent] + turns[parent] @ self.offsets[i]
+                turns[i] = turns[parent] @ turns[i]
         return float(np.ptp(places, axis=0).max())
 
     @cached_property
