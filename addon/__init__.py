@@ -20,7 +20,6 @@ from . import (
     operators_roles,
     overlay,
     panel,
-    panel_controls,
     properties,
     warmup,
 )
@@ -35,7 +34,6 @@ CLASSES = (
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *panel.CLASSES,
-    *panel_controls.CLASSES,
 )
 
 
