@@ -11,13 +11,16 @@ from . import (
     cli,
     handlers,
     keymap,
+    menus,
     operators,
     operators_controls,
     operators_copying,
     operators_lists,
     operators_motion,
     operators_on_time,
+    operators_presets,
     operators_roles,
+    operators_start,
     overlay,
     panel,
     properties,
@@ -33,6 +36,9 @@ CLASSES = (
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
+    *operators_presets.CLASSES,
+    *operators_start.CLASSES,
+    *menus.CLASSES,
     *panel.CLASSES,
 )
 
@@ -43,6 +49,8 @@ def register() -> None:
         bpy.utils.register_class(cls)
     properties.register()
     handlers.register()
+    operators_presets.register()
+    menus.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -51,9 +59,12 @@ def register() -> None:
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
+    warmup.stop()
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    menus.unregister()
+    operators_presets.unregister()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

@@ -28,6 +28,11 @@ def release() -> None:
     _paused -= 1
 
 
+def is_paused() -> bool:
+    """Do changed settings start nothing?"""
+    return _paused > 0
+
+
 @contextmanager
 def paused():
     """Within this block changed settings start nothing."""

@@ -1,6 +1,6 @@
 """Build, bake and picture the sample scenes. Run by dev.py inside bpy:
 
-python -m sample_scenes build [NAME…]     write NAME.blend
+python -m sample_scenes build [NAME…]     write NAME.blend; without names also the panel's sample character
 python -m sample_scenes picture [NAME…]   bake it and write pictures/NAME.png and .gif
 python -m sample_scenes demo [NAME]       bake it into out/, with a picture
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bpy
 
-from . import SCENES, picture, stage
+from . import SCENES, character, picture, stage
 
 HERE = Path(__file__).resolve().parent
 
@@ -53,6 +53,8 @@ def main(command: str, *names: str) -> None:
     if command == "build":
         for name in names or SCENES:
             build(name)
+        if not names:
+            character.write()
     elif command == "picture":
         for name in names or SCENES:
             frames = bake(name, out / f"{name}.blend")
