@@ -18,9 +18,11 @@ from . import (
     operators_motion,
     operators_on_time,
     operators_roles,
+    operators_takes,
     overlay,
     panel,
     panel_controls,
+    panel_takes,
     properties,
     warmup,
 )
@@ -34,8 +36,10 @@ CLASSES = (
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
+    *operators_takes.CLASSES,
     *panel.CLASSES,
     *panel_controls.CLASSES,
+    *panel_takes.CLASSES,
 )
 
 

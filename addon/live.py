@@ -98,6 +98,20 @@ def follow_source() -> None:
             refresh(rig)
 
 
+def take_picked(rig: bpy.types.Object) -> None:
+    """A take was clicked in the list: show it, unless it is shown."""
+    from . import session, takes
+
+    uid = None if _paused else takes.picked(rig)
+    if uid is None:
+        return
+    try:
+        session.choose_take(rig, uid)
+    except HeftError as error:
+        rig.heft.message = str(error)
+        print(f"Heft: {error}")
+
+
 def mix_changed(rig: bpy.types.Object) -> None:
     """The mix was changed: nothing to simulate, only to show."""
     from . import showing

@@ -21,6 +21,7 @@ from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
+from .take import TakeSettings
 from .tie import HeftTie
 
 CONTROLLERS = (
@@ -55,7 +56,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, TakeSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
