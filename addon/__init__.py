@@ -14,6 +14,7 @@ from . import (
     operators,
     operators_controls,
     operators_copying,
+    operators_curves,
     operators_lists,
     operators_motion,
     operators_on_time,
@@ -22,6 +23,7 @@ from . import (
     overlay,
     panel,
     panel_controls,
+    panel_curves,
     panel_takes,
     properties,
     warmup,
@@ -37,9 +39,11 @@ CLASSES = (
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *operators_takes.CLASSES,
+    *operators_curves.CLASSES,
     *panel.CLASSES,
     *panel_controls.CLASSES,
     *panel_takes.CLASSES,
+    *panel_curves.CLASSES,
 )
 
 

@@ -112,6 +112,16 @@ def take_picked(rig: bpy.types.Object) -> None:
         print(f"Heft: {error}")
 
 
+def curves_changed(rig: bpy.types.Object) -> None:
+    """Curves were switched, or others asked for: nothing to simulate, only to write."""
+    from . import curves, session
+
+    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
+        if rig.heft.use_curves and not rig.heft.curve_names:
+            curves.choose_bones(rig)
+        session.write_curves(rig)
+
+
 def mix_changed(rig: bpy.types.Object) -> None:
     """The mix was changed: nothing to simulate, only to show."""
     from . import showing

@@ -16,6 +16,7 @@ import numpy as np
 from .. import engine
 from . import (
     baker,
+    curves,
     cycles,
     first_settings,
     intake,
@@ -99,6 +100,7 @@ def remove(rig: bpy.types.Object) -> None:
     check(rig)
     forget(rig)
     takes.delete_all(rig)
+    curves.remove(rig)
     showing.remove(rig)
 
 
@@ -249,6 +251,8 @@ def _finish(
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)
+        if each.heft.use_curves:
+            write_curves(each)
         showing.show(each, "RESULT")
 
 
@@ -307,6 +311,16 @@ def choose_take(rig: bpy.types.Object, uid: str) -> None:
             _shown.pop(each.session_uid, None)
         else:
             _shown[each.session_uid] = known
+        write_curves(each)
+
+
+def write_curves(rig: bpy.types.Object) -> None:
+    """The curves of what is shown, where they are asked for; none where it was not simulated in this session."""
+    found = _shown.get(rig.session_uid)
+    if rig.heft.use_curves and found is not None:
+        curves.write(rig, found.reading, found.result)
+    else:
+        curves.remove(rig)
 
 
 def update_take(rig: bpy.types.Object, uid: str) -> None:

@@ -28,6 +28,7 @@ ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
     "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
     "take", "take_before", "take_index", "made_with",
+    "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",

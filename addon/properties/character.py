@@ -17,6 +17,7 @@ from bpy.props import (
 
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
 from .control import HeftControl, HeftSwitch
+from .curves import CurveSettings
 from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .pose_script import HeftScriptPose
@@ -56,7 +57,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, TakeSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, TakeSettings, CurveSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)

@@ -73,7 +73,7 @@ def test_a_click_in_the_list_shows_the_take(two):
 
 
 def test_what_is_in_no_take_becomes_one(two):
-    rig, soft, _ = two
+    rig, _, _ = two
     rig.heft.damping_ratio = 0.4
     bpy.ops.heft.simulate()
     poses = rigs.poses(rig, WHEN)
@@ -121,7 +121,7 @@ def test_live_changes_the_present_and_never_the_take(two):
 
 
 def test_update_and_delete(two):
-    rig, soft, _ = two
+    rig, _, _ = two
     rig.heft.heaviness = 0.9
     bpy.ops.heft.simulate()
     heavy = rigs.poses(rig, WHEN)
@@ -178,7 +178,7 @@ def test_a_result_changed_by_hand_becomes_a_take_with_its_own_settings(rig):
 
 
 def test_hand_work_on_the_shown_result_is_kept_before_another_is_shown(two):
-    rig, soft, _ = two
+    rig, _, _ = two
     next(iter(actions.active_curves(rig.heft_result))).keyframe_points[3].co[1] += 0.25
     by_hand = rigs.poses(rig, WHEN)
     bpy.ops.heft.choose_take(name="Soft")
