@@ -112,6 +112,29 @@ def take_picked(rig: bpy.types.Object) -> None:
         print(f"Heft: {error}")
 
 
+def take_beside(rig: bpy.types.Object) -> None:
+    """Takes are to be shown beside the character, or no more."""
+    from . import beside
+
+    if not _paused:
+        beside.apply(rig)
+
+
+def take_renamed(take: bpy.types.PropertyGroup) -> None:
+    """A take has another name: so it has on all characters of its shot, and where it is shown beside them."""
+    from . import beside, shot, takes
+
+    if _paused:
+        return
+    rig, name = take.id_data, take.name
+    with paused():
+        for each in shot.members(rig).rigs:
+            other = takes.find(each, take.uid)
+            if other is not None:
+                other.name = name
+                beside.apply(each)
+
+
 def curves_changed(rig: bpy.types.Object) -> None:
     """Curves were switched, or others asked for: nothing to simulate, only to write."""
     from . import curves, session

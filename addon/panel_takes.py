@@ -24,6 +24,7 @@ class HEFT_UL_takes(bpy.types.UIList):
         kind = "RADIOBUT_ON" if is_shown else "RADIOBUT_OFF"
         split.prop(item, "name", text="", emboss=False, icon="RECOVER_LAST" if item.auto and not is_shown else kind)
         split.label(text=_words(rig, item, shown, is_shown))
+        row.prop(item, "beside", text="", emboss=False, icon="GHOST_ENABLED" if item.beside else "GHOST_DISABLED")
 
 
 def _words(rig: bpy.types.Object, take, shown, is_shown: bool) -> str:
@@ -64,6 +65,8 @@ class HEFT_PT_takes(PhysicsPanel, bpy.types.Panel):
                 row = layout.row(align=True)
                 row.operator("heft.update_take", text="Update", icon="FILE_TICK")
                 row.operator("heft.choose_take", text="Go Back", icon="LOOP_BACK")
+            if any(take.beside for take in heft.takes):
+                layout.prop(heft, "beside_distance")
         else:
             layout.operator("heft.keep_take", icon="ADD")
 

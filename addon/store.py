@@ -27,7 +27,7 @@ ARMATURE_SETTINGS = (
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
     "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
-    "take", "take_before", "take_index", "made_with",
+    "take", "take_before", "take_index", "made_with", "beside_distance",
     "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip
 BONE_SETTINGS = (
@@ -47,7 +47,7 @@ KEPT_LISTS = {
     "script": ("pose", "seconds"),
     "controls": ("control", "body", "part"),
     "switches": ("path", "value"),
-    "takes": ("uid", "name", "auto", "settings", "state", "action", "source_action", "objects"),
+    "takes": ("uid", "name", "auto", "settings", "state", "action", "source_action", "objects", "beside"),
 }
 # Pointers are stored by name.
 POINTERS = {

@@ -12,7 +12,7 @@ import json
 
 import bpy
 
-from . import actions, live, objects, shot, showing, store, take_settings
+from . import actions, beside, live, objects, shot, showing, store, take_settings
 from .errors import RigError
 
 # What is kept of a result besides its keys.
@@ -102,6 +102,7 @@ def update(rig: bpy.types.Object, uid: str) -> None:
             _drop_actions(take)
             _fill(each, take, take_settings.packed(each))
             _mark_shown(each, uid)
+            beside.apply(each)
 
 
 def same(rig: bpy.types.Object):
@@ -263,6 +264,7 @@ def _delete_row(rig: bpy.types.Object, row: int) -> None:
     uid = take.uid
     _drop_actions(take)
     heft.takes.remove(row)
+    beside.apply(rig)
     if heft.take == uid:
         heft.take = ""
     if heft.take_before == uid:
@@ -272,6 +274,7 @@ def _delete_row(rig: bpy.types.Object, row: int) -> None:
 
 def _drop_actions(take) -> None:
     """Its actions leave the file, unless another has them too (a duplicated rig, a user who liked one)."""
+    beside.remove(take.id_data, take.uid)
     gone = [take.action, *(part.action for part in take.objects)]
     take.action = None
     take.objects.clear()

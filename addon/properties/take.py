@@ -4,7 +4,7 @@ Owns names and tooltips, and hands a click in the list on. Must not know how a t
 """
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .. import live
 from .common import OVERRIDABLE, OVERRIDABLE_LIST
@@ -21,6 +21,10 @@ def _beside(group: bpy.types.PropertyGroup, _context) -> None:
     live.take_beside(group.id_data)
 
 
+def _renamed(take: bpy.types.PropertyGroup, _context) -> None:
+    live.take_renamed(take)
+
+
 class HeftTakenObject(bpy.types.PropertyGroup):
     """One of a take's `objects`: where a free object went."""
 
@@ -31,7 +35,7 @@ class HeftTakenObject(bpy.types.PropertyGroup):
 class HeftTake(bpy.types.PropertyGroup):
     """One of `Object.heft.takes`. Its actions are its own: nothing writes into them."""
 
-    name: StringProperty(name="Name", description="What this take is called", override=OVERRIDABLE)
+    name: StringProperty(name="Name", description="What this take is called", override=OVERRIDABLE, update=_renamed)
     uid: StringProperty(options=HIDDEN, override=OVERRIDABLE)
     auto: BoolProperty(
         description="Kept by itself, so that nothing is lost: it follows the present settings while it is shown",
@@ -45,7 +49,7 @@ class HeftTake(bpy.types.PropertyGroup):
     objects: CollectionProperty(type=HeftTakenObject, options=HIDDEN, override=OVERRIDABLE_LIST)
     beside: BoolProperty(
         name="Show Beside",
-        description="Show this take as bones beside the character",
+        description="Show this take as bones beside the character, to be compared while it plays",
         options=HIDDEN,
         override=OVERRIDABLE,
         update=_beside,
@@ -69,6 +73,16 @@ class TakeSettings:
         options=HIDDEN,
         override=OVERRIDABLE,
         update=_picked,
+    )
+    beside_distance: FloatProperty(
+        name="Distance",
+        description="How far takes shown beside the character stand apart, in widths of it; 0 puts them over it",
+        default=1.0,
+        soft_min=-3.0,
+        soft_max=3.0,
+        options=set(),
+        override=OVERRIDABLE,
+        update=_beside,
     )
     # Which take is shown, and which was before it.
     take: StringProperty(options=HIDDEN, override=OVERRIDABLE)

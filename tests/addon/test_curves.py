@@ -96,7 +96,8 @@ def test_selected_bones_only_with_units_and_locked(rig):
     assert {curve.data_path for curve in actions.active_curves(holder)} == {
         '["bone.002 stress"]', '["bone.002 deviation (°)"]'
     }  # fmt: skip
-    assert not any("torque" in name for name in holder.keys())
+    names = holder.keys()
+    assert not any("torque" in name for name in names)
     for bone in rig.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "bone.001"
     bpy.ops.heft.pick_curve_bones()
@@ -163,5 +164,6 @@ def test_long_bone_names_fit(rig):
     rig.data.bones["bone.002"].name = "a bone with a name as long as Blender will have it, ÄÖÜ, and"
     bpy.ops.heft.simulate()
     rig.heft.use_curves = True
-    assert all(len(name.encode()) <= 63 for name in curves.holder_of(rig).keys())
+    names = curves.holder_of(rig).keys()
+    assert all(len(name.encode()) <= 63 for name in names)
     assert len(list(actions.active_curves(curves.holder_of(rig)))) == 12

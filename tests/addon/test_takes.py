@@ -10,7 +10,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, live, session, take_settings, takes
+from heft.addon import actions, beside, live, session, take_settings, takes
 
 WHEN = range(1, 41, 3)
 
@@ -290,6 +290,36 @@ def test_characters_of_one_shot_show_theirs_together(rig):
         assert shown(ob) == "A" and np.array_equal(rigs.poses(ob, WHEN), poses[ob])
         assert session.is_current(ob, bpy.context.scene)
     assert [take.name for take in other.heft.takes] == [take.name for take in rig.heft.takes] == ["A", "Take 1"]
+    rig.heft.takes[1].name = "B"
+    assert [take.name for take in other.heft.takes] == ["A", "B"]
+
+
+def test_a_take_beside_the_character_moves_as_it_did_and_leaves_no_trace(two):
+    rig, soft, _ = two
+    before = state.snapshot(rig, pose=False)
+    rig.heft.takes["Soft"].beside = True
+    bones = beside.shown_of(rig)[rig.heft.takes["Soft"].uid]
+    assert np.abs(rigs.poses(bones, WHEN) - soft).max() < 1e-5
+    assert bones.hide_select and bones.hide_render and bones.name in bpy.context.view_layer.objects
+    off = np.array(rig.matrix_world.inverted() @ bones.matrix_world)[:3, 3]
+    assert off[0] > rigs.height(rig) * 0.25 and not off[1:].any()
+    rig.heft.beside_distance = 0.0
+    bpy.context.view_layer.update()
+    assert np.allclose(np.array(bones.matrix_world), np.array(rig.matrix_world))
+    bpy.ops.heft.delete_take(name="Soft")
+    assert not beside.shown_of(rig)
+    rig.heft.takes["Stiff"].beside = True
+    rig.heft.heaviness = 0.9
+    bpy.ops.heft.simulate()
+    heavy = rigs.poses(rig, WHEN)
+    bpy.ops.heft.update_take()
+    assert np.abs(rigs.poses(beside.shown_of(rig)[rig.heft.take], WHEN) - heavy).max() < 1e-5
+    rig.heft.takes["Stiff"].beside = False
+    assert not beside.shown_of(rig)
+    assert state.difference(before, state.snapshot(rig, pose=False)) == []
+    rig.heft.takes["Stiff"].beside = True
+    bpy.ops.heft.remove()
+    assert [ob.name for ob in bpy.data.objects] == ["Rig"] and len(bpy.data.armatures) == 1
 
 
 def test_keyed_settings_are_left_to_their_keys(rig):
