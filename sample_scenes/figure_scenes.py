@@ -141,9 +141,9 @@ def held() -> bpy.types.Object:
     rig = windy_chain()
     end = rig.data.bones[-1].tail_local
     handle = stage.box("Handle", (0.1, 0.16, 0.22), tuple(end - Vector((0, 0, 0.11))), "moss")
-    away = end + Vector((0.75, 0, 0.35))
+    away = end + Vector((0.6, 0, 0.3))
     stage.key_places(handle, {1: tuple(end - Vector((0, 0, 0.11))), 26: tuple(away)}, "Aside")
-    for frame, turn in ((1, 0.0), (26, -100.0)):
+    for frame, turn in ((1, 0.0), (26, 70.0)):
         handle.rotation_euler.y = math.radians(turn)
         handle.keyframe_insert("rotation_euler", frame=frame)
     stage.tie(rig, bone=rig.data.bones[-1].name, kind="PIN", target=handle)

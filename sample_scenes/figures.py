@@ -18,6 +18,7 @@ from . import picture, stage
 from .figure_scenes import drop, fall, held, hold_pose, hug, passing, slide, struck_by_push, windy_chain, ymca_struck
 
 TARGET = stage.ROOT / "addon" / "manual" / "pictures"
+Build = Callable[[], bpy.types.Object]
 Change = Callable[[bpy.types.Object], None]
 TILE = (232, 214)  # [pixels]
 
@@ -26,7 +27,7 @@ TILE = (232, 214)  # [pixels]
 class Figure:
     """One picture of the manual.
 
-    build     makes the scene; its active rig is handed to the tiles' changes
+    build     makes the scene; its active rig is handed to the tiles' changes. One for all tiles, or one each
     tiles     captions, each with what it changes
     frames    one for a still, several for a moving picture
     camera    eye, what it looks at, lens; None: the scene's own
@@ -34,7 +35,7 @@ class Figure:
     """
 
     name: str
-    build: Callable[[], bpy.types.Object]
+    build: Build | tuple[Build, ...]
     tiles: Sequence[tuple[str, Change]]
     frames: Sequence[int]
     columns: int = 4
@@ -57,7 +58,7 @@ def make(figure: Figure, folder: Path) -> None:
     stage.load_addon()
     blends = []
     for k, (_, change) in enumerate(figure.tiles):
-        rig = figure.build()
+        rig = figure.build[k]() if isinstance(figure.build, tuple) else figure.build()
         change(rig)
         scene = bpy.context.scene
         if figure.camera is None:
@@ -164,6 +165,11 @@ TAIL_TIP = ("tail.05", "tail.06", "tail.07", "tail.08", "tail.09")
 ARM_L = ("upper_arm.L", "forearm.L", "hand.L")
 
 FIGURES = (
+    # On top of README and manual
+    Figure(
+        "hero", (scene("ball_hits_walker"), scene("net"), scene("tail")), [("", rig_has())] * 3, range(1, 72, 2),
+        columns=3, size=(264, 264), zoom=1.12,
+    ),
     # The controllers, moving
     Figure(
         "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 68, 2), columns=3,
@@ -255,7 +261,8 @@ FIGURES = (
            size=(200, 260)),
     Figure("ties", held,
            [("no tie", lambda rig: rig.heft.ties.clear()),
-            *((word.title(), lambda rig, word=word: setattr(rig.heft.ties[0], "kind", word)) for word in ("PIN", "WELD"))],
+            ("Pin", lambda rig: setattr(rig.heft.ties[0], "kind", "PIN")),
+            ("Weld", lambda rig: setattr(rig.heft.ties[0], "kind", "WELD"))],
            [40], columns=3, camera=WINDY),
     Figure("touch_itself", hug, [("off", rig_has(touch_self=False)), ("Touch Itself", rig_has(touch_self=True))], [24],
            columns=2, size=(220, 240)),
