@@ -45,7 +45,7 @@ def fall() -> bpy.types.Object:
         y = 0.8 + 0.8 if i == 0 else 0.8 - (i - 0.5) * STEP_DEEP
         steps.append(stage.box(f"Step {i}", (1.5, deep, height), (0, y, height / 2), "wood" if i % 2 else "steel"))
     stage.collide(rig, *steps)
-    stage.camera(eye=(5.4, -2.9, 2.5), at=(0.0, -0.1, 0.72), lens=56, size=(420, 330))
+    stage.camera(eye=(5.2, -3.2, 2.3), at=(0.0, 0.1, 1.08), lens=52, size=(420, 360))
     return rig
 
 

@@ -180,7 +180,7 @@ FIGURES = (
         [("Follow", rig_has(controller="FOLLOW", settle_time=0.7)), ("On Time", rig_has(controller="ON_TIME"))],
         range(1, 68, 2), columns=2, size=(280, 320),
     ),
-    Figure("limp", fall, [("", rig_has())], range(1, 62, 2), columns=1, size=(420, 330), ghosts=False),
+    Figure("limp", fall, [("", rig_has())], range(1, 62, 2), columns=1, size=(420, 360), ghosts=False),
     # The grid
     Figure(
         "grid", scene("tail"),
