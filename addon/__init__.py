@@ -21,7 +21,6 @@ from . import (
     operators_roles,
     overlay,
     panel,
-    panel_controls,
     properties,
     warmup,
 )
@@ -37,7 +36,6 @@ CLASSES = (
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *panel.CLASSES,
-    *panel_controls.CLASSES,
 )
 
 
