@@ -190,7 +190,10 @@ class HEFT_OT_flip(ResultOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         which = "SOURCE" if rig.heft.shown == "RESULT" else "RESULT"
-        return bpy.ops.heft.show(which=which)
+        done = bpy.ops.heft.show(which=which)
+        if done == {"FINISHED"}:
+            self.report({"INFO"}, f"Shown: {which.lower()}")
+        return done
 
 
 class HEFT_OT_bake(ResultOperator, bpy.types.Operator):

@@ -13,10 +13,12 @@ from . import (
     panel_contacts,
     panel_controller,
     panel_controls,
+    panel_curves,
     panel_forces,
     panel_on_time,
     panel_presets,
     panel_setup,
+    panel_takes,
     showing,
 )
 from .operator_parts import active_rig
@@ -105,5 +107,7 @@ CLASSES = (
     *panel_forces.CLASSES,
     *panel_on_time.CLASSES,
     HEFT_PT_result,
+    *panel_takes.CLASSES,
+    *panel_curves.CLASSES,
     *panel_controls.CLASSES,
 )
