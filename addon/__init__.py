@@ -10,6 +10,7 @@ import bpy
 from . import (
     cli,
     handlers,
+    help_map,
     keymap,
     menus,
     operators,
@@ -57,6 +58,7 @@ def register() -> None:
     handlers.register()
     operators_presets.register()
     menus.register()
+    help_map.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -69,6 +71,7 @@ def unregister() -> None:
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    help_map.unregister()
     menus.unregister()
     operators_presets.unregister()
     handlers.unregister()

@@ -23,7 +23,7 @@ from . import (
 )
 from .operator_parts import active_rig
 from .operators import NOTHING_TO_SEE
-from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
+from .panel_parts import HeftPanel, PhysicsPanel, note
 from .panel_start import draw_start
 from .panel_warnings import draw_warnings
 
@@ -32,9 +32,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
     """What comes before physics; the manual."""
 
     bl_label = "Heft"
-
-    def draw_header_preset(self, _context: bpy.types.Context) -> None:
-        draw_help(self.layout)
+    page = "INDEX"
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_start(self.layout, context)
@@ -44,6 +42,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
     """Warnings, Simulate, Live, source and result, mix, Bake, Remove."""
 
     bl_label = "Result"
+    page = "RESULT"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -45,6 +45,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
     """All bones, and what the active one does."""
 
     bl_label = "Bones"
+    page = "BONES"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -54,6 +54,7 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
     """The ground, what the character meets, and its own surface."""
 
     bl_label = "Ground and Colliders"
+    page = "CONTACTS"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -58,9 +58,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(
-    OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, bpy.types.PropertyGroup
-):
+class HeftArmature(OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
