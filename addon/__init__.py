@@ -8,6 +8,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
     keymap,
@@ -55,6 +56,7 @@ def register() -> None:
     handlers.register()
     keymap.register()
     overlay.register()
+    caption.register()
     cli.register()
     warmup.start()
 
@@ -62,6 +64,7 @@ def register() -> None:
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     cli.unregister()
+    caption.unregister()
     overlay.unregister()
     keymap.unregister()
     handlers.unregister()

@@ -28,6 +28,13 @@ def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
     return ob if ob is not None and ob.type == "ARMATURE" else None
 
 
+def redraw(context: bpy.types.Context) -> None:
+    """What is shown was changed by a key: panels in other regions say so too."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+
+
 class RigOperator:
     """Shared by all: needs an armature, reports Heft's errors."""
 
@@ -182,9 +189,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
         manager.event_timer_remove(self._timer)
         manager.progress_end()
         context.workspace.status_text_set(None)
-        for window in manager.windows:
-            for area in window.screen.areas:
-                area.tag_redraw()
+        redraw(context)
 
 
 class HEFT_OT_show(PhysicsOperator, bpy.types.Operator):
@@ -218,6 +223,7 @@ class HEFT_OT_flip(PhysicsOperator, bpy.types.Operator):
         done = bpy.ops.heft.show(which=which)
         if done == {"FINISHED"}:
             self.report({"INFO"}, f"Shown: {which.lower()}")
+            redraw(context)
         return done
 
 
