@@ -8,6 +8,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
     help_map,
@@ -61,6 +62,7 @@ def register() -> None:
     help_map.register()
     keymap.register()
     overlay.register()
+    caption.register()
     cli.register()
     warmup.start()
 
@@ -69,6 +71,7 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     warmup.stop()
     cli.unregister()
+    caption.unregister()
     overlay.unregister()
     keymap.unregister()
     help_map.unregister()
