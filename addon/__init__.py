@@ -11,14 +11,19 @@ from . import (
     cli,
     handlers,
     keymap,
+    menus,
     operators,
     operators_controls,
     operators_copying,
+    operators_curves,
     operators_lists,
     operators_manual,
     operators_motion,
     operators_on_time,
+    operators_presets,
     operators_roles,
+    operators_start,
+    operators_takes,
     overlay,
     panel,
     properties,
@@ -35,6 +40,11 @@ CLASSES = (
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
+    *operators_presets.CLASSES,
+    *operators_start.CLASSES,
+    *operators_takes.CLASSES,
+    *operators_curves.CLASSES,
+    *menus.CLASSES,
     *panel.CLASSES,
 )
 
@@ -45,6 +55,8 @@ def register() -> None:
         bpy.utils.register_class(cls)
     properties.register()
     handlers.register()
+    operators_presets.register()
+    menus.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -53,9 +65,12 @@ def register() -> None:
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
+    warmup.stop()
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    menus.unregister()
+    operators_presets.unregister()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

@@ -8,41 +8,40 @@ import bpy
 from ..engine import HeftError
 from . import (
     flaws,
+    glance,
     handlers,
     mending,
     panel_bones,
     panel_contacts,
     panel_controller,
     panel_controls,
+    panel_curves,
     panel_forces,
     panel_on_time,
+    panel_presets,
     panel_setup,
-    session,
-    shot,
+    panel_takes,
     showing,
     warmup,
 )
 from .operators import NOTHING_TO_SEE, active_rig
-from .panel_parts import HeftPanel, PhysicsPanel, note
-from .properties import has_physics
+from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
+from .panel_start import draw_start
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
 
 
 class HEFT_PT_main(HeftPanel, bpy.types.Panel):
-    """Add Physics, where there is none."""
+    """What comes before physics; the manual."""
 
     bl_label = "Heft"
 
+    def draw_header_preset(self, _context: bpy.types.Context) -> None:
+        draw_help(self.layout)
+
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        rig = active_rig(context)
-        if rig is None:
-            if not panel_contacts.shots_with(context.object):
-                layout.label(text="Select an armature", icon="INFO")
-        elif not has_physics(rig):
-            layout.operator("heft.add", icon="PHYSICS")
+        draw_start(self.layout, context)
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
@@ -57,7 +56,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         draw_warnings(layout, rig, context)
         row = layout.row(align=True)
         row.scale_y = 1.4
-        together = shot.members(rig).rigs
+        together = glance.members(rig).rigs
         text = {1: "Simulate", 2: "Simulate Both"}.get(len(together), f"Simulate All {len(together)}")
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
@@ -84,7 +83,7 @@ def _named(rigs) -> str:
 
 def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """What the animator should know before pressing Simulate, with the fix beside it."""
-    tall = session.height_in_meters(rig, context.scene)
+    tall = glance.height_in_meters(rig, context.scene)
     if not SHORTEST <= tall <= TALLEST:
         box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
         box.operator("heft.set_size")
@@ -127,6 +126,7 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
 
 # Registered in this order, which is the order in the tab.
 CLASSES = (
+    *panel_presets.CLASSES,
     HEFT_PT_main,
     *panel_contacts.COLLIDER,
     *panel_setup.CLASSES,
@@ -136,5 +136,7 @@ CLASSES = (
     *panel_forces.CLASSES,
     *panel_on_time.CLASSES,
     HEFT_PT_result,
+    *panel_takes.CLASSES,
+    *panel_curves.CLASSES,
     *panel_controls.CLASSES,
 )

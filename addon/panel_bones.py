@@ -1,4 +1,4 @@
-"""The panels of bones: what the selected ones do, what others touch of them, how far their joints turn.
+"""The panels of bones: all of them as a list, what the active one does, what others touch of it, how far it turns.
 
 Owns their layout. Must not change data.
 """
@@ -7,13 +7,41 @@ from typing import ClassVar
 
 import bpy
 
-from . import limits, panel_roles
+from . import glance, limits, panel_roles, spreading
+from .operators import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
+from .panel_presets import HEFT_PT_bone_presets
+
+ROWS = 5
+# Edited here, for all selected bones.
+EDITED = ("settle_scale", "heaviness_scale", "strength_scale", "mass", "mix")
+EDITED_DEEPER = ("overlap_group", "limit_swing", "limit_low", "limit_high")
+
+
+def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The bone whose settings are shown: the armature's active one, in Object Mode too."""
+    rig = active_rig(context)
+    bone = rig.data.bones.active
+    return None if bone is None else rig.pose.bones.get(bone.name)
+
+
+class HEFT_UL_bones(bpy.types.UIList):
+    """Every bone: behaviour, name, role."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row(align=True)
+        row.prop(item.heft, "behaviour", text="", icon_only=True, emboss=False)
+        split = row.split(factor=0.55)
+        split.label(text=item.name)
+        part = glance.parts(item.id_data).get(item.name)
+        right = split.row()
+        right.active = False
+        right.label(text="" if part is None or part.role == "OTHER" else panel_roles.sentence(part))
 
 
 class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
-    """The active bone's part; a button copies it to the selected ones."""
+    """All bones, and what the active one does."""
 
     bl_label = "Bones"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
@@ -21,19 +49,18 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        if context.mode != "POSE":
-            layout.label(text="Set bones in Pose Mode", icon="INFO")
-            draw_mirror(layout, 0)
-            return
-        bone = context.active_pose_bone
-        selected = len(context.selected_pose_bones or ())
+        rig, bone = active_rig(context), active_bone(context)
+        layout.template_list("HEFT_UL_bones", "", rig.pose, "bones", rig.heft, "bone_index", rows=ROWS)
+        selected = len(context.selected_pose_bones or ()) if context.mode == "POSE" else 0
         if bone is None:
             layout.label(text="Click a bone", icon="BONE_DATA")
             draw_mirror(layout, selected)
             return
-        layout.label(text=bone.name, icon="BONE_DATA")
-        selected = len(context.selected_pose_bones or ())
-        panel_roles.draw_role(layout, bone, selected)
+        spreading.look(bone, EDITED + EDITED_DEEPER)
+        several = selected > 1
+        layout.label(text=f"Edits reach {selected} selected bones" if several else bone.name, icon="BONE_DATA")
+        if context.mode == "POSE":
+            HEFT_PT_bone_presets.draw_menu(layout)
         layout.prop(bone.heft, "behaviour")
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
@@ -45,8 +72,9 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
                 column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
-        if selected > 1:
-            layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
+        panel_roles.draw_role(layout, bone, selected)
+        if several:
+            layout.operator("heft.copy_to_selected", text=f"Copy All to {selected} Selected Bones", icon="COPYDOWN")
         draw_mirror(layout, selected)
 
 
@@ -59,13 +87,13 @@ class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and context.mode == "POSE" and context.active_pose_bone is not None
+        return super().poll(context) and active_bone(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        bone = context.active_pose_bone
+        bone = active_bone(context)
         look = bone.heft
         layout.prop(look, "shape")
         layout.prop(look, "overlap_group")
@@ -87,4 +115,4 @@ class HEFT_PT_bone_contact(PhysicsPanel, bpy.types.Panel):
         column.prop(look, "limit_high", text="To")
 
 
-CLASSES = (HEFT_PT_bones, HEFT_PT_bone_contact)
+CLASSES = (HEFT_UL_bones, HEFT_PT_bones, HEFT_PT_bone_contact)

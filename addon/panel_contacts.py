@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from . import properties, session, shot
+from . import glance, properties, shot
 from .operators import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, note
 
@@ -23,14 +23,14 @@ class HEFT_PT_collider(HeftPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(shots_with(context.object))
+        return bool(glance.shots_with(context.object))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         ob = context.object
-        rigs, carried = zip(*shots_with(ob), strict=True)
+        rigs, carried = zip(*glance.shots_with(ob), strict=True)
         look = ob.heft_collider
         names = ", ".join(f"'{rig.name}'" for rig in rigs)
         layout.label(text=f"Part of {names}" if any(carried) else f"Meets {names}", icon="ARMATURE_DATA")
@@ -62,7 +62,7 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         layout.use_property_decorate = False
         rig = active_rig(context)
         heft = rig.heft
-        group = shot.members(rig)
+        group = glance.members(rig)
         layout.prop(heft, "ground")
         if group.grounded not in (None, rig):
             note(layout, context, f"The shot stands on the ground of '{group.grounded.name}'", "INFO")
@@ -85,23 +85,9 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "show_shapes")
 
 
-def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
-    """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
-    if ob is None or ob.type != "MESH":
-        return []
-    found = []
-    for group in map(shot.members, shot.leaders(session.rigs())):
-        for rig in group.rigs:
-            if any(load.ob == ob for load in shot.loads(rig)):
-                found.append((rig, True))
-            elif ob in group.objects:
-                found.append((rig, False))
-    return found
-
-
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
     """The first of the rig's own colliders, each with what it does and a button that takes it out."""
-    group, own = shot.members(rig), shot.colliders(rig)
+    group, own = glance.members(rig), shot.colliders(rig)
     listed = [ob for ob in (*group.rigs, *group.objects) if ob in own and ob != rig]
     if not listed:
         return

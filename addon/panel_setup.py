@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from . import session, shot
+from . import glance
 from .operators import active_rig
 from .panel_lead_in import draw_lead_in
 from .panel_parts import PhysicsPanel, note
@@ -23,7 +23,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         rig = active_rig(context)
-        heft, leader = rig.heft, shot.leader(rig)
+        heft, leader = rig.heft, glance.members(rig).leader
         if leader != rig:
             text = f"Metres, gravity, wind, range, loop and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
@@ -31,7 +31,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "meters_per_unit")
         row = layout.split(factor=0.4)
         row.label(text="")
-        row.label(text=f"The rig is {session.height_in_meters(rig, context.scene):.3g} m")
+        row.label(text=f"The rig is {glance.height_in_meters(rig, context.scene):.3g} m")
         for name in ("natural_limits", "gravity", "bad_frames", "range"):
             layout.prop(heft, name)
         if heft.range == "CUSTOM":

@@ -1,6 +1,6 @@
 """Build, bake and picture the sample scenes. Run by dev.py inside bpy:
 
-python -m sample_scenes build [NAME…]     write NAME.blend
+python -m sample_scenes build [NAME…]     write NAME.blend; without names also the panel's sample character
 python -m sample_scenes picture [NAME…]   all that README and manual show, or these scenes and figures of it
 python -m sample_scenes demo [NAME]       bake a scene into out/, with a picture
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bpy
 
-from . import SCENES, figures, picture, stage
+from . import SCENES, character, figures, picture, stage
 
 HERE = Path(__file__).resolve().parent
 
@@ -45,6 +45,8 @@ def main(command: str, *names: str) -> None:
     if command == "build":
         for name in names or SCENES:
             build(name)
+        if not names:
+            character.write()
     elif command == "picture":
         for name in names or known:
             if name in SCENES:
