@@ -7,6 +7,7 @@ the end: cancelling is closing the generator. Must not know operators or panels.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Generator
 from dataclasses import dataclass
 
@@ -16,12 +17,16 @@ import numpy as np
 from .. import engine
 from . import (
     actions,
+    aside,
     baker,
+    costs,
     cycles,
     first_settings,
     intake,
+    jobs,
     lead_in,
     live,
+    marks,
     mending,
     misses,
     objects,
@@ -53,6 +58,10 @@ class Shown:
 
 
 _shown: dict[int, Shown] = {}
+# By the armature that leads: states of its last simulation, to go on from.
+_memories: dict[int, engine.Memory] = {}
+# From where on the bar shows writing.
+WRITE_FROM = 0.9
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -63,6 +72,7 @@ def forget(rig: bpy.types.Object | None = None) -> None:
         _shown.clear()
     else:
         _shown.pop(rig.session_uid, None)
+        _memories.pop(rig.session_uid, None)
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -93,6 +103,7 @@ def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
+    jobs.cancel(shot.leader(rig))
     forget(rig)
     showing.remove(rig)
 
@@ -154,9 +165,33 @@ def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) 
 
 
 def simulate_steps(
-    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True
+    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, sliced: bool = False
 ) -> Generator[Step, None, engine.Result]:
-    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result."""
+    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
+
+    `sliced`: the window goes on between the steps. Then long sums are done beside it, the rig shows at every step
+    what it showed before, and keys are written in parts, marked as unfinished; otherwise they are all written in
+    one step, and closing the generator before it changes nothing.
+    """
+    clock = costs.Clock()
+    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, clock))
+    if not sliced:
+        jobs.cancel(shot.leader(check(rig)))
+        return (yield from steps)
+    together = shot.members(check(rig)).rigs
+    try:
+        while True:
+            # Between two steps a rig may be deleted, or go into Edit Mode.
+            for each in together:
+                check(each)
+            yield next(steps)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -> Generator:
     check(rig)
     if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
@@ -169,7 +204,7 @@ def simulate_steps(
     frames = plan.sampled
     if fresh:
         intake.forget_group(group)
-    cached, way = yield from intake.sample_group(group, scene, frames)
+    cached, way = yield from intake.sample_group(group, scene, frames, sliced)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     solid = store.is_solid(group)
     readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
@@ -191,18 +226,40 @@ def simulate_steps(
         )
         for each, reading in zip(group.rigs, readings, strict=True)
     ]
-    results: tuple[engine.Result, ...] = ()
-    run = engine.simulate_together_iter if plan.cycle is None else engine.simulate_loop_iter
-    for progress in run(actors, surroundings, leader.heft.steps_per_second):
-        results = progress.results or results
-        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "simulating")
+    # As the settings are now: what is changed while the simulation goes on is not in it.
+    mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
+    clock.start_simulating()
+    memory = _memories.setdefault(leader.session_uid, engine.Memory())
+    results = yield from _simulated(plan, actors, surroundings, leader.heft.steps_per_second, memory, sliced)
     for each, reading in zip(group.rigs, readings, strict=True):
         cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
     readings = [lead_in.shown_reading(plan, reading) for reading in readings]
     ways = tuple(lead_in.shown_track(plan, track) for track in tracks[:count])
-    _finish(group, scene, cached, readings, results, ways, plan)
+    writing = _finish(group, mark, cached, readings, results, ways, plan, sliced)
+    if sliced:
+        yield from writing
+    else:
+        for _ in writing:
+            pass
+    first = memory.first if plan.cycle is None else 0
+    costs.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
+
+
+def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool) -> Generator:
+    """The engine's results; yields progress."""
+    if plan.cycle is None:
+        run = engine.simulate_together_iter(actors, surroundings, rate, memory)
+    else:
+        run = engine.simulate_loop_iter(actors, surroundings, rate)
+    progress = None
+    for latest in aside.walk(run) if sliced else run:
+        progress = latest or progress
+        done, total = (progress.done, max(progress.total, 1)) if progress is not None else (0, 1)
+        text = f"{done:,} of {total:,} frames" if progress is not None else ""
+        yield Step(READ_SHARE + (WRITE_FROM - READ_SHARE) * done / total, "simulating", text, sliced)
+    return progress.results
 
 
 def _check_free(group: shot.Members) -> None:
@@ -221,32 +278,61 @@ def _check_free(group: shot.Members) -> None:
 
 
 def _finish(
-    group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...], plan: lead_in.Plan
-) -> None:
-    """The one moment the scene is touched."""
-    _write_objects(group, readings[0].frames, tracks, results[0])
-    mark = store.fingerprint(group.leader, scene, {each: kept.source for each, kept in cached.items()})
-    for each, reading, result in zip(group.rigs, readings, results, strict=True):
-        _keep_take(each)
+    group: shot.Members, mark: str, cached: dict, readings, results, tracks, plan: lead_in.Plan, sliced: bool
+) -> Generator[Step, None, None]:
+    """The one moment the scene is touched; `sliced`: the several."""
+    poses = []
+    for reading, result in zip(readings, results, strict=True):
+        work = functools.partial(showing.poses_of, reading, result.motion)
+        steps = aside.run(work) if sliced else None
+        poses.append((yield from _waiting(steps)) if sliced else work())
+    for k, (each, reading, result) in enumerate(zip(group.rigs, readings, results, strict=True)):
         kept = cached[each]
         only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
-        showing.write(each, reading, result.motion, only_moved)
+        changed = yield from _changed_by_hand(each)
+        if changed:
+            _keep_take(each)
+        if changed or not only_moved:
+            kept.sums.clear()
+        for share in showing.write_steps(each, poses[k], kept.sums, only_moved):
+            yield Step(WRITE_FROM + (1.0 - WRITE_FROM) * (k + share) / len(group.rigs), "writing")
         kept.written = reading
-        showing.record_source(each)
-        each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
-        each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
-        each.heft.fingerprint, each.heft.baked = mark, ""
-        each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.flaws = "\n".join(mending.sentences(reading))
-        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *result_pose.notes(reading)]
-        each.heft.message = "\n".join([*told, *shot.left_out(each), *shot.overruled(each, group.leader)])
-        misses.write(each, result.arrivals)
-        each.heft.undisturbed = _is_same(reading.motion, result.motion)
+        _tell(group, each, kept, reading, result, plan)
+        keys = f"{sum(kept.sums.values()):x}"
+        marks.end(each.heft_result, mark, keys)
+        each.heft.fingerprint, each.heft.baked, each.heft.written = mark, "", keys
         _shown[each.session_uid] = Shown(reading, result, tracks)
+    # All at once: nobody is seen with another's old motion.
+    _write_objects(group, readings[0].frames, tracks, results[0], mark)
+    for each in group.rigs:
         showing.show(each, "RESULT")
 
 
-def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engine.Result) -> None:
+def _waiting(steps: Generator) -> Generator:
+    """Steps of work that is done beside; what it gives."""
+    try:
+        while True:
+            next(steps)
+            yield Step(WRITE_FROM, "writing", "", True)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def _tell(group: shot.Members, rig, kept: intake.Cached, reading, result: engine.Result, plan: lead_in.Plan) -> None:
+    """What the panel has to say of a result."""
+    showing.record_source(rig)
+    rig.heft.result_start, rig.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
+    rig.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
+    rig.heft.flaws = "\n".join(mending.sentences(reading))
+    told = [*result.warnings, *kept.notes, *physical_keys.notes(rig, reading), *result_pose.notes(reading)]
+    rig.heft.message = "\n".join([*told, *shot.left_out(rig), *shot.overruled(rig, group.leader)])
+    misses.write(rig, result.arrivals)
+    rig.heft.undisturbed = _is_same(reading.motion, result.motion)
+
+
+def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engine.Result, mark: str) -> None:
     """The free objects' results; those that are free no more lose theirs."""
     free = {track.ob: track for track in tracks if track.ob.name_full in result.objects}
     for each in group.rigs:
@@ -254,7 +340,7 @@ def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engi
             if ob not in free:
                 objects.remove(ob)
     for ob, track in free.items():
-        objects.write(group.leader, ob, frames, track.shown(*result.objects[ob.name_full]))
+        objects.write(group.leader, ob, frames, track.shown(*result.objects[ob.name_full]), mark)
 
 
 def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
@@ -263,24 +349,53 @@ def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
     return bool(cosine > np.cos(0.5 * np.radians(0.01)) and np.abs(source.positions - result.positions).max() < 1e-4)
 
 
+def _changed_by_hand(rig: bpy.types.Object) -> Generator[Step, None, bool]:
+    """Are the result's keys others than were written? What was never written to its end is nobody's work."""
+    result = rig.heft_result
+    if result is None or not rig.heft.written or result.animation_data is None:
+        return False
+    written = marks.keys(result) if marks.made_from(result) is not None else rig.heft.written
+    if result.animation_data.action is None or written is None:
+        return False
+    total = done = 0
+    while True:
+        # Nothing of Blender's is kept over a yield.
+        curves = list(actions.active_curves(rig.heft_result))[done:] if rig.heft_result is not None else []
+        read = 0
+        for curve in curves:
+            total += actions.keys_sum(curve)
+            done += 1
+            read += len(curve.keyframe_points)
+            if read > showing.AT_ONCE:
+                break
+        else:
+            return f"{total:x}" != written
+        yield Step(WRITE_FROM, "writing")
+
+
 def _keep_take(rig: bpy.types.Object) -> None:
     """A result changed by hand becomes a take before it is overwritten."""
     result = rig.heft_result
-    if result is None or not rig.heft.written or result.animation_data is None:
-        return
-    action = result.animation_data.action
-    if action is not None and store.keys_fingerprint(result) != rig.heft.written:
-        take = action.copy()
-        take.name = f"{rig.name} take"
-        take.use_fake_user = True
-        bag = actions.bag_of(take, actions.same_slot(take, actions.slot_of(result)))
-        for curve in bag.fcurves:
-            curve.lock = False
+    take = result.animation_data.action.copy()
+    take.name = f"{rig.name} take"
+    take.use_fake_user = True
+    marks.forget(take)
+    bag = actions.bag_of(take, actions.same_slot(take, actions.slot_of(result)))
+    for curve in bag.fcurves:
+        curve.lock = False
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Does the result still belong to the settings and the source, or to what was baked from it?"""
-    return bool(rig.heft.fingerprint) and store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+    if not rig.heft.fingerprint or not is_whole(rig):
+        return False
+    return store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+
+
+def is_whole(rig: bpy.types.Object) -> bool:
+    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
+    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
+    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
 
 
 def bake(
@@ -295,6 +410,8 @@ def bake(
     """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
     stay current."""
     group = shot.members(rig)
+    # What is on its way is waited for: half a result is not baked.
+    jobs.finish(group.leader)
     current = [each for each in group.rigs if is_current(each, scene)]
     baked = baker.bake(rig, scene, target, selected_only, reduce, mute, span)
     with live.paused():
