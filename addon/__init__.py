@@ -11,16 +11,21 @@ from . import (
     cli,
     handlers,
     keymap,
+    menus,
     operators,
     operators_controls,
     operators_copying,
+    operators_curves,
     operators_lists,
+    operators_manual,
     operators_motion,
     operators_on_time,
+    operators_presets,
     operators_roles,
+    operators_start,
+    operators_takes,
     overlay,
     panel,
-    panel_controls,
     properties,
     warmup,
 )
@@ -30,12 +35,17 @@ CLASSES = (
     *operators.CLASSES,
     *operators_copying.CLASSES,
     *operators_lists.CLASSES,
+    *operators_manual.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
+    *operators_presets.CLASSES,
+    *operators_start.CLASSES,
+    *operators_takes.CLASSES,
+    *operators_curves.CLASSES,
+    *menus.CLASSES,
     *panel.CLASSES,
-    *panel_controls.CLASSES,
 )
 
 
@@ -45,6 +55,8 @@ def register() -> None:
         bpy.utils.register_class(cls)
     properties.register()
     handlers.register()
+    operators_presets.register()
+    menus.register()
     keymap.register()
     overlay.register()
     cli.register()
@@ -53,9 +65,12 @@ def register() -> None:
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
+    warmup.stop()
     cli.unregister()
     overlay.unregister()
     keymap.unregister()
+    menus.unregister()
+    operators_presets.unregister()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

@@ -12,6 +12,7 @@ from . import (
     aside,
     costs,
     digests,
+    glance,
     jobs,
     lending,
     live,
@@ -22,6 +23,7 @@ from . import (
     session,
     shot,
     showing,
+    spreading,
     store,
 )
 
@@ -88,6 +90,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if scene.name.startswith(sampling.STAGE):
         return
     edited = {update.id.original for update in depsgraph.updates}
+    glance.edited(edited)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
     _current.clear()
@@ -113,6 +116,8 @@ def _forget() -> None:
     """What was read, foreseen or worked out of blocks that may be others now."""
     session.forget()
     overlay.forget()
+    glance.forget()
+    spreading.forget()
     digests.forget()
     live.forget()
     _current.clear()

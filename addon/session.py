@@ -7,30 +7,26 @@ the end: cancelling is closing the generator. Must not know operators or panels.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Generator
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from .. import engine
 from . import (
-    actions,
     aside,
     baker,
     costs,
+    curves,
     cycles,
+    finishing,
     first_settings,
     intake,
     jobs,
     lead_in,
     live,
     marks,
-    mending,
-    misses,
     objects,
-    physical_keys,
     properties,
     reader,
     result_pose,
@@ -42,6 +38,8 @@ from . import (
     showing,
     solids,
     store,
+    take_settings,
+    takes,
     units,
 )
 from .errors import RigError
@@ -58,10 +56,10 @@ class Shown:
 
 
 _shown: dict[int, Shown] = {}
+# The same of takes kept in this session, by rig and take.
+_taken: dict[tuple[int, str], Shown] = {}
 # By the armature that leads: states of its last simulation, to go on from.
 _memories: dict[int, engine.Memory] = {}
-# From where on the bar shows writing.
-WRITE_FROM = 0.9
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -70,6 +68,7 @@ def forget(rig: bpy.types.Object | None = None) -> None:
     if rig is None:
         rig_roles.forget()
         _shown.clear()
+        _taken.clear()
     else:
         _shown.pop(rig.session_uid, None)
         _memories.pop(rig.session_uid, None)
@@ -105,6 +104,8 @@ def remove(rig: bpy.types.Object) -> None:
     check(rig)
     jobs.cancel(shot.leader(rig))
     forget(rig)
+    takes.delete_all(rig)
+    curves.remove(rig)
     showing.remove(rig)
 
 
@@ -228,6 +229,7 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
     ]
     # As the settings are now: what is changed while the simulation goes on is not in it.
     mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
+    made_with = {each: take_settings.packed(each) for each in group.rigs}
     clock.start_simulating()
     memory = _memories.setdefault(leader.session_uid, engine.Memory())
     results = yield from _simulated(plan, actors, surroundings, leader.heft.steps_per_second, memory, sliced)
@@ -236,12 +238,17 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
     results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
     readings = [lead_in.shown_reading(plan, reading) for reading in readings]
     ways = tuple(lead_in.shown_track(plan, track) for track in tracks[:count])
-    writing = _finish(group, mark, cached, readings, results, ways, plan, sliced)
+    made = finishing.Made(mark, made_with, cached, readings, results, ways, plan)
+    writing = finishing.write(group, made, sliced)
     if sliced:
         yield from writing
     else:
         for _ in writing:
             pass
+    for each, reading, result in zip(group.rigs, readings, results, strict=True):
+        _shown[each.session_uid] = Shown(reading, result, ways)
+        if each.heft.use_curves:
+            write_curves(each)
     first = memory.first if plan.cycle is None else 0
     costs.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
@@ -258,7 +265,7 @@ def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: en
         progress = latest or progress
         done, total = (progress.done, max(progress.total, 1)) if progress is not None else (0, 1)
         text = f"{done:,} of {total:,} frames" if progress is not None else ""
-        yield Step(READ_SHARE + (WRITE_FROM - READ_SHARE) * done / total, "simulating", text, sliced)
+        yield Step(READ_SHARE + (finishing.WRITE_FROM - READ_SHARE) * done / total, "simulating", text, sliced)
     return progress.results
 
 
@@ -277,112 +284,64 @@ def _check_free(group: shot.Members) -> None:
                 above = above.parent
 
 
-def _finish(
-    group: shot.Members, mark: str, cached: dict, readings, results, tracks, plan: lead_in.Plan, sliced: bool
-) -> Generator[Step, None, None]:
-    """The one moment the scene is touched; `sliced`: the several."""
-    poses = []
-    for reading, result in zip(readings, results, strict=True):
-        work = functools.partial(showing.poses_of, reading, result.motion)
-        steps = aside.run(work) if sliced else None
-        poses.append((yield from _waiting(steps)) if sliced else work())
-    for k, (each, reading, result) in enumerate(zip(group.rigs, readings, results, strict=True)):
-        kept = cached[each]
-        only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
-        changed = yield from _changed_by_hand(each)
-        if changed:
-            _keep_take(each)
-        if changed or not only_moved:
-            kept.sums.clear()
-        for share in showing.write_steps(each, poses[k], kept.sums, only_moved):
-            yield Step(WRITE_FROM + (1.0 - WRITE_FROM) * (k + share) / len(group.rigs), "writing")
-        kept.written = reading
-        _tell(group, each, kept, reading, result, plan)
-        keys = f"{sum(kept.sums.values()):x}"
-        marks.end(each.heft_result, mark, keys)
-        each.heft.fingerprint, each.heft.baked, each.heft.written = mark, "", keys
-        _shown[each.session_uid] = Shown(reading, result, tracks)
-    # All at once: nobody is seen with another's old motion.
-    _write_objects(group, readings[0].frames, tracks, results[0], mark)
-    for each in group.rigs:
-        showing.show(each, "RESULT")
-
-
-def _waiting(steps: Generator) -> Generator:
-    """Steps of work that is done beside; what it gives."""
-    try:
-        while True:
-            next(steps)
-            yield Step(WRITE_FROM, "writing", "", True)
-    except StopIteration as stop:
-        return stop.value
-    finally:
-        steps.close()
-
-
-def _tell(group: shot.Members, rig, kept: intake.Cached, reading, result: engine.Result, plan: lead_in.Plan) -> None:
-    """What the panel has to say of a result."""
-    showing.record_source(rig)
-    rig.heft.result_start, rig.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
-    rig.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
-    rig.heft.flaws = "\n".join(mending.sentences(reading))
-    told = [*result.warnings, *kept.notes, *physical_keys.notes(rig, reading), *result_pose.notes(reading)]
-    rig.heft.message = "\n".join([*told, *shot.left_out(rig), *shot.overruled(rig, group.leader)])
-    misses.write(rig, result.arrivals)
-    rig.heft.undisturbed = _is_same(reading.motion, result.motion)
-
-
-def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engine.Result, mark: str) -> None:
-    """The free objects' results; those that are free no more lose theirs."""
-    free = {track.ob: track for track in tracks if track.ob.name_full in result.objects}
-    for each in group.rigs:
-        for ob in objects.results_of(each):
-            if ob not in free:
-                objects.remove(ob)
-    for ob, track in free.items():
-        objects.write(group.leader, ob, frames, track.shown(*result.objects[ob.name_full]), mark)
-
-
-def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
-    """Does nobody see a difference? Joints within 0.01°, roots within a tenth of a millimetre."""
-    cosine = np.abs(np.einsum("fnk,fnk->fn", source.rotations, result.rotations)).min()
-    return bool(cosine > np.cos(0.5 * np.radians(0.01)) and np.abs(source.positions - result.positions).max() < 1e-4)
-
-
-def _changed_by_hand(rig: bpy.types.Object) -> Generator[Step, None, bool]:
-    """Are the result's keys others than were written? What was never written to its end is nobody's work."""
-    result = rig.heft_result
-    if result is None or not rig.heft.written or result.animation_data is None:
-        return False
-    written = marks.keys(result) if marks.made_from(result) is not None else rig.heft.written
-    if result.animation_data.action is None or written is None:
-        return False
-    total = done = 0
-    while True:
-        # Nothing of Blender's is kept over a yield.
-        curves = list(actions.active_curves(rig.heft_result))[done:] if rig.heft_result is not None else []
-        read = 0
-        for curve in curves:
-            total += actions.keys_sum(curve)
-            done += 1
-            read += len(curve.keyframe_points)
-            if read > showing.AT_ONCE:
-                break
+def keep_take(rig: bpy.types.Object, name: str = "") -> None:
+    """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
+    check(rig)
+    jobs.finish(shot.leader(rig))
+    with live.paused():
+        there = takes.same(rig) if rig.heft_result is not None else None
+        if there is None:
+            there = takes.keep(rig, name)
+        elif there.auto:
+            takes.keep_for_good(rig, there.uid, name)
         else:
-            return f"{total:x}" != written
-        yield Step(WRITE_FROM, "writing")
+            raise RigError(f"This is kept already, as '{there.name}'.")
+    _remember(rig)
 
 
-def _keep_take(rig: bpy.types.Object) -> None:
-    """A result changed by hand becomes a take before it is overwritten."""
-    result = rig.heft_result
-    take = result.animation_data.action.copy()
-    take.name = f"{rig.name} take"
-    take.use_fake_user = True
-    marks.forget(take)
-    bag = actions.bag_of(take, actions.same_slot(take, actions.slot_of(result)))
-    for curve in bag.fcurves:
-        curve.lock = False
+def choose_take(rig: bpy.types.Object, uid: str) -> None:
+    """Show a take with its settings; what is shown now is kept, nothing is simulated."""
+    check(rig)
+    jobs.finish(shot.leader(rig))
+    with live.paused():
+        if rig.heft_result is not None:
+            takes.keep_present(rig)
+            _remember(rig)
+        rigs = takes.choose(rig, uid)
+    for each in rigs:
+        intake.rewritten(each)
+        known = _taken.get((each.session_uid, uid))
+        if known is None:
+            _shown.pop(each.session_uid, None)
+        else:
+            _shown[each.session_uid] = known
+        write_curves(each)
+
+
+def write_curves(rig: bpy.types.Object) -> None:
+    """The curves of what is shown, where they are asked for; none where it was not simulated in this session."""
+    found = _shown.get(rig.session_uid)
+    if rig.heft.use_curves and found is not None:
+        curves.write(rig, found.reading, found.result)
+    else:
+        curves.remove(rig)
+
+
+def update_take(rig: bpy.types.Object, uid: str) -> None:
+    """Put the present settings and result in place of what a take holds."""
+    check(rig)
+    jobs.finish(shot.leader(rig))
+    with live.paused():
+        takes.update(rig, uid)
+    _remember(rig)
+
+
+def _remember(rig: bpy.types.Object) -> None:
+    """What was simulated for the shown take, if it was in this session."""
+    for each in shot.members(rig).rigs:
+        known, take = _shown.get(each.session_uid), takes.shown(each)
+        if known is not None and take is not None and not takes.is_changed(each):
+            _taken[each.session_uid, take.uid] = known
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:

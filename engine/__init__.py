@@ -7,6 +7,7 @@
 SI units, Z up, quaternions w first. Never imports Blender.
 """
 
+from .build import build_progress
 from .cast import Actor
 from .checkpoints import Memory
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
@@ -73,6 +74,7 @@ __all__ = [
     "Sphere",
     "Tie",
     "Wind",
+    "build_progress",
     "is_compiled",
     "simulate",
     "simulate_iter",
