@@ -142,6 +142,7 @@ def source_edited() -> None:
         scene = bpy.context.scene
         for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
             if jobs.of(leader) is not None:
+                _followed.pop(leader.session_uid, None)
                 jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
 
 

@@ -5,11 +5,9 @@ Owns that order, what stands on top, and the result with the warnings above its 
 
 import bpy
 
-from ..engine import HeftError
 from . import (
     flaws,
     glance,
-    handlers,
     mending,
     panel_bones,
     panel_contacts,
@@ -21,12 +19,12 @@ from . import (
     panel_presets,
     panel_setup,
     panel_takes,
-    showing,
     warmup,
 )
-from .operators import NOTHING_TO_SEE, active_rig
+from .operators import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
 from .panel_start import draw_start
+from .panel_status import draw_badge, draw_status
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
@@ -48,6 +46,9 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
     """Warnings, Simulate, Live, source and result, mix, Bake, Remove."""
 
     bl_label = "Result"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        draw_badge(self.layout, active_rig(context), context)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -104,24 +105,6 @@ def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.t
         row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
     if flaws.NO_PART in rig.heft.flaws:
         box.operator("heft.leave_out")
-
-
-def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What became of the result; below the buttons, which shall not jump while a slider is dragged."""
-    try:
-        current = handlers.is_current(rig, context.scene)
-    except HeftError as error:
-        note(layout, context, str(error))
-        return
-    if showing.standing_back(rig):
-        text = "The rig has another action than the simulated one: Simulate takes the new one."
-        if current and rig.heft.baked:
-            text = "Baked: the rig plays its new keys. Simulate would give them weight once more."
-        note(layout, context, text, "INFO")
-    elif not current:
-        note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
-    elif rig.heft.undisturbed:
-        note(layout, context, NOTHING_TO_SEE, "INFO")
 
 
 # Registered in this order, which is the order in the tab.
