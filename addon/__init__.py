@@ -16,12 +16,15 @@ from . import (
     operators_copying,
     operators_lists,
     operators_motion,
+    operators_nudge,
     operators_on_time,
+    operators_posing,
     operators_roles,
     overlay,
     panel,
     panel_controls,
     properties,
+    tool_posing,
     warmup,
 )
 
@@ -32,6 +35,8 @@ CLASSES = (
     *operators_lists.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_posing.CLASSES,
+    *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *panel.CLASSES,
@@ -47,6 +52,7 @@ def register() -> None:
     handlers.register()
     keymap.register()
     overlay.register()
+    tool_posing.register()
     cli.register()
     warmup.start()
 
@@ -54,6 +60,7 @@ def register() -> None:
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     cli.unregister()
+    tool_posing.unregister()
     overlay.unregister()
     keymap.unregister()
     handlers.unregister()

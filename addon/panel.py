@@ -13,6 +13,7 @@ from .operators import NOTHING_TO_SEE, active_rig
 from .panel_copying import draw_copy_to_armatures, draw_mirror
 from .panel_lead_in import draw_lead_in
 from .panel_parts import HeftPanel, PhysicsPanel, details, draw_list, note
+from .panel_posing import draw_nudge, draw_pin, draw_place, draw_pull
 from .properties import has_physics
 
 # Outside these heights [m] a rig is hardly meant in metres.
@@ -43,6 +44,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
             return
         if not has_physics(rig):
             layout.operator("heft.add", icon="PHYSICS")
+            draw_pull(layout)
             return
         heft = rig.heft
         layout.prop(heft, "controller")
@@ -54,6 +56,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
         draw_copy_to_armatures(layout, context)
+        draw_pull(layout)
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
@@ -83,6 +86,8 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
             column = layout.column()
             column.use_property_split = True
             column.prop(heft, "mix", slider=True)
+        draw_nudge(layout, rig)
+        if rig.heft_result is not None:
             layout.operator("heft.bake", icon="KEY_HLT")
         layout.operator("heft.remove", icon="X")
 
@@ -119,6 +124,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
                 column.prop(bone.heft, "strength_scale")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
+        draw_pin(layout, bone)
         if selected > 1:
             layout.operator("heft.copy_to_selected", text=f"Copy to {selected} Selected Bones", icon="COPYDOWN")
         draw_mirror(layout, selected)
@@ -231,6 +237,7 @@ class HEFT_PT_forces(PhysicsPanel, bpy.types.Panel):
             column.prop_search(push, "bone", rig.data, "bones")
             for name in ("direction", "impulse", "frame"):
                 column.prop(push, name)
+            draw_place(column, push)
         layout.label(text="Ties")
         tie = draw_list(layout, rig, "ties", "tie_index", "HEFT_UL_ties")
         if tie is not None:

@@ -41,6 +41,7 @@ def _work() -> None:
         return
     try:
         engine.warm_up()
+        engine.posing.warm_up()
     except engine.HeftError as error:
         _problem = str(error)
         print(f"Heft: {error}")

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import pull
 from . import rotations as rot
+from .build import ensure_built
 from .errors import SettingError
 from .jit import warn_if_plain
 from .model import BALL, HINGE, UNIVERSAL, Model
@@ -28,6 +29,7 @@ from .tree import PLACE, POSE_COLUMNS, ROTATION, Pose, build_tree
 
 # Rounds a motion of the mouse may take, and after them to close pins and limits.
 ROUNDS, CLOSING_ROUNDS = 8, 8
+FEW_ROUNDS = 3
 # A round that turns nothing farther is the last [rad].
 AT_REST = 1e-6
 # A closing round that turns nothing farther is the last [rad]; pins and limits farther off are open [m, rad].
@@ -38,8 +40,6 @@ SHARES = (1.0, 0.25, 0.05)
 PATIENCE = 120
 # Gravity's share in a round [s²]: a body that hangs half a metre deep sinks by some percent.
 FALL_TIME = 5e-3
-# Rows at most: pins, limits and spots on the floor beyond these do not count.
-ROWS = 160
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Posing:
         floor: float | None = None,
     ) -> None:
         warn_if_plain()
+        ensure_built(False, posing=True)
         self.model = model
         self._tree = build_tree(model)
         n1, nv = len(model) + 1, model.nv
         self._pose = Pose(np.zeros((n1, POSE_COLUMNS)), np.zeros((nv, 6)))
         self._pose.body[0, ROTATION] = 1.0
-        spots = _spots(model)
-        self._bench = _new_bench(self._tree, nv, len(pins), spots)
+        self._bench = pull.new_bench(self._tree, len(pins), _spots(model))
         self._bound = np.zeros((n1, BOUND_COLUMNS))
         self._bound[:, :LIMIT_FRAME], self._bound[1:, :LIMIT_FRAME] = np.inf, model.limits
         self._bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
@@ -185,7 +185,7 @@ class Posing:
             if share < 1.0:
                 at = self.grabbed_at()
                 number[pull.MOUSE : pull.MOUSE + 3] = at + share * (np.asarray(target) - at)
-            turned = self._rounds(rounds)
+            turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
             if pull.openness(self._tree, self._pose, self._bench, self._bound) < OPEN:
                 break
             # too far at once for pins and limits to be closed again: go a part of the way
@@ -243,33 +243,12 @@ class Posing:
         return places[b] + rot.rotate(turns[b], self._bench.number[pull.GRAB_POINT : pull.GRAB_POINT + 3])
 
 
-def _new_bench(tree, nv: int, pins: int, spots: np.ndarray) -> pull.Bench:
-    n1 = len(tree.parent)
-    above, owner = np.full(nv, -1, dtype=np.int64), np.zeros(nv, dtype=np.int64)
-    last = np.full(n1, -1, dtype=np.int64)  # the last degree of freedom from the root to a body
-    for i in range(1, n1):
-        at = last[tree.parent[i]]
-        for d in range(tree.dof[i], tree.dof[i + 1]):
-            above[d], owner[d], at = at, i, d
-        last[i] = at
-    return pull.Bench(
-        body=np.zeros((n1, pull.BENCH_COLUMNS)),
-        rate=np.zeros((pull.BENCH_ROWS, nv)),
-        above=above,
-        owner=owner,
-        metric=np.zeros((nv, nv)),
-        factor=np.zeros((nv, nv)),
-        row=np.zeros((ROWS, pull.ROW_COLUMNS)),
-        jacobian=np.zeros((ROWS, nv)),
-        answer=np.zeros((ROWS, nv)),
-        matrix=np.zeros((ROWS, ROWS)),
-        small=np.zeros((ROWS, ROWS)),
-        solved=np.zeros(ROWS),
-        chosen=np.zeros(ROWS, dtype=np.int64),
-        pin=np.zeros((pins, pull.PIN_COLUMNS)),
-        spot=spots,
-        number=np.zeros(pull.NUMBERS),
-    )
+def warm_up() -> None:
+    """Compile everything, or load it from the cache. Safe in a thread."""
+    model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
+    posing = Posing(model, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)), np.zeros((2, 3)), pins=[Pin("root")])
+    posing.grab("tip", (0.1, 0.0, 0.0))
+    posing.pull((0.1, 0.01, 0.0))
 
 
 def _coordinates(model: Model, rotations: np.ndarray) -> np.ndarray:

@@ -74,7 +74,8 @@ FORCE = np.int64(2)  # 1: what holds it
 ONE_SIDED = np.int64(3)  # 1: not 0 where it may be more
 ON = np.int64(4)  # 1: not 0 where it counts
 FIRST = np.int64(5)  # 1: what it is to become before anything else moves
-ROW_COLUMNS = np.int64(6)
+FROM, UP_TO = np.int64(6), np.int64(7)  # where in the row its numbers stand
+ROW_COLUMNS = np.int64(8)
 # Columns of Bench.pin
 PIN_BODY = np.int64(0)  # 1
 PIN_TURNS = np.int64(1)  # 1: not 0 where the body's turn is held too
@@ -105,7 +106,9 @@ SOFTNESS = 1e-4
 # The largest turn in a round [rad].
 FAR = 0.4
 # Limits and floor within this are looked at [rad, m].
-NEAR, NEAR_FLOOR = 0.6, 0.3
+NEAR, NEAR_FLOOR = 0.2, 0.1
+# Rows at most: pins, limits and spots on the floor beyond these do not count.
+ROWS = 160
 # Rounds of choosing which limits hold, and of those that bring nothing before rows change sides one by one.
 CHOICES, BLOCKS = 200, 4
 # A pivot below this share of the metric's own is none.
@@ -132,6 +135,36 @@ class Bench(NamedTuple):
     pin: np.ndarray  # (p, PIN_COLUMNS)
     spot: np.ndarray  # (k, SPOT_COLUMNS) what may touch the floor
     number: np.ndarray  # (NUMBERS,)
+
+
+def new_bench(tree, pins: int, spots: np.ndarray) -> Bench:
+    """Room for a pose of this tree."""
+    n1, nv = len(tree.parent), int(tree.dof[-1])
+    above, owner = np.full(nv, -1, dtype=np.int64), np.zeros(nv, dtype=np.int64)
+    last = np.full(n1, -1, dtype=np.int64)  # the last degree of freedom from the root to a body
+    for i in range(1, n1):
+        at = last[tree.parent[i]]
+        for d in range(tree.dof[i], tree.dof[i + 1]):
+            above[d], owner[d], at = at, i, d
+        last[i] = at
+    return Bench(
+        body=np.zeros((n1, BENCH_COLUMNS)),
+        rate=np.zeros((BENCH_ROWS, nv)),
+        above=above,
+        owner=owner,
+        metric=np.zeros((nv, nv)),
+        factor=np.zeros((nv, nv)),
+        row=np.zeros((ROWS, ROW_COLUMNS)),
+        jacobian=np.zeros((ROWS, nv)),
+        answer=np.zeros((ROWS, nv)),
+        matrix=np.zeros((ROWS, ROWS)),
+        small=np.zeros((ROWS, ROWS)),
+        solved=np.zeros(ROWS),
+        chosen=np.zeros(ROWS, dtype=np.int64),
+        pin=np.zeros((pins, PIN_COLUMNS)),
+        spot=spots,
+        number=np.zeros(NUMBERS),
+    )
 
 
 @kernel
@@ -368,6 +401,7 @@ def _solve_along(bench, x):
 def _new_row(bench, count, wanted, gives, one_sided):
     for d in range(len(bench.above)):
         bench.jacobian[count, d] = 0.0
+    bench.row[count, FROM], bench.row[count, UP_TO] = 0.0, float(len(bench.above))
     bench.row[count, WANTED] = bench.row[count, FIRST] = wanted
     bench.row[count, GIVES] = gives
     bench.row[count, ONE_SIDED], bench.row[count, FORCE] = one_sided, 0.0
@@ -450,6 +484,7 @@ def _add_limit(bench, count, d, along, width, gap):
         _new_row(bench, count, -gap, 0.0, 1.0)
         for k in range(width):
             bench.jacobian[count, d + k] = along[k]
+        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + width)
         count += 1
     return count
 
@@ -525,10 +560,11 @@ def answer_rows(bench, count):
         for d in range(nv):
             done += bench.jacobian[r, d] * bench.rate[STEP, d]
         bench.row[r, WANTED] -= done
-    for r in range(count):
+    for r in range(count):  # the last rows are short ones
+        first, end = int(bench.row[r, FROM]), int(bench.row[r, UP_TO])
         for c in range(r + 1):
             total = 0.0
-            for d in range(nv):
+            for d in range(first, end):
                 total += bench.jacobian[r, d] * bench.answer[c, d]
             bench.matrix[r, c] = bench.matrix[c, r] = total
 
@@ -650,8 +686,8 @@ def pull_round(tree, pose, bench, bound, closing):
     _solve_along(bench, step)
     pulled = add_pull(tree, pose, bench, 0, closing)
     count = add_pins(tree, pose, bench, pulled)
-    count = add_joint_limits(tree, bench, bound, count)
     count = add_floor(tree, pose, bench, count)
+    count = add_joint_limits(tree, bench, bound, count)
     answer_rows(bench, count)
     if pulled > 0 and bench.number[SOFT] < 0.0:
         gives = SOFTNESS * max((bench.matrix[0, 0] + bench.matrix[1, 1] + bench.matrix[2, 2]) / 3.0, 1e-6)
@@ -669,13 +705,13 @@ def pull_round(tree, pose, bench, bound, closing):
 
 
 @kernel
-def solve_rows(bench, count, out):
+def solve_rows(bench, count, into):
     """Add to a row of rates what the rows' forces do."""
     choose_rows(bench, count)
     for r in range(count):
         if bench.row[r, FORCE] != 0.0:
             for d in range(len(bench.above)):
-                bench.rate[out, d] += bench.answer[r, d] * bench.row[r, FORCE]
+                bench.rate[into, d] += bench.answer[r, d] * bench.row[r, FORCE]
 
 
 @part

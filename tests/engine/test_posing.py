@@ -94,7 +94,9 @@ def test_what_the_pose_is_depends_on_the_mouse_and_not_on_its_way(rng, figure):
     for _ in range(60):
         posing.pull(home + 0.3 * rng.normal(size=3))
     settle(posing, home)
-    figure("off the start's pose [rad]", np.abs(rot.log(rot.multiply(rot.conjugate(start), posing.rotations))).max(), 1e-3)
+    figure(
+        "off the start's pose [rad]", np.abs(rot.log(rot.multiply(rot.conjugate(start), posing.rotations))).max(), 1e-3
+    )
 
 
 def test_the_least_turn_is_weighed_by_mass(figure):
