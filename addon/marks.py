@@ -59,7 +59,8 @@ class Marks:
 
 
 def segments(kind: str, a: np.ndarray, b: np.ndarray, scale: float) -> list:
-    """Pairs of points (2,) on the screen [pixels]: a pin is a square with a cross, a way a line with its grip, a push an arrow."""
+    """Pairs of points (2,) on the screen [pixels]: a pin is a square with a cross, a way a line with its grip, a push
+    an arrow."""
     if kind == "pin":
         return _square(a, PIN * scale) + _cross(a, PIN * scale)
     out = [[a, b], *_square(a, GRIP * scale)]

@@ -96,7 +96,7 @@ def pick(rig: bpy.types.Object, graph: bpy.types.Depsgraph, view: View, mouse, n
         point = np.array(ends[0].lerp(ends[1], share))
         depth = float(view.ahead(point) @ point)
         found.append((far, depth, Picked(bone.name, share, point)))
-    scale = bpy.context.preferences.system.ui_scale
+    scale = bpy.context.preferences.system.ui_scale or 1.0  # 0 without a window
     nearest = min((far for far, _, _ in found), default=np.inf)
     if nearest > REACH * scale:
         return None

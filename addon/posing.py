@@ -197,14 +197,11 @@ class Pull:
         self.posing.set_pins(pins)
 
     def _limb(self, body: str) -> frozenset[str]:
-        """Pins that who grabs this body takes along: its own, and of what it carries or a toe hangs on."""
+        """Whose pins are not felt by who grabs this body: its own, and of a toe its standing foot's."""
         model = self.reading.model
-        b = model.index(body)
-        own = {body} | {model.names[k] for k in range(len(model)) if _hangs_on(model, k, b)}
-        parent = int(model.parents[b])
-        if parent >= 0 and model.names[parent] in self.auto_pins:
-            own.add(model.names[parent])
-        return frozenset(own)
+        parent = int(model.parents[model.index(body)])
+        above = {model.names[parent]} & self.auto_pins if parent >= 0 else set()
+        return frozenset({body, *above})
 
     # --- pulling --------------------------------------------------------------------------
 
@@ -323,12 +320,6 @@ class Pull:
             for path in paths:
                 bone.keyframe_insert(path, group=bone.name)
         return len(moved)
-
-
-def _hangs_on(model: engine.Model, body: int, other: int) -> bool:
-    while body >= 0 and body != other:
-        body = int(model.parents[body])
-    return body == other
 
 
 def _channels(rig: bpy.types.Object) -> dict[str, dict[str, tuple]]:

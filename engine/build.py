@@ -70,6 +70,7 @@ from .pull import (
     place,
     pull_round,
     take_step,
+    worth,
 )
 from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
@@ -104,7 +105,7 @@ TOUCHING = (
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
-    answer_rows, factor_along, feel_weights, take_step, part_way, pull_round, openness, begin, place, note_slack,
+    answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING, "posing": POSING}
 MAX_CHILDREN = 4

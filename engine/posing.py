@@ -37,7 +37,7 @@ CLOSED, OPEN = 1e-5, 8e-4
 # Shares of the way to the mouse that are tried one after the other.
 SHARES = (1.0, 0.25, 0.05)
 # After so many pulls to one place every pull holds back twice as much as the one before: all comes to rest.
-PATIENCE = 120
+PATIENCE, PATIENCE_SINKING = 40, 150
 # Gravity's share in a round [s²]: a body that hangs half a metre deep sinks by some percent.
 FALL_TIME = 5e-3
 
@@ -152,6 +152,7 @@ class Posing:
     def _begin(self) -> None:
         number = self._bench.number
         number[pull.PULL_FORCE : pull.PULL_FORCE + 3] = 0.0
+        number[pull.WARY] = number[pull.PENALTY] = 0.0
         self._bench.pin[:, pull.PIN_FORCE : pull.PIN_FORCE + 3] = 0.0
         pull.begin(self._tree, self._pose, self._bench)
         self._waited = 0
@@ -178,7 +179,8 @@ class Posing:
         self._waited = self._waited + 1 if target == self._mouse else 0
         self._mouse = target
         number[pull.MOUSE : pull.MOUSE + 3] = target
-        number[pull.DAMP] = 2.0 ** min(self._waited - PATIENCE, 60) if self._waited > PATIENCE else 0.0
+        patience = PATIENCE_SINKING if number[pull.FALL : pull.FALL + 3].any() else PATIENCE
+        number[pull.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
         for share in SHARES:
             before = self._bench.body.copy()
             number[pull.MOUSE : pull.MOUSE + 3] = target

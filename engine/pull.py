@@ -63,7 +63,8 @@ REACH = np.int64(27)  # 9: sum of their places times them
 BACK = np.int64(36)  # 9: rate of θ for rates of the joint
 STILL = np.int64(45)  # 1: not 0 for a joint that does not move
 SLACK = np.int64(46)  # 4: how far beyond its limits the joint began; it may stay so
-BENCH_COLUMNS = np.int64(50)
+KEPT = np.int64(50)  # 7: coordinates and anchor before a round
+BENCH_COLUMNS = np.int64(57)
 # Rows of Bench.rate
 THETA, LOAD, STEP, CLOSE, LEAST = (np.int64(k) for k in range(5))
 BENCH_ROWS = np.int64(5)
@@ -93,11 +94,14 @@ GRAB_POINT = np.int64(1)  # 3: in its frame
 MOUSE = np.int64(4)  # 3
 SOFT = np.int64(7)  # 1: GIVES of the pull; below 0: not known yet
 FALL = np.int64(8)  # 3: what gravity does in a round; all 0: the start's pose is held
-DAMP = np.int64(11)  # 1: how much more than needed a round holds back
+DAMP = np.int64(11)  # 1: how much a round holds back besides, for all to come to rest
 FLOOR = np.int64(12)  # 1: height [m], minus infinite for none
 PULL_FORCE = np.int64(13)  # 3: what the pull did in the last round
 SIZE = np.int64(16)  # 1: how far a round may shift a root [m]
-NUMBERS = np.int64(17)
+WARY = np.int64(17)  # 1: how much rounds hold back because those before went too far
+PENALTY = np.int64(18)  # 1: what a metre or radian that pins and limits are open counts
+EVEN = np.int64(19)  # 1: the mean of the metric of turns
+NUMBERS = np.int64(20)
 
 # D's share in the metric.
 OWN_SHARE = 1.0
@@ -105,6 +109,8 @@ OWN_SHARE = 1.0
 SOFTNESS = 1e-4
 # The largest turn in a round [rad].
 FAR = 0.4
+# WARY at first, what it grows and shrinks by, and where it is nothing or too much.
+WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
 # Limits and floor within this are looked at [rad, m].
 NEAR, NEAR_FLOOR = 0.2, 0.1
 # Rows at most: pins, limits and spots on the floor beyond these do not count.
@@ -190,6 +196,12 @@ def measure(tree, pose, bench):
                 value = 0.0
             bench.metric[d, e] = bench.metric[e, d] = value
             e = bench.above[e]
+    total, count = 0.0, 1e-12
+    for i in range(1, len(tree.parent)):
+        if bench.body[i, STILL] == 0.0:
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                total, count = total + bench.metric[d, d], count + 1.0
+    bench.number[EVEN] = total / count
 
 
 @part
@@ -314,6 +326,7 @@ def _tension(pose, bench, i, s, t):
 def assemble(tree, pose, bench, held, share):
     """The matrix of a round; `held`: the start's pose is; with a share of what forces do in second order."""
     more = 1.0 + bench.number[DAMP]
+    wary = bench.number[WARY]
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
         j = i
@@ -327,6 +340,8 @@ def assemble(tree, pose, bench, held, share):
                     value *= more
                     if d == e:
                         bench.rate[LEAST, d] = SOUND * value
+                        # all turns alike: what is light does not take all of a far way
+                        value += wary * (bench.number[EVEN] if d - first < 3 else bench.metric[d, d])
                     if share > 0.0 and bench.body[i, STILL] == 0.0 and bench.body[j, STILL] == 0.0:
                         s, t = load3(pose.axes, e, TURNS), load3(pose.axes, d, TURNS)
                         if i == j:
@@ -695,13 +710,79 @@ def pull_round(tree, pose, bench, bound, closing):
         for r in range(3):
             bench.row[r, GIVES] = gives
     solve_rows(bench, count, STEP)
-    if not closing:
-        note_holding(bench, pulled)
     largest = largest_turn(tree, bench, STEP)
-    if largest > FAR and not closing:
+    if closing:
+        take_step(tree, bench)
+        return largest
+    note_holding(bench, pulled)
+    raise_penalty(bench, pulled, count)
+    if largest > FAR:
         part_way(tree, bench, pulled, count)
+    before = worth(tree, pose, bench, bound)
+    keep(tree, bench)
     take_step(tree, bench)
-    return largest
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    if held:
+        look_back(tree, bench)
+    after = worth(tree, pose, bench, bound)
+    if after <= before + 1e-12 * abs(before):
+        bench.number[WARY] *= BOLDER
+        if bench.number[WARY] < BOLD:
+            bench.number[WARY] = 0.0
+        return largest
+    go_back(tree, bench)
+    bench.number[WARY] = max(WARIER * bench.number[WARY], WARY_FIRST)
+    return 0.0 if bench.number[WARY] > TOO_WARY else largest
+
+
+@kernel
+def raise_penalty(bench, pulled, count):
+    """More than any pin or limit holds: opening one must not pay."""
+    for r in range(pulled, count):
+        bench.number[PENALTY] = max(bench.number[PENALTY], 1.5 * abs(bench.row[r, FORCE]))
+
+
+@part
+def worth(tree, pose, bench, bound):
+    """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
+    total = 0.0
+    if _weighted(bench):
+        fall = (bench.number[FALL], bench.number[FALL + 1], bench.number[FALL + 2])
+        for i in range(1, len(tree.parent)):
+            place_ = add(_root_anchor(tree, bench, i), load3(pose.body, i, COM))
+            total -= tree.body[i, MASS] * dot(fall, place_)
+    else:
+        theta = bench.rate[THETA]
+        for d in range(len(theta)):
+            total += 0.5 * bench.metric[d, d] * theta[d] * theta[d]
+            e = bench.above[d]
+            while e >= 0:
+                total += bench.metric[d, e] * theta[d] * theta[e]
+                e = bench.above[e]
+    count = add_pull(tree, pose, bench, 0, False)
+    for r in range(count):
+        total += 0.5 * bench.row[r, WANTED] * bench.row[r, WANTED] / max(bench.row[r, GIVES], 1e-12)
+    count = add_pins(tree, pose, bench, 0)
+    for r in range(count):
+        total += bench.number[PENALTY] * abs(bench.row[r, WANTED])
+    count = add_joint_limits(tree, bench, bound, add_floor(tree, pose, bench, 0))
+    for r in range(count):
+        total += bench.number[PENALTY] * max(bench.row[r, WANTED], 0.0)
+    return total
+
+
+@kernel
+def keep(tree, bench):
+    for i in range(1, len(tree.parent)):
+        store4(bench.body, i, KEPT, load4(bench.body, i, COORDS))
+        store3(bench.body, i, KEPT + 4, load3(bench.body, i, ANCHOR))
+
+
+@kernel
+def go_back(tree, bench):
+    for i in range(1, len(tree.parent)):
+        store4(bench.body, i, COORDS, load4(bench.body, i, KEPT))
+        store3(bench.body, i, ANCHOR, load3(bench.body, i, KEPT + 4))
 
 
 @kernel

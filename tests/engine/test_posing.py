@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from engine import rotations as rot
 from engine.model import BALL, HINGE, Model
-from engine.posing import AT_REST, PATIENCE, Pin, Posing
+from engine.posing import AT_REST, PATIENCE_SINKING, Pin, Posing
 from engine.shapes import Box
 from performer import performer
 from shapes import chain, ragdoll
@@ -78,7 +80,7 @@ def test_an_arm_that_cannot_reach_points_straight_at_the_target(kind, way, figur
     posing.grab("lower", (0.4, 0.0, 0.0))
     way = np.array(way) / np.linalg.norm(way)
     settle(posing, 3.0 * way)
-    places, turns = posing.placed()
+    turns = posing.placed()[1]
     for b in (1, 2):
         points = rot.rotate(turns[b], np.array([1.0, 0.0, 0.0]))
         figure(f"{kind} arm off its line [rad]", np.arccos(min(points @ way, 1.0)), 2e-3)
@@ -174,8 +176,6 @@ def limited(model: Model) -> Model:
             limits[b] = (0.0, np.radians(140.0), np.inf, np.inf)
         elif kind == BALL:
             limits[b] = (np.radians(70.0), -np.radians(40.0), np.radians(40.0), np.inf)
-    import dataclasses
-
     limits[model.kinds < BALL, 2:] = np.where(model.kinds[model.kinds < BALL, None] == 2, [-2.0, 2.0], np.inf)
     return dataclasses.replace(model, limits=limits)
 
@@ -223,7 +223,7 @@ def test_between_pin_and_mouse_a_chain_hangs_where_its_weight_is_lowest(figure):
     posing = Posing(model, *at_rest(model), gravity=DOWN)
     posing.grab(f"l{links - 1}", (length, 0.0, 0.0))
     settle(posing, (span, 0.0, 0.0), 2000)
-    places, turns = posing.placed()
+    turns = posing.placed()[1]
 
     def height(angles):
         return float(np.sum(np.cumsum(np.sin(angles)) - 0.5 * np.sin(angles))) * length
@@ -239,14 +239,12 @@ def test_between_pin_and_mouse_a_chain_hangs_where_its_weight_is_lowest(figure):
 def test_nothing_goes_through_the_floor(figure):
     model = performer()
     foot = model.index("left foot")
-    import dataclasses
-
     shapes = list(model.shapes)
     shapes[foot] = (Box((0.04, 0.1, 0.03), (0.0, -0.1, 0.0)),)
     model = dataclasses.replace(model, shapes=tuple(shapes))
     posing = Posing(model, *at_rest(model), floor=-0.1)
     posing.grab("pelvis")
-    settle(posing, posing.grabbed_at() + [0.1, 0.0, -0.5])
+    settle(posing, posing.grabbed_at() + np.array([0.1, 0.0, -0.5]))
     spot = posing._bench.spot
     places, turns = posing.placed()
     rows = spot[:, 0].astype(int) - 1
@@ -255,7 +253,7 @@ def test_nothing_goes_through_the_floor(figure):
     assert low.min() < -0.05, "something stands on it"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     gravity=st.booleans(),
@@ -273,13 +271,13 @@ def test_a_wild_mouse_does_no_harm(seed, gravity, reach, which):
     posing.grab(model.names[which], rng.normal(size=3) * 0.05)
     home = posing.grabbed_at()
     target = home
-    for _ in range(25):
+    for _ in range(15):
         target = home + rng.normal(size=3) * reach
         posing.pull(target)
         assert np.isfinite(posing.rotations).all() and np.isfinite(posing.positions).all()
         assert np.linalg.norm(posing.placed()[0][pinned] - before) < 1e-3
         assert beyond(model, posing.rotations) < 1.0
-    calm = [posing.pull(target) for _ in range(PATIENCE + 60)]
+    calm = [posing.pull(target) for _ in range(PATIENCE_SINKING + 60)]
     assert calm[-1] < AT_REST
 
 
