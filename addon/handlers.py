@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import lending, live, objects, overlay, sampling, session, showing, store
+from . import glance, lending, live, objects, overlay, sampling, session, showing, spreading, store
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -65,6 +65,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if scene.name.startswith(sampling.STAGE):
         return
     edited = {update.id.original for update in depsgraph.updates}
+    glance.edited(edited)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
     _current.clear()
@@ -81,6 +82,8 @@ def on_undo(*_args) -> None:
     """Undo and redo bring settings and result back together; what was read may be stale."""
     session.forget()
     overlay.forget()
+    glance.forget()
+    spreading.forget()
     _current.clear()
 
 
@@ -89,6 +92,8 @@ def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
     session.forget()
     overlay.forget()
+    glance.forget()
+    spreading.forget()
     _current.clear()
     with live.paused():
         for ob in bpy.data.objects:

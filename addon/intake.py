@@ -65,6 +65,13 @@ def forget(rig: bpy.types.Object | None = None) -> None:
         solids.forget()
 
 
+def rewritten(rig: bpy.types.Object) -> None:
+    """The result's keys are others than those of the last simulation: the next one writes all of them."""
+    kept = _cache.get(rig.session_uid)
+    if kept is not None:
+        kept.written = None
+
+
 def current(rig: bpy.types.Object) -> reader.Reading | None:
     """What was read of a rig last, if its masses, shapes and limits are still as they were."""
     kept = _cache.get(rig.session_uid)

@@ -28,6 +28,11 @@ def release() -> None:
     _paused -= 1
 
 
+def is_paused() -> bool:
+    """Do changed settings start nothing?"""
+    return _paused > 0
+
+
 @contextmanager
 def paused():
     """Within this block changed settings start nothing."""
@@ -96,6 +101,53 @@ def follow_source() -> None:
         if now not in (rig.heft.fingerprint, rig.heft.baked, _followed.get(rig.session_uid)):
             _followed[rig.session_uid] = now
             refresh(rig)
+
+
+def take_picked(rig: bpy.types.Object) -> None:
+    """A take was clicked in the list: show it, unless it is shown."""
+    from . import session, takes
+
+    uid = None if _paused else takes.picked(rig)
+    if uid is None:
+        return
+    try:
+        session.choose_take(rig, uid)
+    except HeftError as error:
+        rig.heft.message = str(error)
+        print(f"Heft: {error}")
+
+
+def take_beside(rig: bpy.types.Object) -> None:
+    """Takes are to be shown beside the character, or no more."""
+    from . import beside
+
+    if not _paused:
+        beside.apply(rig)
+
+
+def take_renamed(take: bpy.types.PropertyGroup) -> None:
+    """A take has another name: so it has on all characters of its shot, and where it is shown beside them."""
+    from . import beside, shot, takes
+
+    if _paused:
+        return
+    rig, name = take.id_data, take.name
+    with paused():
+        for each in shot.members(rig).rigs:
+            other = takes.find(each, take.uid)
+            if other is not None:
+                other.name = name
+                beside.apply(each)
+
+
+def curves_changed(rig: bpy.types.Object) -> None:
+    """Curves were switched, or others asked for: nothing to simulate, only to write."""
+    from . import curves, session
+
+    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
+        if rig.heft.use_curves and not rig.heft.curve_names:
+            curves.choose_bones(rig)
+        session.write_curves(rig)
 
 
 def mix_changed(rig: bpy.types.Object) -> None:

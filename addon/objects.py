@@ -36,9 +36,7 @@ def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matri
     """Put a simulated way, world matrices (frames, 4, 4), onto the object's result."""
     if not np.isfinite(matrices).all():
         raise RigError(f"The result of '{ob.name}' holds numbers that are not finite: nothing was written.")
-    result = _ensure(ob)
-    if result.heft_collider.rig != rig:
-        result.heft_collider.rig = rig
+    result = ensure_result(rig, ob)
     turns, scales = rotations.split(matrices[:, :3, :3])
     quats = rotations.continuous(rotations.from_matrix(turns))
     bag = actions.ensure_bag(result.animation_data.action, actions.slot_of(result))
@@ -53,8 +51,8 @@ def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matri
     result.update_tag(refresh={"OBJECT", "TIME"})
 
 
-def _ensure(ob: bpy.types.Object) -> bpy.types.Object:
-    """The object's own result, made where there is none or it is another's."""
+def ensure_result(rig: bpy.types.Object, ob: bpy.types.Object) -> bpy.types.Object:
+    """The object's own result from the rig's simulation, made where there is none or it is another's."""
     result = ob.heft_result
     if result is None or result.heft_collider.owner != ob:
         result = bpy.data.objects.new(f"{ob.name} result", None)
@@ -63,6 +61,8 @@ def _ensure(ob: bpy.types.Object) -> bpy.types.Object:
         ob.heft_result = result
     if result.animation_data is None or result.animation_data.action is None:
         actions.assign(result, actions.new_action(f"{ob.name} result", result))
+    if result.heft_collider.rig != rig:
+        result.heft_collider.rig = rig
     return result
 
 

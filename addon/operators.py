@@ -101,11 +101,10 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         with live.paused():
             session.simulate(rig, context.scene)
-        self._tell(context)
+        self._tell(rig)
         return {"FINISHED"}
 
-    def _tell(self, context) -> None:
-        rig = active_rig(context)
+    def _tell(self, rig) -> None:
         for warning in (*mending.warnings(rig), *rig.heft.message.splitlines(), misses.sentence(rig)):
             if warning:
                 self.report({"WARNING"}, warning)
@@ -117,15 +116,17 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             return self.execute(context)
         try:
             rig = session.check(active_rig(context))
-            self._steps = session.simulate_steps(rig, context.scene)
         except HeftError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        if any(each.bl_idname == "HEFT_OT_simulate" for each in context.window.modal_operators):
+            self.report({"INFO"}, "Simulate is pressed already: it starts once the engine is compiled")
+            return {"CANCELLED"}
         live.hold()
-        self._label = ""
+        # By name: while it waits for the compiler the user goes on, and undo makes other objects of all.
+        self._rig, self._steps, self._label = rig.name, None, ""
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
-        manager.progress_begin(0.0, 100.0)
         manager.modal_handler_add(self)
         context.workspace.status_text_set("Heft: simulating, Esc cancels")
         return {"RUNNING_MODAL"}
@@ -135,8 +136,9 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             self.cancel(context)
             self.report({"INFO"}, "Simulation cancelled; nothing was changed")
             return {"CANCELLED"}
+        waiting = self._steps is None
         if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
+            return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         try:
             with live.paused():
                 result = self._work(context)
@@ -148,16 +150,18 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             self.cancel(context)
             raise
         if result is None:
-            return {"RUNNING_MODAL"}
+            return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         self._close(context)
-        self._tell(context)
+        self._tell(bpy.data.objects[self._rig, None])
         return {"FINISHED"}
 
     def _work(self, context):
         """Work for one tick; the result when it is there."""
         if warmup.is_running():
-            context.workspace.status_text_set("Heft: preparing its engine (once after an update), Esc cancels")
+            context.workspace.status_text_set("Heft: compiling its engine (once after an update), Esc cancels")
             return None
+        if self._steps is None:
+            self._begin(context)
         end = time.perf_counter() + TICK
         while time.perf_counter() < end:
             try:
@@ -171,16 +175,26 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
         context.workspace.status_text_set(f"Heft: {step.label} {100.0 * step.done:.0f} %, Esc cancels")
         return None
 
+    def _begin(self, context) -> None:
+        """The engine is there: start."""
+        rig = bpy.data.objects.get((self._rig, None))
+        if rig is None:
+            raise HeftError(f"'{self._rig}' is gone: it was removed while the engine was compiled.")
+        self._steps = session.simulate_steps(rig, context.scene)
+        context.window_manager.progress_begin(0.0, 100.0)
+
     def cancel(self, context) -> None:
         """Blender calls this too, when it closes the window or loads another file."""
-        self._steps.close()
+        if self._steps is not None:
+            self._steps.close()
         self._close(context)
 
     def _close(self, context) -> None:
         live.release()
         manager = context.window_manager
         manager.event_timer_remove(self._timer)
-        manager.progress_end()
+        if self._steps is not None:
+            manager.progress_end()
         context.workspace.status_text_set(None)
         for window in manager.windows:
             for area in window.screen.areas:
@@ -215,7 +229,10 @@ class HEFT_OT_flip(PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         which = "SOURCE" if rig.heft.shown == "RESULT" else "RESULT"
-        return bpy.ops.heft.show(which=which)
+        done = bpy.ops.heft.show(which=which)
+        if done == {"FINISHED"}:
+            self.report({"INFO"}, f"Shown: {which.lower()}")
+        return done
 
 
 class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):

@@ -71,7 +71,7 @@ class MouseOperator(RigOperator):
         if picking.View.of(context.area) is None:
             self.report({"ERROR"}, "Pull in a 3D View: there is none under the mouse.")
             return {"CANCELLED"}
-        if warmup.is_running():
+        if not warmup.is_posing_ready():
             self.report(
                 {"WARNING"}, "Heft is still preparing its engine (once after an update): try again in a moment."
             )

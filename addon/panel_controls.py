@@ -44,6 +44,7 @@ class HEFT_PT_controls(PhysicsPanel, bpy.types.Panel):
     """What Bake to Controls goes by."""
 
     bl_label = "Controls to Bake To"
+    bl_parent_id = "HEFT_PT_result"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:

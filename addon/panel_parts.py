@@ -49,6 +49,12 @@ def draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, inde
     return entries[active] if 0 <= active < len(entries) else None
 
 
+def draw_help(layout: bpy.types.UILayout, page: str = "INDEX") -> None:
+    """A button in a panel's header that opens the manual there."""
+    if hasattr(bpy.types, "HEFT_OT_manual"):
+        layout.operator("heft.manual", text="", icon="HELP", emboss=False).page = page
+
+
 def details(layout: bpy.types.UILayout) -> bpy.types.UILayout:
     """A column for the settings of a list's active entry."""
     column = layout.column()

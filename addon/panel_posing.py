@@ -16,12 +16,10 @@ def draw_pull(layout: bpy.types.UILayout) -> None:
 
 
 def draw_nudge(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
-    """Beside the result; greyed out with the reason where there is nothing to nudge."""
+    """Beside the result; greyed out with the reason while the source is shown."""
     row = layout.row()
-    ready = rig.heft_result is not None and showing.is_visible(rig)
-    row.enabled = ready
-    text = "Nudge" if ready else "Nudge (show the Result first)" if rig.heft_result else "Nudge (Simulate first)"
-    row.operator("heft.nudge", text=text, icon="FORCE_FORCE")
+    row.enabled = showing.is_visible(rig)
+    row.operator("heft.nudge", text="Nudge" if row.enabled else "Nudge (show the Result first)", icon="FORCE_FORCE")
 
 
 def draw_pin(layout: bpy.types.UILayout, bone: bpy.types.PoseBone) -> None:

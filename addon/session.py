@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import engine
 from . import (
-    actions,
     baker,
+    curves,
     cycles,
     first_settings,
     intake,
@@ -37,6 +37,8 @@ from . import (
     showing,
     solids,
     store,
+    take_settings,
+    takes,
     units,
 )
 from .errors import RigError
@@ -53,6 +55,8 @@ class Shown:
 
 
 _shown: dict[int, Shown] = {}
+# The same of takes kept in this session, by rig and take.
+_taken: dict[tuple[int, str], Shown] = {}
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -61,6 +65,7 @@ def forget(rig: bpy.types.Object | None = None) -> None:
     if rig is None:
         rig_roles.forget()
         _shown.clear()
+        _taken.clear()
     else:
         _shown.pop(rig.session_uid, None)
 
@@ -94,6 +99,8 @@ def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
     forget(rig)
+    takes.delete_all(rig)
+    curves.remove(rig)
     showing.remove(rig)
 
 
@@ -227,7 +234,7 @@ def _finish(
     _write_objects(group, readings[0].frames, tracks, results[0])
     mark = store.fingerprint(group.leader, scene, {each: kept.source for each, kept in cached.items()})
     for each, reading, result in zip(group.rigs, readings, results, strict=True):
-        _keep_take(each)
+        _keep_hand_work(each)
         kept = cached[each]
         only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
         showing.write(each, reading, result.motion, only_moved)
@@ -237,12 +244,15 @@ def _finish(
         each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
         each.heft.fingerprint, each.heft.baked = mark, ""
         each.heft.written = store.keys_fingerprint(each.heft_result)
+        each.heft.made_with = take_settings.packed(each)
         each.heft.flaws = "\n".join(mending.sentences(reading))
         told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *result_pose.notes(reading)]
         each.heft.message = "\n".join([*told, *shot.left_out(each), *shot.overruled(each, group.leader)])
         misses.write(each, result.arrivals)
         each.heft.undisturbed = _is_same(reading.motion, result.motion)
         _shown[each.session_uid] = Shown(reading, result, tracks)
+        if each.heft.use_curves:
+            write_curves(each)
         showing.show(each, "RESULT")
 
 
@@ -263,19 +273,70 @@ def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
     return bool(cosine > np.cos(0.5 * np.radians(0.01)) and np.abs(source.positions - result.positions).max() < 1e-4)
 
 
-def _keep_take(rig: bpy.types.Object) -> None:
+def _keep_hand_work(rig: bpy.types.Object) -> None:
     """A result changed by hand becomes a take before it is overwritten."""
     result = rig.heft_result
     if result is None or not rig.heft.written or result.animation_data is None:
         return
-    action = result.animation_data.action
-    if action is not None and store.keys_fingerprint(result) != rig.heft.written:
-        take = action.copy()
-        take.name = f"{rig.name} take"
-        take.use_fake_user = True
-        bag = actions.bag_of(take, actions.same_slot(take, actions.slot_of(result)))
-        for curve in bag.fcurves:
-            curve.lock = False
+    if result.animation_data.action is not None and store.keys_fingerprint(result) != rig.heft.written:
+        takes.keep_by_hand(rig)
+
+
+def keep_take(rig: bpy.types.Object, name: str = "") -> None:
+    """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
+    check(rig)
+    with live.paused():
+        there = takes.same(rig) if rig.heft_result is not None else None
+        if there is None:
+            there = takes.keep(rig, name)
+        elif there.auto:
+            takes.keep_for_good(rig, there.uid, name)
+        else:
+            raise RigError(f"This is kept already, as '{there.name}'.")
+    _remember(rig)
+
+
+def choose_take(rig: bpy.types.Object, uid: str) -> None:
+    """Show a take with its settings; what is shown now is kept, nothing is simulated."""
+    check(rig)
+    with live.paused():
+        if rig.heft_result is not None:
+            takes.keep_present(rig)
+            _remember(rig)
+        rigs = takes.choose(rig, uid)
+    for each in rigs:
+        intake.rewritten(each)
+        known = _taken.get((each.session_uid, uid))
+        if known is None:
+            _shown.pop(each.session_uid, None)
+        else:
+            _shown[each.session_uid] = known
+        write_curves(each)
+
+
+def write_curves(rig: bpy.types.Object) -> None:
+    """The curves of what is shown, where they are asked for; none where it was not simulated in this session."""
+    found = _shown.get(rig.session_uid)
+    if rig.heft.use_curves and found is not None:
+        curves.write(rig, found.reading, found.result)
+    else:
+        curves.remove(rig)
+
+
+def update_take(rig: bpy.types.Object, uid: str) -> None:
+    """Put the present settings and result in place of what a take holds."""
+    check(rig)
+    with live.paused():
+        takes.update(rig, uid)
+    _remember(rig)
+
+
+def _remember(rig: bpy.types.Object) -> None:
+    """What was simulated for the shown take, if it was in this session."""
+    for each in shot.members(rig).rigs:
+        known, take = _shown.get(each.session_uid), takes.shown(each)
+        if known is not None and take is not None and not takes.is_changed(each):
+            _taken[each.session_uid, take.uid] = known
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:

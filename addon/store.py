@@ -27,6 +27,8 @@ ARMATURE_SETTINGS = (
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
     "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
+    "take", "take_before", "take_index", "made_with", "beside_distance",
+    "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
@@ -45,9 +47,18 @@ KEPT_LISTS = {
     "script": ("pose", "seconds"),
     "controls": ("control", "body", "part"),
     "switches": ("path", "value"),
+    "takes": ("uid", "name", "auto", "settings", "state", "action", "source_action", "objects", "beside"),
 }
 # Pointers are stored by name.
-POINTERS = {"colliders": "collections", "target": "objects", "source_action": "actions"}
+POINTERS = {
+    "colliders": "collections",
+    "target": "objects",
+    "source_action": "actions",
+    "action": "actions",
+    "ob": "objects",
+}
+# Lists within a list's entries.
+NESTED = {"objects": ("ob", "action")}
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
 VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 OBJECT_CHANNELS = (
@@ -141,7 +152,7 @@ def _collider_values(ob: bpy.types.Object) -> list:
 def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
     """Values that matter to the simulation; a keyed one changes with the frame and counts by its curve."""
     return [
-        "keyed" if f"{base}.{name}" in keyed else _plain(getattr(group, name))
+        "keyed" if f"{base}.{name}" in keyed else plain(getattr(group, name))
         for name in names
         if name not in NOT_SIMULATED
     ]
@@ -346,18 +357,30 @@ def unpack_collider(ob: bpy.types.Object) -> None:
 
 
 def _values(group, names: tuple[str, ...]) -> dict:
-    return {name: _plain(getattr(group, name)) for name in names}
+    return {
+        name: [_values(item, NESTED[name]) for item in getattr(group, name)]
+        if name in NESTED
+        else plain(getattr(group, name))
+        for name in names
+    }
 
 
 def restore(group, values: dict) -> None:
     """Set what `_values` has read; pointers are found by name again."""
     for name, value in values.items():
+        if name in NESTED:
+            items = getattr(group, name)
+            items.clear()
+            for each in value:
+                restore(items.add(), each)
+            continue
         if name in POINTERS:
             value = next((block for block in getattr(bpy.data, POINTERS[name]) if block.name_full == value), None)
         setattr(group, name, value)
 
 
-def _plain(value):
+def plain(value):
+    """A setting's value as JSON holds it; of a block its name."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]

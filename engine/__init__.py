@@ -7,6 +7,7 @@
 SI units, Z up, quaternions w first. Never imports Blender.
 """
 
+from .build import build_progress
 from .cast import Actor
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
@@ -74,6 +75,7 @@ __all__ = [
     "Sphere",
     "Tie",
     "Wind",
+    "build_progress",
     "is_compiled",
     "simulate",
     "simulate_iter",

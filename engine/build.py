@@ -108,6 +108,8 @@ POSING = (
     answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING, "posing": POSING}
+# Of the time that a simulation waits for.
+SHARE = {"alone": 0.3, "touching": 0.7, "posing": 0.0}
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -123,6 +125,7 @@ importlib.import_module(name + ".build").serve(importlib.import_module(name + ".
 
 _lock = threading.Lock()
 _built: set[str] = set()  # what this process has seen to
+_at_work: tuple[str, _Parts] | None = None  # what children are compiling
 
 
 def ensure_built(touching: bool, posing: bool = False) -> None:
@@ -135,6 +138,15 @@ def ensure_built(touching: bool, posing: bool = False) -> None:
             if word not in _built:
                 _ensure(word)
                 _built.add(word)
+
+
+def build_progress() -> float | None:
+    """How much of the engine is compiled, from 0 to 1, while children are at it; None where they are not."""
+    now = _at_work
+    if now is None:
+        return None
+    word, parts = now
+    return sum(share for other, share in SHARE.items() if other in _built) + SHARE[word] * parts.done()
 
 
 def _ensure(word: str) -> None:
@@ -150,14 +162,17 @@ def _ensure(word: str) -> None:
 
 def _build_beside(word: str) -> None:
     """Have every part compiled by children; OSError where that does not work."""
+    global _at_work
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(__package__) for _ in range(count)]
+    parts = _Parts(PARTS[word])
+    _at_work = word, parts
     try:
-        parts = _Parts(PARTS[word])
         with ThreadPoolExecutor(max_workers=count) as pool:
             for _ in pool.map(lambda child: _feed(child, word, parts), children):
                 pass
     finally:
+        _at_work = None
         for child in children:
             child.stdin.close()
             child.stdout.close()
@@ -182,6 +197,7 @@ class _Parts:
 
     def __init__(self, functions: tuple) -> None:
         self._left = list(functions)
+        self._total, self._compiled = len(functions), 0
         self._needs = {each: _calls(each, set(functions)) for each in functions}
         self._changed = threading.Condition()
 
@@ -199,9 +215,14 @@ class _Parts:
     def tell(self, function: Callable) -> None:
         """It is compiled."""
         with self._changed:
+            self._compiled += 1
             for needs in self._needs.values():
                 needs.discard(function)
             self._changed.notify_all()
+
+    def done(self) -> float:
+        """Which part of them is compiled."""
+        return self._compiled / self._total
 
     def give_up(self) -> None:
         with self._changed:

@@ -141,7 +141,7 @@ def test_hand_edits_are_kept_as_a_take_while_live(rig):
     curve = next(iter(actions.active_curves(rig.heft_result)))
     curve.keyframe_points[3].co[1] += 0.25
     rig.heft.settle_time = 0.35
-    assert [action.use_fake_user for action in bpy.data.actions if action.name not in names] == [True]
+    assert [action.name for action in bpy.data.actions if action.name not in names] == [rig.heft.takes[0].action.name]
 
 
 def test_a_warning_does_not_stop_following(rig):

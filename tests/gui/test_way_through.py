@@ -138,5 +138,7 @@ def test_an_animators_way_through(blender, window_of, tmp_path):
     window.wait_for("rig().heft.enabled")
     window.open_tab()
     window.picture("9-reopened")
-    press_button(window, window.buttons(), "bpy.ops.heft.remove", "not rig().heft.enabled and rig().heft_result is None")
+    press_button(
+        window, window.buttons(), "bpy.ops.heft.remove", "not rig().heft.enabled and rig().heft_result is None"
+    )
     window.picture("10-removed")
