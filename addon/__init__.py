@@ -21,7 +21,9 @@ from . import (
     operators_lists,
     operators_manual,
     operators_motion,
+    operators_nudge,
     operators_on_time,
+    operators_posing,
     operators_presets,
     operators_roles,
     operators_start,
@@ -29,6 +31,7 @@ from . import (
     overlay,
     panel,
     properties,
+    tool_posing,
     warmup,
 )
 
@@ -40,6 +43,8 @@ CLASSES = (
     *operators_manual.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_posing.CLASSES,
+    *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
@@ -63,6 +68,7 @@ def register() -> None:
     keymap.register()
     overlay.register()
     caption.register()
+    tool_posing.register()
     cli.register()
     warmup.start()
 
@@ -71,6 +77,7 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     warmup.stop()
     cli.unregister()
+    tool_posing.unregister()
     caption.unregister()
     overlay.unregister()
     keymap.unregister()

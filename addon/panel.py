@@ -20,6 +20,7 @@ from . import (
 )
 from .operator_parts import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, note
+from .panel_posing import draw_nudge
 from .panel_start import draw_start
 from .panel_status import draw_badge, draw_status
 from .panel_warnings import draw_warnings
@@ -67,6 +68,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
             column = layout.column()
             column.use_property_split = True
             column.prop(heft, "mix", slider=True)
+            draw_nudge(layout, rig)
             layout.operator("heft.bake", icon="KEY_HLT")
         layout.operator("heft.remove", icon="X")
 
