@@ -8,6 +8,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
     help_map,
@@ -20,7 +21,9 @@ from . import (
     operators_lists,
     operators_manual,
     operators_motion,
+    operators_nudge,
     operators_on_time,
+    operators_posing,
     operators_presets,
     operators_roles,
     operators_start,
@@ -28,6 +31,7 @@ from . import (
     overlay,
     panel,
     properties,
+    tool_posing,
     warmup,
 )
 
@@ -39,6 +43,8 @@ CLASSES = (
     *operators_manual.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_posing.CLASSES,
+    *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
@@ -61,6 +67,8 @@ def register() -> None:
     help_map.register()
     keymap.register()
     overlay.register()
+    caption.register()
+    tool_posing.register()
     cli.register()
     warmup.start()
 
@@ -69,6 +77,8 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     warmup.stop()
     cli.unregister()
+    tool_posing.unregister()
+    caption.unregister()
     overlay.unregister()
     keymap.unregister()
     help_map.unregister()

@@ -16,6 +16,13 @@ def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
     return ob if ob is not None and ob.type == "ARMATURE" else None
 
 
+def redraw(context: bpy.types.Context) -> None:
+    """What is shown was changed by a key: panels in other regions say so too."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+
+
 class RigOperator:
     """Needs an armature that can be edited; reports Heft's errors, and only them."""
 

@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from ..engine import HeftError
 from . import baker, control_map, live, mending, misses, session, shot, showing, store, warmup
-from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, RigOperator, active_rig
+from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, RigOperator, active_rig, redraw
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -164,9 +164,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
         if self._steps is not None:
             manager.progress_end()
         context.workspace.status_text_set(None)
-        for window in manager.windows:
-            for area in window.screen.areas:
-                area.tag_redraw()
+        redraw(context)
 
 
 class HEFT_OT_show(ResultOperator, bpy.types.Operator):
@@ -197,6 +195,7 @@ class HEFT_OT_flip(ResultOperator, bpy.types.Operator):
         done = bpy.ops.heft.show(which=which)
         if done == {"FINISHED"}:
             self.report({"INFO"}, f"Shown: {which.lower()}")
+            redraw(context)
         return done
 
 

@@ -5,10 +5,8 @@ Owns that order, what stands on top, and the result with the warnings above its 
 
 import bpy
 
-from ..engine import HeftError
 from . import (
     glance,
-    handlers,
     panel_bones,
     panel_contacts,
     panel_controller,
@@ -19,12 +17,12 @@ from . import (
     panel_presets,
     panel_setup,
     panel_takes,
-    showing,
 )
 from .operator_parts import active_rig
-from .operators import NOTHING_TO_SEE
 from .panel_parts import HeftPanel, PhysicsPanel, note
+from .panel_posing import draw_nudge
 from .panel_start import draw_start
+from .panel_status import draw_badge, draw_status
 from .panel_warnings import draw_warnings
 
 
@@ -43,6 +41,10 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
 
     bl_label = "Result"
     page = "RESULT"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        draw_badge(self.layout, active_rig(context), context)
+        super().draw_header_preset(context)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -66,6 +68,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
             column = layout.column()
             column.use_property_split = True
             column.prop(heft, "mix", slider=True)
+            draw_nudge(layout, rig)
             layout.operator("heft.bake", icon="KEY_HLT")
         layout.operator("heft.remove", icon="X")
 
@@ -74,24 +77,6 @@ def _named(rigs) -> str:
     """The names, for a sentence; many are counted."""
     names = [f"'{rig.name}'" for rig in rigs]
     return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
-
-
-def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What became of the result; below the buttons, which shall not jump while a slider is dragged."""
-    try:
-        current = handlers.is_current(rig, context.scene)
-    except HeftError as error:
-        note(layout, context, str(error))
-        return
-    if showing.standing_back(rig):
-        text = "The rig has another action than the simulated one: Simulate takes the new one."
-        if current and rig.heft.baked:
-            text = "Baked: the rig plays its new keys. Simulate would give them weight once more."
-        note(layout, context, text, "INFO")
-    elif not current:
-        note(layout, context, "The result is out of date: press Simulate.", "FILE_REFRESH")
-    elif rig.heft.undisturbed:
-        note(layout, context, NOTHING_TO_SEE, "INFO")
 
 
 # Registered in this order, which is the order in the tab.

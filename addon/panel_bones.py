@@ -11,6 +11,7 @@ from . import glance, limits, panel_roles, spreading
 from .operator_parts import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
+from .panel_posing import draw_pin
 from .panel_presets import HEFT_PT_bone_presets
 
 ROWS = 5
@@ -74,6 +75,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
                 column.prop(bone.heft, "strength_scale", text="Strength ×")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
+        draw_pin(layout, bone)
         panel_roles.draw_role(layout, bone, selected)
         if several:
             layout.operator("heft.copy_to_selected", text=f"Copy All to {selected} Selected Bones", icon="COPYDOWN")
