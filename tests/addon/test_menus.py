@@ -88,7 +88,7 @@ def test_the_entries_are_in_blenders_menus():
     for menu, entry in menus.ENTRIES:
         assert entry in menu._dyn_ui_initialize()
     # Pose > Animation is Object > Animation.
-    source = Path(bpy.types.VIEW3D_MT_pose.draw.__code__.co_filename).read_text(encoding="utf-8")
+    source = Path(bpy.types.VIEW3D_MT_pose._dyn_ui_initialize()[0].__code__.co_filename).read_text(encoding="utf-8")
     pose = source[source.index("class VIEW3D_MT_pose(Menu)") :]
     assert 'layout.menu("VIEW3D_MT_object_animation")' in pose[: pose.index("\nclass ")]
 
