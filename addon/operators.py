@@ -25,7 +25,7 @@ TICK = 0.05
 
 class HEFT_OT_add(RigOperator, bpy.types.Operator):
     """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
-    size is guessed"""
+    size and mass are guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
@@ -37,7 +37,11 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
             rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
-        self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
+        self.report(
+            {"INFO"},
+            f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m and "
+            f"{rig.heft.total_mass:.3g} kg",
+        )
         return {"FINISHED"}
 
 

@@ -34,6 +34,7 @@ class HEFT_PT_collider(HeftPanel, bpy.types.Panel):
         look = ob.heft_collider
         names = ", ".join(f"'{rig.name}'" for rig in rigs)
         layout.label(text=f"Part of {names}" if any(carried) else f"Meets {names}", icon="ARMATURE_DATA")
+        layout.operator("heft.select_armature", text=f"Select '{rigs[0].name}'", icon="RESTRICT_SELECT_OFF")
         layout.prop(look, "shape")
         if not any(carried):
             layout.prop(look, "moves")
