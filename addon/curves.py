@@ -21,7 +21,7 @@ KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviat
 # What tells these curves from others by name.
 WORDS = "torque stress deviation"
 # Saturation and brightness of each: the hue is the bone's.
-TINTS = {"curve_torque": (0.75, 1.0), "curve_stress": (0.35, 1.0), "curve_deviation": (0.6, 0.65)}
+TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)}
 # Blender's longest name of a custom property [bytes].
 LONGEST = 63
 
