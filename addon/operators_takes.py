@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 
 from . import live, session, takes
 from .errors import RigError
-from .operators import PhysicsOperator, active_rig, redraw
+from .operator_parts import PhysicsOperator, active_rig, redraw
 
 UNDO: set[str] = {"REGISTER", "UNDO"}
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import take_settings, takes
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, note
 
 # From this width on [pixels at normal size] a row has room for what differs; else it stands below the list.

@@ -171,7 +171,7 @@ def read(
     height = bodies.rig_size(skeleton.rests[:, :3, 3], tails)
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
-    quats, heads = _placed(samples, order)
+    quats, scales, heads = rotations.placed(samples.poses[:, order])
     joints = _joints(model, placement, quats)
     found = flaws.find(
         joints, placement.points_to_world(heads), model.parents, stepped, fps, height * placement.sizes[0]
@@ -179,7 +179,7 @@ def read(
     if found.jumps:
         samples, cuts = mending.mended(rig.heft.bad_frames, found, skeleton, order, model, samples)
         stepped |= cuts
-        quats, heads = _placed(samples, order)
+        quats, scales, heads = rotations.placed(samples.poses[:, order])
         joints = _joints(model, placement, quats)
     model = with_joints(model, rig, skeleton, order, joints)
     positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
@@ -193,7 +193,7 @@ def read(
         frames=samples.frames,
         placement=placement,
         rests=skeleton.rests[order],
-        keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses),
+        keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses, (quats, scales, heads)),
         height=height,
         spots=_spots(skeleton, placement.sizes[0]),
         flaws=found,
@@ -328,12 +328,6 @@ def _check_finite(samples: Samples, order: list[int]) -> None:
         )
 
 
-def _placed(samples: Samples, order: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, n, 4) rotations and (frames, n, 3) heads of the bodies in armature space."""
-    poses = samples.poses[:, order].astype(np.float64)
-    return rotations.from_matrix(rotations.split(poses[..., :3, :3])[0]), poses[..., :3, 3]
-
-
 def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """(frames, n, 3) heads in the parent body's frame [armature units]; roots keep armature space."""
     anchors = heads.copy()
@@ -357,7 +351,7 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
     """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
     order = [samples.names.index(name) for name in reading.names]
     _check_finite(samples, order)
-    quats, heads = _placed(samples, order)
+    quats, _, heads = rotations.placed(samples.poses[:, order])
     return _joints(reading.model, placement, quats), placement.points_to_world(heads)
 
 

@@ -15,6 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from .bone_list import BoneList
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
 from .control import HeftControl, HeftSwitch
 from .curves import CurveSettings
@@ -57,7 +58,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, TakeSettings, CurveSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
