@@ -172,7 +172,7 @@ FIGURES = (
     ),
     # The controllers, moving
     Figure(
-        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 68, 2), columns=3,
+        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 60, 2), columns=3,
         size=(236, 300), camera=((3.0, -5.0, 1.6), (0.12, 0.0, 0.86), 72),
     ),
     Figure(
