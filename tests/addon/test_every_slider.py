@@ -86,7 +86,7 @@ OF_RIG = (
 )
 OF_BONE = (
     Trial("behaviour", "SIMULATED", "LIMP"),
-    Trial("role", "AUTO", "THIGH", "push", rig=WEAK),
+    Trial("role", "AUTO", "SPINE", "push", rig=WEAK),
     Trial("settle_scale", 1.0, 4.0),
     Trial("heaviness_scale", 1.0, 0.0),
     Trial("strength_scale", 50.0, 1.0, rig=WEAK),
