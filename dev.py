@@ -4,6 +4,7 @@
     python3 dev.py demo                 bake a sample scene without a window, into out/
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
+    python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
@@ -429,7 +430,7 @@ def pictures(arguments: list[str]) -> int:
 
 
 def bench(arguments: list[str]) -> int:
-    chosen = arguments or ["engine", "on_time", "addon"]
+    chosen = arguments or ["engine", "on_time", "addon", "posing"]
     failures = 0
     if "engine" in chosen:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
@@ -437,6 +438,8 @@ def bench(arguments: list[str]) -> int:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
+    if "posing" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/posing_bench.py"))
     return int(failures > 0)
 
 
