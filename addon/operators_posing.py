@@ -111,7 +111,8 @@ class MouseOperator(RigOperator):
             self.tell(context)
         if event.type == "TIMER" or not self._view.holds(event):
             return {"PASS_THROUGH"}
-        if event.value != "PRESS" or event.type in NAVIGATION or event.ctrl or event.oskey:
+        # a bone taken again at once comes as a double click
+        if event.value not in {"PRESS", "DOUBLE_CLICK"} or event.type in NAVIGATION or event.ctrl or event.oskey:
             return {"PASS_THROUGH"}
         if event.type in {"ESC", "RIGHTMOUSE", "RET", "NUMPAD_ENTER", "SPACE"}:
             self.close(context)
