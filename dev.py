@@ -6,6 +6,7 @@
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), and undo memory
+    python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
@@ -431,7 +432,7 @@ def pictures(arguments: list[str]) -> int:
 
 
 def bench(arguments: list[str]) -> int:
-    chosen = arguments or ["engine", "on_time", "addon"]
+    chosen = arguments or ["engine", "on_time", "addon", "posing"]
     failures = 0
     if "engine" in chosen:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
@@ -445,6 +446,8 @@ def bench(arguments: list[str]) -> int:
         versions = [each for each in chosen if each in ("4.3", "5.2")]
         ensure(BLENDER["5.0"])
         failures += bool(subprocess.run([sys.executable, ROOT / "tests/gui/live_bench.py", *versions[:1]]).returncode)
+    if "posing" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/posing_bench.py"))
     return int(failures > 0)
 
 
