@@ -4,6 +4,7 @@
     python3 dev.py demo                 bake a sample scene without a window, into out/
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
+    python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), and undo memory
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
@@ -438,6 +439,8 @@ def bench(arguments: list[str]) -> int:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
+    if "panel" in chosen or "addon" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/panel_bench.py"))
     if "window" in chosen:
         versions = [each for each in chosen if each in ("4.3", "5.2")]
         ensure(BLENDER["5.0"])

@@ -8,8 +8,10 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
+    help_map,
     keymap,
     menus,
     operators,
@@ -19,7 +21,9 @@ from . import (
     operators_lists,
     operators_manual,
     operators_motion,
+    operators_nudge,
     operators_on_time,
+    operators_posing,
     operators_presets,
     operators_roles,
     operators_start,
@@ -27,6 +31,7 @@ from . import (
     overlay,
     panel,
     properties,
+    tool_posing,
     warmup,
 )
 
@@ -38,6 +43,8 @@ CLASSES = (
     *operators_manual.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_posing.CLASSES,
+    *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
@@ -57,8 +64,11 @@ def register() -> None:
     handlers.register()
     operators_presets.register()
     menus.register()
+    help_map.register()
     keymap.register()
     overlay.register()
+    caption.register()
+    tool_posing.register()
     cli.register()
     warmup.start()
 
@@ -67,8 +77,11 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     warmup.stop()
     cli.unregister()
+    tool_posing.unregister()
+    caption.unregister()
     overlay.unregister()
     keymap.unregister()
+    help_map.unregister()
     menus.unregister()
     operators_presets.unregister()
     handlers.unregister()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .properties import has_physics
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import curves, live, session
-from .operators import PhysicsOperator, active_rig
+from .operator_parts import PhysicsOperator, active_rig
 
 
 class HEFT_OT_pick_curve_bones(PhysicsOperator, bpy.types.Operator):

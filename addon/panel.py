@@ -6,9 +6,7 @@ Owns that order, what stands on top, and the result with the warnings above its 
 import bpy
 
 from . import (
-    flaws,
     glance,
-    mending,
     panel_bones,
     panel_contacts,
     panel_controller,
@@ -19,24 +17,20 @@ from . import (
     panel_presets,
     panel_setup,
     panel_takes,
-    warmup,
 )
-from .operators import active_rig
-from .panel_parts import HeftPanel, PhysicsPanel, draw_help, note
+from .operator_parts import active_rig
+from .panel_parts import HeftPanel, PhysicsPanel, note
+from .panel_posing import draw_nudge
 from .panel_start import draw_start
 from .panel_status import draw_badge, draw_status
-
-# Outside these heights [m] a rig is hardly meant in metres.
-SHORTEST, TALLEST = 0.05, 12.0
+from .panel_warnings import draw_warnings
 
 
 class HEFT_PT_main(HeftPanel, bpy.types.Panel):
     """What comes before physics; the manual."""
 
     bl_label = "Heft"
-
-    def draw_header_preset(self, _context: bpy.types.Context) -> None:
-        draw_help(self.layout)
+    page = "INDEX"
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_start(self.layout, context)
@@ -46,9 +40,11 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
     """Warnings, Simulate, Live, source and result, mix, Bake, Remove."""
 
     bl_label = "Result"
+    page = "RESULT"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         draw_badge(self.layout, active_rig(context), context)
+        super().draw_header_preset(context)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -72,6 +68,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
             column = layout.column()
             column.use_property_split = True
             column.prop(heft, "mix", slider=True)
+            draw_nudge(layout, rig)
             layout.operator("heft.bake", icon="KEY_HLT")
         layout.operator("heft.remove", icon="X")
 
@@ -80,31 +77,6 @@ def _named(rigs) -> str:
     """The names, for a sentence; many are counted."""
     names = [f"'{rig.name}'" for rig in rigs]
     return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
-
-
-def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What the animator should know before pressing Simulate, with the fix beside it."""
-    tall = glance.height_in_meters(rig, context.scene)
-    if not SHORTEST <= tall <= TALLEST:
-        box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
-        box.operator("heft.set_size")
-    if rig.heft.flaws:
-        draw_flaws(layout, rig, context)
-    for text in (warmup.problem(), rig.heft.message):
-        if text:
-            note(layout, context, text)
-
-
-def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """Where the source breaks, and the ways to read those frames."""
-    kept = rig.heft.bad_frames == "KEEP"
-    box = note(layout, context, mending.told(rig), "ERROR" if kept else "INFO")
-    row = box.row(align=True)
-    for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
-        way = item.identifier
-        row.operator("heft.fix_motion", text=item.name, depress=rig.heft.bad_frames == way).method = way
-    if flaws.NO_PART in rig.heft.flaws:
-        box.operator("heft.leave_out")
 
 
 # Registered in this order, which is the order in the tab.

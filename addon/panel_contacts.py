@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance, properties, shot
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, note
 
 # Colliders listed by name; more than these are only counted.
@@ -54,6 +54,7 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
     """The ground, what the character meets, and its own surface."""
 
     bl_label = "Ground and Colliders"
+    page = "CONTACTS"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:

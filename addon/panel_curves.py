@@ -9,7 +9,7 @@ from typing import ClassVar
 import bpy
 
 from . import curves
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel
 
 

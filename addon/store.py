@@ -46,11 +46,11 @@ ARMATURE_STATE = (
 BONE_SETTINGS = (
     "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
     "overlap_group", "use_limits",
-    "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side",
+    "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side", "pin",
 )  # fmt: skip
 # What a bone is, is its own: settings are copied from bone to bone without it.
 BONE_IDENTITY = ("role", "side")
-PUSH_SETTINGS = ("bone", "direction", "impulse", "frame")
+PUSH_SETTINGS = ("bone", "direction", "impulse", "frame", "use_place", "place")
 TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
 COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
 LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
@@ -77,7 +77,7 @@ OBJECT_CHANNELS = (
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
 # Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes")
+NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes", "pin")
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:

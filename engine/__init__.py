@@ -17,6 +17,7 @@ from .keys import Keys
 from .loop import simulate_loop, simulate_loop_iter
 from .model import Model
 from .motion import Motion
+from .posing import Pin, Posing
 from .result import Arrivals, Contacts, Progress, Result
 from .roles import STRENGTH_OF_ROLE, strength_limits
 from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
@@ -63,7 +64,9 @@ __all__ = [
     "Motion",
     "MotionError",
     "OnTime",
+    "Pin",
     "Plane",
+    "Posing",
     "Progress",
     "Push",
     "Result",

@@ -12,7 +12,7 @@ import dev
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import window  # noqa: E402
+import window
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "out" / "gui"
