@@ -259,6 +259,8 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
 
 def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool) -> Generator:
     """The engine's results; yields progress."""
+    if not sliced:
+        aside.wait()
     if plan.cycle is None:
         run = engine.simulate_together_iter(actors, surroundings, rate, memory)
     else:
