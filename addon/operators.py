@@ -90,13 +90,8 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
-    one another among their colliders are simulated together, from whichever of them it is pressed"""
-
-    bl_idname = "heft.simulate"
-    bl_label = "Simulate"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+class Simulating(PhysicsOperator):
+    """For commands that simulate the shot: with progress in a window, at once from a script."""
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
@@ -185,6 +180,15 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
         for window in manager.windows:
             for area in window.screen.areas:
                 area.tag_redraw()
+
+
+class HEFT_OT_simulate(Simulating, bpy.types.Operator):
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
+    one another among their colliders are simulated together, from whichever of them it is pressed"""
+
+    bl_idname = "heft.simulate"
+    bl_label = "Simulate"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
 
 class HEFT_OT_show(PhysicsOperator, bpy.types.Operator):

@@ -20,13 +20,29 @@ _server = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--") +
 _server.setblocking(False)
 
 
-def _name(manager: bpy.types.WindowManager) -> str:
-    """What was copied, and nothing the next time."""
-    found, manager.clipboard = manager.clipboard.strip(), ""
-    return found
+def region(kind: str = "UI", area: str = "VIEW_3D"):
+    """The context of a part of the first window."""
+    window = bpy.context.window_manager.windows[0]
+    where = next(a for a in window.screen.areas if a.type == area)
+    return {"window": window, "area": where, "region": next(r for r in where.regions if r.type == kind)}
 
 
-_names = {"bpy": bpy, "_name": _name}
+def under(kind: str = "UI", area: str = "VIEW_3D") -> str:
+    """What the mouse is over: a property's path, a command's Python, or nothing."""
+    manager = bpy.context.window_manager
+    with bpy.context.temp_override(**region(kind, area)):
+        found = bpy.context.property
+        if found is not None:
+            return found[1]
+        if not bpy.ops.ui.copy_python_command_button.poll():
+            return ""
+        kept, manager.clipboard = manager.clipboard, ""
+        bpy.ops.ui.copy_python_command_button()
+        found, manager.clipboard = manager.clipboard, kept
+        return found
+
+
+_names = {"bpy": bpy, "region": region, "under": under}
 
 
 def _look() -> float:
