@@ -6,6 +6,7 @@ world's axes, Z up.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -80,9 +81,8 @@ def lifted(throw: Throw, lowest: float) -> Throw:
     if up <= 0.0:
         return throw
     time = (throw.hit - throw.release) / throw.fps
-    higher = throw.place + [0.0, 0.0, up]
-    slower = throw.velocity - [0.0, 0.0, up / time]
-    return Throw(throw.release, throw.hit, higher, slower, throw.gravity, throw.fps)
+    rise = np.array([0.0, 0.0, up])
+    return dataclasses.replace(throw, place=throw.place + rise, velocity=throw.velocity - rise / time)
 
 
 def heading_from(front: np.ndarray, angle: float) -> np.ndarray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import bpy
-import figure
 import numpy as np
 import pytest
+
+import figure
 import rigs
 import state
-
 from heft.addon import ball, session, throwing
 from heft.addon.errors import RigError
 

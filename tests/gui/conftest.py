@@ -14,8 +14,8 @@ import dev
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import window  # noqa: E402
-from screen import Screen  # noqa: E402
+import window
+from screen import Screen
 
 PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
 # Debian's Pythons. Its 4.3 is not among those zips are made for, but its Python has one.
@@ -30,7 +30,7 @@ VERSIONS = [version for version in PYTHONS if os.environ.get("HEFT_TEST_SUITE", 
 def blender(request, tmp_path_factory):
     """Installed once; tests open and close it."""
     version = request.param
-    reason = window.unavailable(version)
+    reason = dev.why_not_real(version)
     if reason is not None:
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp(f"blender-{version}")
@@ -43,7 +43,7 @@ def blender(request, tmp_path_factory):
     if version == "4.3":
         target = dataclasses.replace(target, blender_min="4.2.0")
     extension = dev.build_zip(target, folder / "heft.zip")
-    screen = Screen(window.TOOL)
+    screen = Screen(dev.REAL_BLENDER)
     try:
         found = window.Window(version, folder, extension, screen, PICTURES)
         yield found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+
 import state  # tests/addon/state.py
 
 
@@ -81,3 +82,19 @@ def remember(path: str) -> None:
 def changes(path: str) -> list:
     """What of it is different now."""
     return state.difference(pickle.loads(Path(path).read_bytes()), state.snapshot(rig(), pose=False))
+
+
+def poses(path: str, first: int, last: int) -> None:
+    """Keep where every bone, and the ball if there is one, is on these frames, in the world: (frames, places, 3)."""
+    scene, out = bpy.context.scene, []
+    kept = scene.frame_current
+    for frame in range(first, last + 1):
+        scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        held = rig().evaluated_get(graph)
+        places = [held.matrix_world @ bone.tail for bone in held.pose.bones]
+        if "Ball" in scene.objects:
+            places.append(scene.objects["Ball"].evaluated_get(graph).matrix_world.translation.copy())
+        out.append(places)
+    scene.frame_set(kept)
+    np.save(path, np.array(out))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ class Screen:
 
     def __init__(self, tool: Path) -> None:
         if not all(map(shutil.which, ("Xvfb", "xdotool", "import"))):
-            subprocess.run([tool, "display"], check=True, stdout=subprocess.DEVNULL)  # installs them
+            _install(tool)
         reading, writing = os.pipe()
         self._server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "+extension", "GLX"],
@@ -77,3 +78,15 @@ class Screen:
         time.sleep(0.15)  # what was asked about is true before it is drawn
         subprocess.run(["import", "-window", "root", str(path)], check=True, env=self._environment)
         return path
+
+
+def _install(tool: Path) -> None:
+    """The tool installs what a screen takes when it is asked for one; that one is not needed."""
+    import fcntl
+
+    with open("/tmp/heft-screen.lock", "w") as lock:  # two at once would meet in the package manager
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if Path("/tmp/.X99-lock").exists():
+            raise RuntimeError("screen :99 is taken: Xvfb, xdotool and imagemagick cannot be installed by its tool")
+        subprocess.run([tool, "display", ":99"], check=True, stdout=subprocess.DEVNULL, close_fds=True)
+        os.kill(int(Path("/tmp/.X99-lock").read_text()), signal.SIGTERM)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -19,10 +18,8 @@ from pathlib import Path
 
 from screen import HEIGHT, WIDTH, Screen
 
-TOOL = Path(os.environ.get("HEFT_REAL_BLENDER") or Path(__file__).resolve().parents[3] / "shared/tools/real-blender")
-# Where the tool keeps what it has set up, and of which Debian each Blender is.
-KEPT = Path(os.environ.get("REAL_BLENDER_DIR") or "/var/cache/real-blender")
-SUITES = {"4.3": "trixie", "5.2": "sid"}
+import dev
+
 INSPECTOR, LOOK = (Path(__file__).with_name(name) for name in ("inspector.py", "look.py"))
 ADDON_TESTS = Path(__file__).resolve().parents[1] / "addon"
 # What the console may not hold.
@@ -59,7 +56,11 @@ class Window:
         """Run this Blender without a window, to its end."""
         with self.console.open("a") as console:
             subprocess.run(
-                [TOOL, self.version, *arguments], check=True, env=self.environment, stdout=console, stderr=console
+                [dev.REAL_BLENDER, self.version, *arguments],
+                check=True,
+                env=self.environment,
+                stdout=console,
+                stderr=console,
             )
 
     def build(self, code: str, path: Path) -> None:
@@ -70,7 +71,7 @@ class Window:
 
     def open(self, *arguments: str) -> None:
         """Start Blender with its window; returns when it answers."""
-        command = [TOOL, self.version, "--window-geometry", "0", "0", WIDTH, HEIGHT, *arguments]
+        command = [dev.REAL_BLENDER, self.version, "--window-geometry", "0", "0", WIDTH, HEIGHT, *arguments]
         with self.console.open("a") as console:
             self.process = subprocess.Popen(
                 [*map(str, command), "--python", str(INSPECTOR), "--", str(self.port)],
@@ -101,11 +102,13 @@ class Window:
         end = time.monotonic() + patience
         while True:
             try:
-                with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as peer:
-                    with peer.makefile("rw", encoding="utf-8") as stream:
-                        stream.write(json.dumps(question) + "\n")
-                        stream.flush()
-                        answer = json.loads(stream.readline() or '{"error": "no answer"}')
+                with (
+                    socket.create_connection(("127.0.0.1", self.port), timeout=patience) as peer,
+                    peer.makefile("rw", encoding="utf-8") as stream,
+                ):
+                    stream.write(json.dumps(question) + "\n")
+                    stream.flush()
+                    answer = json.loads(stream.readline() or '{"error": "no answer"}')
                 break
             except OSError:
                 if time.monotonic() > end or (self.process is not None and self.process.poll() is not None):
@@ -139,7 +142,9 @@ class Window:
 
     def box(self, kind: str = "WINDOW", area: str = "VIEW_3D") -> tuple[int, int, int, int]:
         """Left, top, width and height of a region on the screen."""
-        x, y, width, height = self.ask(f"(lambda r: [r.x, r.y, r.width, r.height])(region({kind!r}, {area!r})['region'])")
+        x, y, width, height = self.ask(
+            f"(lambda r: [r.x, r.y, r.width, r.height])(region({kind!r}, {area!r})['region'])"
+        )
         return x, HEIGHT - y - height, width, height
 
     def open_tab(self) -> None:
@@ -228,16 +233,3 @@ def _is_named(found: str, name: str) -> bool:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
-
-
-def unavailable(version: str) -> str | None:
-    """Why no window of this version can be opened here, if so."""
-    if not TOOL.exists():
-        return f"no real Blender here: {TOOL} is missing (or name one like it in HEFT_REAL_BLENDER)"
-    if shutil.which("apt-get") is None:
-        return f"{TOOL.name} works on Debian only"
-    if os.geteuid() != 0:
-        return "a real Blender of its own needs root, to mount its folders"
-    if not (KEPT / SUITES[version] / ".ready").exists():
-        return f"Blender {version} is not set up here: `{TOOL.name} install {version}`, or HEFT_SET_UP_BLENDER=1"
-    return None
