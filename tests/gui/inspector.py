@@ -45,15 +45,21 @@ def under(kind: str = "UI", area: str = "VIEW_3D") -> str:
 _names = {"bpy": bpy, "region": region, "under": under}
 
 
+_asking: list[socket.socket] = []
+
+
 def _look() -> float:
+    """Take a question on one tick and answer it on the next: in between Blender has seen what the hands did before
+    they asked."""
+    if _asking:
+        peer = _asking.pop()
+        peer.settimeout(5.0)
+        with peer, peer.makefile("rw", encoding="utf-8") as stream:
+            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
     try:
-        peer, _ = _server.accept()
+        _asking.append(_server.accept()[0])
     except BlockingIOError:
         return EVERY
-    with peer:
-        peer.settimeout(5.0)
-        with peer.makefile("rw", encoding="utf-8") as stream:
-            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
     return 0.0
 
 

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 # As many points as a small laptop has, but tall: a sidebar in it shows most of a tab at once.
@@ -75,7 +74,6 @@ class Screen:
     # --- eyes --------------------------------------------------------------------------
 
     def picture(self, path: Path) -> Path:
-        time.sleep(0.15)  # what was asked about is true before it is drawn
         subprocess.run(["import", "-window", "root", str(path)], check=True, env=self._environment)
         return path
 

@@ -136,6 +136,11 @@ class Window:
         return [line for line in text.splitlines() if any(word in line for word in BAD)]
 
     def picture(self, name: str) -> Path:
+        """What is to be seen once all is drawn, and panels have slid to their places."""
+        if self.process is not None and self.process.poll() is None:
+            self.ask("[area.tag_redraw() for area in region()['window'].screen.areas] and None")
+            time.sleep(0.3)
+            self.ask("True")
         return self.screen.picture(self.pictures / f"{self.version}-{name}.png")
 
     # --- places ------------------------------------------------------------------------
@@ -214,11 +219,12 @@ class Window:
     def drag(self, name: str, way: int, steps: int, look: str) -> list:
         """Hold a slider and pull it by `way` pixels; what `look` said at every step, once it had followed. The button
         stays down."""
-        x, y = self.to(name)
+        self.to(name)
         seen = [self.ask(look)]
         self.screen.hold()
-        for k in range(1, steps + 1):
-            self.screen.hands("mousemove", x + round(way * k / steps), y)
+        for _ in range(steps):
+            # From where it is: Blender puts the mouse back while a slider has it.
+            self.screen.hands("mousemove_relative", "--", way // steps, 0)
             end = time.monotonic() + 3.0
             while (now := self.ask(look)) == seen[-1] and time.monotonic() < end:
                 pass
