@@ -12,7 +12,7 @@ import bmesh
 import bpy
 import numpy as np
 
-from . import actions, reader, rig_roles, sampling, session, settings, showing, solids, throwing, units
+from . import actions, reader, rig_roles, sampling, session, settings, shot, showing, solids, throwing, units
 from .errors import RigError
 from .parts import LEFT, RIGHT, Part
 from .units import MIRROR_X
@@ -25,7 +25,7 @@ BOUNCE, SEGMENTS, RINGS = 0.4, 32, 16
 @dataclass(frozen=True)
 class Order:
     """What is thrown: where it comes from [rad] around the character (0 its front), bone ("": the chest), frame of
-    the hit, speed [m/s], distance [m], radius [m], mass [kg]."""
+    the hit, speed [m/s], distance [m], radius [m], mass [kg], and whether there shall be a ground to fall on."""
 
     angle: float
     bone: str
@@ -34,16 +34,20 @@ class Order:
     distance: float
     radius: float
     mass: float
+    ground: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Thrown:
-    """The ball in the scene, whom it is thrown at, the throw, and the bone that it is to hit."""
+    """The ball in the scene, whom it is thrown at, the throw, the bone that it is to hit, and what the rig got for it:
+    a collection of colliders, a ground."""
 
     rig: bpy.types.Object
     ob: bpy.types.Object
     throw: throwing.Throw
     bone: str
+    collected: bool
+    grounded: bool
 
 
 def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown:
@@ -58,6 +62,7 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     target = stance.surface(bone, -heading) - heading * order.radius
     gravity = stance.reading.placement.vector_to_world(settings.gravity_of(rig))
     flight = throwing.aim(target, heading, order.speed, gravity, way, fps)
+    grounded = order.ground and lay_ground(rig, scene)
     if rig.heft.ground:
         flight = throwing.lifted(flight, rig.heft.ground_height * stance.meters + order.radius)
     ob = _object(order.radius / stance.meters)
@@ -65,22 +70,38 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     look = ob.heft_collider
     look.shape, look.moves, look.free_from = "SPHERE", "FREE", flight.release
     look.mass, look.bounce = order.mass, BOUNCE
+    collected = rig.heft.colliders is None
     scene.collection.objects.link(ob)
     session.add_colliders(rig, scene, [ob])
-    return Thrown(rig, ob, flight, bone)
+    return Thrown(rig, ob, flight, bone, collected, grounded)
 
 
-def take_back(thrown: Thrown, had: bpy.types.Collection | None) -> None:
-    """Undo a throw; `had` is the collection of colliders the rig had before."""
+def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Put a ground under a character that walks on feet, if its shot has none and the animator never said no: else
+    what bounces off falls for ever. Was there need for it?"""
+    if rig.heft.is_property_set("ground") or shot.members(rig).grounded is not None:
+        return False
+    if not any(part.role == "FOOT" for part in rig_roles.roles_of(rig).values()):
+        return False
+    rig.heft.ground_height = session.lowest_point(rig, scene)
+    rig.heft.ground = True
+    return True
+
+
+def take_back(thrown: Thrown) -> None:
+    """Undo a throw."""
     rig, ob = thrown.rig, thrown.ob
     mesh, action = ob.data, ob.animation_data.action
     bpy.data.objects.remove(ob)
     bpy.data.meshes.remove(mesh)
     bpy.data.actions.remove(action)
-    made = rig.heft.colliders
-    if had is None and made is not None:
+    if thrown.collected:
+        made = rig.heft.colliders
         rig.heft.colliders, rig.heft.own_colliders = None, False
         bpy.data.collections.remove(made)
+    if thrown.grounded:
+        for name in ("ground", "ground_height"):
+            rig.heft.property_unset(name)
 
 
 class Stance:

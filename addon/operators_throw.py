@@ -8,7 +8,7 @@ import math
 from typing import ClassVar
 
 import bpy
-from bpy.props import FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from mathutils import Vector
 
 from ..engine import HeftError
@@ -48,9 +48,13 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
     )
     frame: IntProperty(name="Frame", description="When it hits; later if it cannot be there so soon")
     bone: StringProperty(name="Bone", description="The bone that it hits; empty for the chest")
+    ground: BoolProperty(
+        name="Ground to Fall On",
+        description="Put a ground under a character with feet, if its shot has none: else the ball falls for ever",
+        default=True,
+    )
 
     _thrown: ball.Thrown | None = None
-    _had: bpy.types.Collection | None = None
 
     def invoke(self, context, event) -> set[str]:
         rig = active_rig(context)
@@ -92,6 +96,7 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
         layout.use_property_split = True
         for name in ("speed", "mass", "radius", "distance", "angle", "frame"):
             layout.prop(self, name)
+        layout.prop(self, "ground")
         rig = active_rig(context)
         if rig is not None:
             layout.prop_search(self, "bone", rig.data, "bones")
@@ -106,15 +111,16 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
         self.angle = throwing.angle_of(stance.front(), back) or 0.0
 
     def _throw(self, context, rig) -> None:
-        order = ball.Order(self.angle, self.bone, self.frame, self.speed, self.distance, self.radius, self.mass)
+        order = ball.Order(
+            self.angle, self.bone, self.frame, self.speed, self.distance, self.radius, self.mass, self.ground
+        )
         with live.paused():
-            self._had = rig.heft.colliders
             self._thrown = ball.throw(rig, context.scene, order)
 
     def _take_back(self) -> None:
         if self._thrown is not None:
             with live.paused():
-                ball.take_back(self._thrown, self._had)
+                ball.take_back(self._thrown)
             self._thrown = None
 
     def _tell(self, context) -> None:

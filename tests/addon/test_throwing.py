@@ -120,10 +120,12 @@ def bent(rig, source: np.ndarray, bone: str) -> np.ndarray:
 @pytest.mark.parametrize("ground", [False, True])
 @pytest.mark.parametrize("angle", [0.0, math.pi / 2, math.pi, -1.0])
 def test_the_ball_hits_the_moving_chest_on_its_frame(man, angle, ground):
-    if ground:
-        bpy.ops.heft.fit_ground()
     source = rigs.poses(man, range(FIRST, LAST + 1))
-    bpy.ops.heft.throw(frame=30, angle=angle)
+    bpy.ops.heft.throw(frame=30, angle=angle, ground=ground)
+    assert man.heft.ground == ground
+    low = rigs.places(bpy.data.objects["Ball"], [LAST])[0, 2, 3]
+    # It lies on the floor, which is where the soles are, or has fallen through.
+    assert abs(low - 0.12 - man.heft.ground_height) < 0.02 if ground else low < -1.0
     # A round chest is met a little later than a wall would be; from the side an arm is before it.
     assert abs(struck() - 30) <= (2 if abs(angle) in (1.0, math.pi / 2) else 1)
     off = bent(man, source, "neck")
@@ -160,6 +162,12 @@ def test_any_scale_of_rig(empty, scale, size):
     bpy.ops.heft.throw(frame=30)
     assert abs(struck() - 30) <= 1
     assert bpy.data.objects["Ball"].dimensions.x == pytest.approx(0.24 * scale * size, rel=0.01)
+
+
+def test_no_ground_where_the_animator_said_so(man):
+    man.heft.ground = False
+    bpy.ops.heft.throw(frame=30)
+    assert not man.heft.ground
 
 
 def test_a_bone_of_choice_is_hit(man):
@@ -201,6 +209,7 @@ def test_a_throw_that_cannot_be_simulated_leaves_no_ball(man, monkeypatch):
         bpy.ops.heft.throw()
     assert state.difference(before, state.snapshot(man)) == []
     assert not bpy.data.collections and man.heft.colliders is None
+    assert not man.heft.is_property_set("ground") and not man.heft.ground
 
 
 def test_one_undo_takes_the_ball_and_its_result_back(man):
