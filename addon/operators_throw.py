@@ -28,16 +28,16 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     speed: FloatProperty(
-        name="Speed", description="How fast it comes along", default=8.0, min=0.1, soft_max=40.0, unit="VELOCITY"
+        name="Speed (m/s)", description="How fast it comes, in metres a second", default=10.0, min=0.1, soft_max=40.0
     )
     mass: FloatProperty(
-        name="Mass", description="What the ball weighs", default=3.0, min=0.001, soft_max=50.0, unit="MASS"
+        name="Mass", description="What the ball weighs", default=5.0, min=0.001, soft_max=50.0, unit="MASS"
     )
     radius: FloatProperty(
         name="Radius (m)", description="Half as wide as the ball, in metres", default=0.12, min=0.001, soft_max=1.0
     )
     distance: FloatProperty(
-        name="Distance (m)", description="From how far it comes, in metres", default=3.0, min=0.1, soft_max=20.0
+        name="Distance (m)", description="From how far it comes, in metres", default=4.0, min=0.1, soft_max=20.0
     )
     angle: FloatProperty(
         name="From",
