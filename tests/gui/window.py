@@ -233,7 +233,10 @@ class Window:
 
 
 def _is_named(found: str, name: str) -> bool:
-    return found == name or (name.startswith("bpy.ops.") and found.startswith(name))
+    if name.startswith("bpy.ops."):
+        return found.startswith(name)
+    # Blender 4 says no more of a path than its end.
+    return found in (name, name.rpartition(".")[2])
 
 
 def _free_port() -> int:
