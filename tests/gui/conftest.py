@@ -37,6 +37,7 @@ def blender(request, tmp_path_factory):
     if KEEP:
         folder = Path(KEEP, version)
         shutil.rmtree(folder / "user", ignore_errors=True)
+        (folder / "console.txt").unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
     wanted = (dev.this_platform(), PYTHONS[version])
     target = next(zip_ for zip_ in dev.zips() if (zip_.platform, zip_.python_version) == wanted)
