@@ -270,7 +270,15 @@ class SetUp:
         start = time.monotonic()
         real_folder().mkdir(parents=True, exist_ok=True)
         with open(real_folder() / ".heft-lock", "w") as lock, tempfile.TemporaryFile("w+") as told:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            while not self._stopped and time.monotonic() < start + LONGEST_SET_UP:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.2)
+            else:
+                os.environ["HEFT_SET_UP_PROBLEM"] = "another set-up did not end"
+                return
             for version in REAL:
                 if why_not_real(version) is None or self._stopped:
                     continue
