@@ -18,12 +18,13 @@ from . import (
     operators_motion,
     operators_on_time,
     operators_roles,
-    overlay,
     panel,
     panel_controls,
+    panel_overlay,
     properties,
     warmup,
 )
+from .overlays import view as overlay_view
 
 CLASSES = (
     *properties.CLASSES,
@@ -36,6 +37,7 @@ CLASSES = (
     *operators_controls.CLASSES,
     *panel.CLASSES,
     *panel_controls.CLASSES,
+    *panel_overlay.CLASSES,
 )
 
 
@@ -46,7 +48,7 @@ def register() -> None:
     properties.register()
     handlers.register()
     keymap.register()
-    overlay.register()
+    overlay_view.register()
     cli.register()
     warmup.start()
 
@@ -54,7 +56,7 @@ def register() -> None:
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     cli.unregister()
-    overlay.unregister()
+    overlay_view.unregister()
     keymap.unregister()
     handlers.unregister()
     properties.unregister()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import lending, live, objects, overlay, sampling, session, showing, store
+from . import lending, live, objects, sampling, session, showing, store
+from .overlays import view as overlays
 
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
@@ -68,7 +69,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if not any(isinstance(block, SOURCES) for block in edited):
         return
     _current.clear()
-    overlay.changed()
+    overlays.changed()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)
@@ -80,7 +81,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
 def on_undo(*_args) -> None:
     """Undo and redo bring settings and result back together; what was read may be stale."""
     session.forget()
-    overlay.forget()
+    overlays.forget()
     _current.clear()
 
 
@@ -88,7 +89,7 @@ def on_undo(*_args) -> None:
 def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
     session.forget()
-    overlay.forget()
+    overlays.forget()
     _current.clear()
     with live.paused():
         for ob in bpy.data.objects:

@@ -192,7 +192,6 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         column.prop(heft, "friction")
         column.prop(heft, "bounce")
         layout.prop(heft, "touch_self")
-        layout.prop(heft, "show_shapes")
 
 
 class HEFT_UL_pushes(bpy.types.UIList):

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import engine
 from . import actions, constraints, lead_in, limits, physical_keys, properties, sampling, settings, shot, skin, solids
+from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
@@ -22,7 +23,7 @@ ARMATURE_SETTINGS = (
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
-    "show_shapes", "wind", "wind_strength", "bad_frames",
+    "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
@@ -55,7 +56,7 @@ OBJECT_CHANNELS = (
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
 # Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes")
+NOT_SIMULATED = ("enabled", "mix", "live", *OVERLAY_SETTINGS)
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:

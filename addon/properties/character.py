@@ -15,10 +15,11 @@ from bpy.props import (
     StringProperty,
 )
 
-from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed
 from .control import HeftControl, HeftSwitch
 from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
+from .overlays import OverlaySettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .tie import HeftTie
@@ -55,7 +56,7 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
+class HeftArmature(OnTimeSettings, LeadInSettings, OverlaySettings, bpy.types.PropertyGroup):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
@@ -348,14 +349,6 @@ class HeftArmature(OnTimeSettings, LeadInSettings, bpy.types.PropertyGroup):
         options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
-    )
-    show_shapes: BoolProperty(
-        name="Show Shapes",
-        description="Draw what touches in the 3D View: the shapes of bones and colliders, the ground and joint limits",
-        default=False,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
     )
     pushes: CollectionProperty(
         name="Pushes", description="Blows from nowhere", type=HeftPush, override=OVERRIDABLE_LIST
