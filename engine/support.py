@@ -15,6 +15,8 @@ from .shapes import Capsule, Grid, Hull, Shape, Sphere, hold
 
 # Frames looked at together: what is in memory at a time.
 CHUNK = 64
+# Points around the cut through a ball.
+RING = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +38,23 @@ class Soles:
         balls = np.concatenate([np.zeros((0, 4)), *(balls for _, balls in found)])
         return cls(bodies, balls[:, :3], balls[:, 3])
 
-    def bearing(self, places: np.ndarray, turns: np.ndarray, height: float, reach: float) -> np.ndarray:
-        """(b, 3) the points within `reach` [m] of the ground or below, put onto it; places (n, 3), turns (n, 4)."""
+    def bearing(
+        self, places: np.ndarray, turns: np.ndarray, height: float, reach: float, bodies: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(b, 3) what is within `reach` [m] of the ground or below, put onto it: points, and rings where balls are cut
+        so high above it. places (n, 3), turns (n, 4); bodies: of these alone, as their indices."""
         spots = places[self.bodies] + rot.rotate(turns[self.bodies], self.points)
-        out = spots[spots[:, 2] - self.radii - height < reach]
-        out[:, 2] = height
-        return out
+        low = spots[:, 2] - self.radii - height < reach
+        if bodies is not None:
+            low &= np.isin(self.bodies, bodies)
+        spots, radii = spots[low], self.radii[low]
+        # a ball that is more than half below is as wide as it gets
+        above = np.maximum(spots[:, 2] - height - reach, 0.0)
+        wide = np.sqrt(np.maximum(radii**2 - above**2, 0.0))
+        turn = 2.0 * np.pi * np.arange(RING) / RING
+        ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        flat = (spots[:, None, :2] + wide[:, None, None] * ring).reshape(-1, 2)
+        return np.column_stack([flat, np.full(len(flat), height)])
 
     def clearance(self, places: np.ndarray, turns: np.ndarray, height: float) -> np.ndarray:
         """(frames,) how far the lowest point is above the ground [m]; endless without shapes."""

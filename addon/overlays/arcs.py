@@ -20,11 +20,13 @@ def chosen(sight: Sight) -> list[str]:
     spots = sight.footage.reading.spots
     if sight.settings.arc_bones == "SELECTED":
         return [name for name in sorted(selected(sight.rig)) if name in spots]
-    found: dict = {}
-    for name, part in rig_roles.roles_of(sight.rig).items():
-        if part.role in ENDS and name in spots:
-            found.setdefault(part, name)  # the first of several in a row
-    return list(found.values())
+    if "ends" not in sight.scratch:
+        found: dict = {}
+        for name, part in rig_roles.roles_of(sight.rig).items():
+            if part.role in ENDS:
+                found.setdefault(part, name)  # the first of several in a row
+        sight.scratch["ends"] = list(found.values())
+    return [name for name in sight.scratch["ends"] if name in spots]
 
 
 def ways(sight: Sight, film: Film, names: list[str]) -> np.ndarray:

@@ -76,6 +76,7 @@ def draw(pieces: Iterable[Piece], view: View) -> None:
             if draw_one is not None:
                 draw_one(piece, view)
     finally:
+        gpu.state.face_culling_set("NONE")
         gpu.state.depth_test_set("NONE")
         gpu.state.depth_mask_set(False)
         gpu.state.color_mask_set(True, True, True, True)
@@ -105,38 +106,44 @@ def _texture(texels: np.ndarray, width: int) -> gpu.types.GPUTexture:
     )
 
 
-def _set_up(shader, piece: Solid | Wires, view: View, flag: int = 0) -> None:
+def _set_up(shader, piece: Solid | Wires, view: View, flag: int = 0) -> gpu.types.GPUTexture:
+    """Gives the texture, which must be held until all is drawn: a shader does not keep it."""
     texture, bodies = _table(piece.places)
     shader.bind()
     shader.uniform_float("viewProjection", view.matrix)
     shader.uniform_int("table", (piece.row, bodies, shaders.WIDTH, flag))
     shader.uniform_sampler("places", texture)
+    return texture
 
 
 def _draw_solid(piece: Solid, view: View) -> None:
     shader = shaders.solid()
     batch = _once(("solid", id(piece.mesh)), lambda: _solid_batch(piece.mesh))[0]
-    _set_up(shader, piece, view, int(piece.tints is not None))
-    tints = np.ones((1, 4), dtype=np.float32) if piece.tints is None else piece.tints
-    shader.uniform_sampler("tints", _texture(tints, len(tints)))
+    table = _set_up(shader, piece, view, int(piece.tints is not None))
+    if piece.tints is None:
+        tints = _once("white", lambda: _texture(np.ones((1, 4), dtype=np.float32), 1))
+    else:
+        tints = _texture(piece.tints, len(piece.tints))
+    shader.uniform_sampler("tints", tints)
     shader.uniform_float("eye", view.eye)
+    gpu.state.face_culling_set("BACK")
     if piece.hidden > 0.0:
-        gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("GREATER")
-        gpu.state.face_culling_set("BACK")
         shader.uniform_float("color", (*piece.color[:3], piece.color[3] * piece.hidden))
         batch.draw(shader)
-        gpu.state.face_culling_set("NONE")
-    # First how deep it is, then its nearest surface alone: capsules that overlap are one.
     shader.uniform_float("color", piece.color)
-    gpu.state.depth_mask_set(True)
     gpu.state.depth_test_set("LESS_EQUAL")
-    gpu.state.color_mask_set(False, False, False, False)
+    if piece.whole:
+        # First how deep it is, then its nearest surface alone.
+        gpu.state.depth_mask_set(True)
+        gpu.state.color_mask_set(False, False, False, False)
+        batch.draw(shader)
+        gpu.state.color_mask_set(True, True, True, True)
+        gpu.state.depth_mask_set(False)
+        gpu.state.depth_test_set("EQUAL")
     batch.draw(shader)
-    gpu.state.color_mask_set(True, True, True, True)
-    gpu.state.depth_mask_set(False)
-    gpu.state.depth_test_set("EQUAL")
-    batch.draw(shader)
+    gpu.state.face_culling_set("NONE")
+    del table, tints
 
 
 def _solid_batch(mesh: Mesh) -> tuple:
@@ -156,11 +163,12 @@ def _solid_batch(mesh: Mesh) -> tuple:
 def _draw_wires(piece: Wires, view: View) -> None:
     shader = shaders.line()
     batch = _once(("wires", id(piece.strings)), lambda: _wires_batch(piece.strings))[0]
-    _set_up(shader, piece, view)
+    table = _set_up(shader, piece, view)
     shader.uniform_float("screen", (*view.size, piece.width, 0.0))
     for faint in _passes(piece.hidden):
         shader.uniform_float("color", (*piece.color[:3], piece.color[3] * faint))
         batch.draw(shader)
+    del table
 
 
 def _wires_batch(strings: Strings) -> tuple:

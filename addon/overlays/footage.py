@@ -6,6 +6,7 @@ keys, sampled outside of drawing. Must not know what is drawn.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ import numpy as np
 from ...engine import Model, Result
 from ...engine.support import Soles
 from ...engine.whole_body import WholeBody, world_poses
-from .. import reader, rotations, sampling, session, settings, shot, showing, store, units
+from .. import reader, rotations, sampling, scenery, session, settings, shot, showing, store, units
 from ..units import MIRROR_X
 
 # A body this near to the ground stands on it [parts of the rig's height].
@@ -87,12 +88,14 @@ class Film:
 
 @dataclass(frozen=True, eq=False)
 class Footage:
-    """A rig's motions. forces: what the simulation of this session gave, None if there was none."""
+    """A rig's motions. forces: what the simulation of this session gave, None if there was none; tracks: of the things
+    that were part of it."""
 
     reading: reader.Reading
     source: Film
     result: Film | None
     forces: Result | None
+    tracks: tuple[scenery.Track, ...] = ()
 
     @property
     def first(self) -> int:
@@ -141,7 +144,7 @@ def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
             # Edited since it was simulated: the source is shown as it is now.
             sampled = _sampled(rig, scene, frames, False)
-            kept.footage = Footage(sampled.reading, sampled.source, kept.footage.result, kept.footage.forces)
+            kept.footage = dataclasses.replace(kept.footage, source=sampled.source)
             kept.source_mark = source
         return
     if kept is None or (kept.source_mark, kept.result_mark) != (source, result):
@@ -159,7 +162,7 @@ def _of_shown(shown: session.Shown, meters: float) -> Footage:
         _film(reading, *world_poses(reading.model, motion), meters, soles)
         for motion in (reading.motion, shown.result.motion)
     )
-    return Footage(reading, *films, shown.result)
+    return Footage(reading, *films, shown.result, shown.tracks)
 
 
 def _film(reading: reader.Reading, places: np.ndarray, turns: np.ndarray, meters: float, soles: Soles) -> Film:

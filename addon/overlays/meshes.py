@@ -15,7 +15,7 @@ from ...engine.shapes import Box, Capsule, Hull, Shape, Sphere
 from .. import rotations
 from .pieces import Mesh
 
-SIDES, RINGS = 12, 3  # of a capsule: around it, and of each of its caps
+SIDES, RINGS = 10, 2  # of a capsule: around it, and of each of its caps
 
 
 @lru_cache(maxsize=1)

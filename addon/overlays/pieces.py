@@ -64,14 +64,16 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """Bodies as see-through solids. tints (n, 4): a colour for each instead of one."""
+    """Bodies as see-through solids. tints (n, 4): a colour for each instead of one; whole: where they overlap they are
+    one, which takes another pass; hidden: how much is seen of what is behind something."""
 
     mesh: Mesh
     places: Places
     row: int
     color: Color
     tints: np.ndarray | None = None
-    hidden: float = 0.25
+    hidden: float = 0.0
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,24 +14,36 @@ import gpu
 WIDTH = 1024
 
 _PLACE = """
-vec3 placed(int body, vec4 p)
+mat4 placement(int body)
 {
   int at = (table.x * table.y + body) * 3;
-  vec3 found;
-  for (int k = 0; k < 3; k++) {
-    int i = at + k;
-    found[k] = dot(texelFetch(places, ivec2(i % table.z, i / table.z), 0), p);
-  }
-  return found;
+  ivec3 i = ivec3(at, at + 1, at + 2);
+  ivec3 y = i / table.z;
+  ivec3 x = i - y * table.z;
+  return transpose(mat4(texelFetch(places, ivec2(x.x, y.x), 0),
+                        texelFetch(places, ivec2(x.y, y.y), 0),
+                        texelFetch(places, ivec2(x.z, y.z), 0),
+                        vec4(0.0, 0.0, 0.0, 1.0)));
+}
+"""
+# What is drawn over the view is blended in linear light; colours are given as they look. Blender's own shaders do so
+# too, by a function that others cannot call.
+_LIGHT = """
+vec4 in_light(vec4 look)
+{
+  vec3 low = look.rgb / 12.92;
+  vec3 high = pow((max(look.rgb, vec3(0.0)) + 0.055) / 1.055, vec3(2.4));
+  return vec4(mix(low, high, step(vec3(0.04045), look.rgb)), look.a);
 }
 """
 _SOLID_VERTEX = """
 void main()
 {
   int own = int(body + 0.5);
-  vec3 world = placed(own, vec4(pos, 1.0));
+  mat4 place = placement(own);
+  vec3 world = (place * vec4(pos, 1.0)).xyz;
   vec3 look = (eye.w > 0.5) ? normalize(eye.xyz - world) : eye.xyz;
-  facing = dot(normalize(placed(own, vec4(normal, 0.0))), look);
+  facing = dot(normalize((place * vec4(normal, 0.0)).xyz), look);
   tint = color;
   if (table.w > 0) {
     tint *= texelFetch(tints, ivec2(own, 0), 0);
@@ -43,17 +55,18 @@ _SOLID_FRAGMENT = """
 void main()
 {
   float side = clamp(1.0 - abs(facing), 0.0, 1.0);
-  float light = 0.72 + 0.38 * abs(facing);
-  float alpha = tint.a + (1.0 - tint.a) * 0.65 * side * side * side * step(0.01, tint.a) * min(tint.a * 3.0, 1.0);
-  shade = vec4(tint.rgb * light, alpha);
+  float light = 0.62 + 0.42 * abs(facing);
+  float alpha = mix(tint.a, 1.0, 0.7 * side * side * side * min(tint.a * 2.0, 1.0));
+  shade = in_light(vec4(tint.rgb * light, alpha));
 }
 """
 _LINE_VERTEX = """
 void main()
 {
   int own = int(body + 0.5);
-  vec4 a = viewProjection * vec4(placed(own, vec4(start, 1.0)), 1.0);
-  vec4 b = viewProjection * vec4(placed(own, vec4(end, 1.0)), 1.0);
+  mat4 place = viewProjection * placement(own);
+  vec4 a = place * vec4(start, 1.0);
+  vec4 b = place * vec4(end, 1.0);
   float near = 1e-4;
   if (a.w < near && b.w > near) {
     a = mix(a, b, (near - a.w) / (b.w - a.w));
@@ -75,7 +88,7 @@ _LINE_FRAGMENT = """
 void main()
 {
   float cover = clamp(0.5 * screen.z + 0.5 - abs(across), 0.0, 1.0);
-  shade = vec4(color.rgb, color.a * cover);
+  shade = in_light(vec4(color.rgb, color.a * cover));
 }
 """
 
@@ -120,7 +133,7 @@ def _begun() -> gpu.types.GPUShaderCreateInfo:
 def _made(info, passed, vertex: str, fragment: str) -> gpu.types.GPUShader:
     info.vertex_out(passed)
     info.vertex_source(_PLACE + vertex)
-    info.fragment_source(fragment)
+    info.fragment_source(_LIGHT + fragment)
     return gpu.shader.create_from_info(info)
 
 

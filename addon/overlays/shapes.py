@@ -133,13 +133,15 @@ def posed(sight: Sight, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray,
     where one is gone."""
     evaluated = sight.rig.evaluated_get(sight.graph)
     bones = evaluated.pose.bones
-    place = {name: i for i, name in enumerate(bones.keys())}
-    if any(name not in place for name in names):
-        return None
+    if sight.scratch.get("bodies") != names:
+        place = {name: i for i, name in enumerate(bones.keys())}
+        if any(name not in place for name in names):
+            return None
+        sight.scratch["bodies"], sight.scratch["order"] = names, [place[name] for name in names]
     flat = np.empty(len(bones) * 16, dtype=np.float32)
     bones.foreach_get("matrix", flat)
     world = np.array(evaluated.matrix_world, dtype=np.float64)
-    return world, flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64), [place[name] for name in names]
+    return world, flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64), sight.scratch["order"]
 
 
 def pieces(sight: Sight) -> list[Piece]:
@@ -169,7 +171,7 @@ def pieces(sight: Sight) -> list[Piece]:
 def _solid(mesh: Mesh, edges: Strings, places: Places, color) -> list[Piece]:
     out: list[Piece] = []
     if len(mesh.triangles):
-        out.append(Solid(mesh, places, 0, with_alpha(color, 0.10), hidden=0.4))
+        out.append(Solid(mesh, places, 0, with_alpha(color, 0.10)))
     if len(edges.segments):
         out.append(Wires(edges, places, 0, with_alpha(color, 0.85), width=1.3, hidden=0.28))
     return out

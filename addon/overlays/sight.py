@@ -6,6 +6,7 @@ Owns how the frame is found in the films. Must not know any single overlay, nor 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -18,39 +19,41 @@ from .footage import REACH, Film, Footage
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """footage: None while nothing is known of the motion yet; graph: where the rig is evaluated."""
+    """footage: None while nothing is known of the motion yet; graph: where the rig is evaluated; scratch: what overlays
+    have worked out and may keep until something is edited, by names of their own."""
 
     rig: bpy.types.Object
     scene: bpy.types.Scene
     graph: bpy.types.Depsgraph
     footage: Footage | None
+    scratch: dict
 
-    @property
+    @cached_property
     def settings(self):
         """The rig's settings."""
         return self.rig.heft
 
-    @property
+    @cached_property
     def shows_result(self) -> bool:
         """Does the rig move as its result?"""
         found = self.footage is not None and self.footage.result is not None
         return found and showing.is_visible(self.rig) and self.settings.mix > 0.5
 
-    @property
+    @cached_property
     def film(self) -> Film | None:
         """The motion that the rig shows."""
         if self.footage is None:
             return None
         return self.footage.result if self.shows_result else self.footage.source
 
-    @property
+    @cached_property
     def other(self) -> Film | None:
         """The motion that it does not show, if there is one."""
         if self.footage is None or self.footage.result is None:
             return None
         return self.footage.source if self.shows_result else self.footage.result
 
-    @property
+    @cached_property
     def row(self) -> int | None:
         """The index of the current frame in the films; None beyond their ends."""
         return self.row_of(self.scene.frame_current)
@@ -71,29 +74,37 @@ class Sight:
         now = min(max(self.scene.frame_current - self.footage.first, 0), len(self.film) - 1)
         return slice(max(now - count, 0), min(now + count, len(self.film) - 1) + 1)
 
-    @property
+    @cached_property
     def tall(self) -> float:
         """The rig's longest side at rest [m]."""
         reading = self.footage.reading
         return float(reading.height * reading.placement.sizes[0])
 
-    @property
+    @cached_property
     def gravity(self) -> np.ndarray:
         """(3,) in the engine's world [m/s²]."""
         pull = np.array(self.settings.gravity, dtype=float)
         return pull @ MIRROR_X if self.film.mirrored else pull
 
-    @property
+    @cached_property
     def ground(self) -> float:
         """The height of the ground [m]."""
         return float(self.settings.ground_height) * self.film.meters
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """What is nearer to the ground than this stands on it [m]."""
         return REACH * self.tall
 
 
+_scratch: dict[int, dict] = {}
+
+
+def forget() -> None:
+    """Something was edited: nothing that was worked out holds."""
+    _scratch.clear()
+
+
 def of(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Sight:
     """What is seen of a rig now; changes nothing."""
-    return Sight(rig, scene, graph, footage.current(rig, scene))
+    return Sight(rig, scene, graph, footage.current(rig, scene), _scratch.setdefault(rig.session_uid, {}))

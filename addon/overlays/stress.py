@@ -14,7 +14,7 @@ from .pieces import Note, Piece, Solid
 from .sight import Sight
 
 # From calm to red; brighter in the middle, so that it is read without the hues too.
-SCALE = np.array([[0.20, 0.36, 0.60, 0.55], [0.35, 0.68, 0.75, 0.7], [0.98, 0.86, 0.32, 0.9], [0.86, 0.08, 0.08, 1.0]])
+SCALE = np.array([[0.18, 0.34, 0.66, 0.75], [0.35, 0.72, 0.78, 0.8], [0.98, 0.86, 0.32, 0.9], [0.86, 0.08, 0.08, 1.0]])
 NO_JOINT = (0.5, 0.5, 0.5, 0.25)
 
 
@@ -28,7 +28,9 @@ def pieces(sight: Sight) -> list[Piece]:
     top = sight.settings.stress_top
     whose = "its strength" if sight.settings.use_strength else "a strong person's"
     return [
-        Solid(bones.capsules(sight.footage, 1.3), bones.places(sight.film), row, (1.0, 1.0, 1.0, 1.0), tints, 0.75),
+        Solid(
+            bones.capsules(sight.footage, 1.3), bones.places(sight.film), row, (1.0, 1.0, 1.0, 1.0), tints, 0.75, True
+        ),
         Note("Joint torque: 0", scale=tuple(map(tuple, SCALE)), end=f"{100.0 * top:.0f} % of {whose}"),
     ]
 

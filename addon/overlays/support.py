@@ -17,15 +17,16 @@ NEAR = 0.005  # a point this little outside is on the edge, of the rig's height
 
 
 def bearing(sight: Sight, row: int) -> np.ndarray:
-    """(k, 3) the points of the ground that carry the body on a frame [m]: where the solver pressed, or else where
-    shapes are on the ground."""
-    forces = sight.footage.forces
+    """(k, 3) the points of the ground that carry the body on a frame [m]: where the solver pressed, and what of the
+    bodies that did is on the ground; or else of all bodies."""
+    film, forces, pressing = sight.film, sight.footage.forces, None
+    found = np.zeros((0, 3))
     if sight.shows_result and forces is not None and forces.contacts is not None:
-        points, _ = contacts.standing(sight, row)
+        points, _, bodies = contacts.standing(sight, row)
         if len(points):
-            return np.column_stack([points[:, :2], np.full(len(points), sight.ground)])
-    film = sight.film
-    return film.soles.bearing(film.places[row], film.turns[row], sight.ground, sight.reach)
+            found, pressing = np.column_stack([points[:, :2], np.full(len(points), sight.ground)]), bodies
+    own = film.soles.bearing(film.places[row], film.turns[row], sight.ground, sight.reach, pressing)
+    return np.concatenate([found, own])
 
 
 def balance(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -42,7 +43,8 @@ def balance(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, bool]:
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """The polygon on the ground, the point, and the way between them where it is outside."""
+    """The polygon on the ground, the point with the force that the motion asks of the ground there, and the way between
+    them where it is outside."""
     film, row = sight.film, sight.row
     if film is None or row is None:
         return []
@@ -64,8 +66,20 @@ def pieces(sight: Sight) -> list[Piece]:
         spot = film.shown(np.array([point[0], point[1], height]))
         if not holds:
             middle = flat.mean(axis=0)
-            size = 0.03 * sight.tall / film.meters
+            step = 0.03 * sight.tall / film.meters
             way = np.stack([middle, spot])
-            out.append(Lines(("tips", *key), lambda: (wires.dashes(way, size), None), with_alpha(BAD, 0.9), width=2.0))
-        out.append(Mark(spot, color, "CROSS", 7.0))
+            out.append(Lines(("tips", *key), lambda: (wires.dashes(way, step), None), with_alpha(BAD, 0.9), width=2.0))
+        whole = film.whole
+        force = whole.mass * (whole.accelerations[row] - sight.gravity)
+        long = sight.settings.force_scale * sight.tall / (whole.mass * contacts.GRAVITY)
+        arrow = film.shown(force * long)[None]
+        size = sight.tall / film.meters
+        key += (sight.settings.force_scale,)
+        out += [
+            Lines(
+                ("reaction", *key), lambda: (wires.shafts(spot[None], arrow, 0.02 * size), None), color, 2.5, cased=True
+            ),
+            Faces(("reaction head", *key), lambda: wires.heads(spot[None], arrow, 0.018 * size), color),
+            Mark(spot, color, "CROSS", 7.0),
+        ]
     return out

@@ -28,6 +28,7 @@ _flat: dict[int, tuple] = {}
 def changed() -> None:
     """Something was edited: look at shapes and motions again before they are drawn."""
     _fresh.clear()
+    sight.forget()
 
 
 def forget() -> None:

@@ -13,7 +13,7 @@ from ...engine.hulls import hull_solid
 from ...engine.shapes import Box, Capsule, Grid, Shape, Sphere
 from .. import rotations
 
-ROUND = 24  # segments of a circle
+ROUND = 20  # segments of a circle
 NONE = np.zeros((0, 2, 3))
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
@@ -50,7 +50,8 @@ def line(points: np.ndarray) -> np.ndarray:
 
 def _arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
     """Segments from angle to angle, of a circle whose half axes are x and y (3,)."""
-    t = np.linspace(start, end, ROUND + 1)[:, None]
+    count = max(round(ROUND * abs(end - start) / (2.0 * np.pi)), ROUND // 4)
+    t = np.linspace(start, end, count + 1)[:, None]
     return line(np.cos(t) * x + np.sin(t) * y)
 
 

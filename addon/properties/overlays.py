@@ -3,9 +3,10 @@
 Owns names, ranges, units and tooltips. None of it changes a simulation.
 """
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .common import NOT_KEYED, OVERRIDABLE, redraw
+from .common import NOT_KEYED, OVERRIDABLE
 
 ARC_BONES = (
     ("ENDS", "Hands, Feet, Head", "The paths of hands, feet and head, as the bones' roles tell them", 0),
@@ -23,6 +24,14 @@ OVERLAY_SETTINGS = (
     "show_ghost", "show_onion", "show_arcs",
     "ballistic", "path_frames", "force_scale", "stress_top", "onion_before", "onion_after", "onion_step", "arc_bones",
 )  # fmt: skip
+
+
+def redraw(_group: bpy.types.PropertyGroup, _context) -> None:
+    """Draw every 3D View again, whoever changed the setting."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
 
 
 def _switch(name: str, description: str, default: bool = False):

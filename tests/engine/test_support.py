@@ -46,7 +46,13 @@ def test_what_stands():
     # the capsule stands on its end, turned to point up
     turns = np.array([[1.0, 0.0, 0.0, 0.0], [np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0]])
     found = soles.bearing(places, turns, 0.0, 0.01)
-    wanted = {(-0.2, -0.1), (-0.2, 0.1), (0.2, -0.1), (0.2, 0.1), (3.0, 0.0)}
-    assert {(round(float(x), 9), round(float(y), 9)) for x, y, _ in found} == wanted
-    lifted = np.stack([places, places + (0.0, 0.0, 0.3)])
+    corners = outline(found[found[:, 0] < 1.0])
+    assert {(round(float(x), 9), round(float(y), 9)) for x, y in corners} == {
+        (-0.2, -0.1), (-0.2, 0.1), (0.2, -0.1), (0.2, 0.1),
+    }  # fmt: skip
+    # a ball of 0.1 m is cut 0.01 m above its lowest point
+    ring = np.linalg.norm(found[found[:, 0] > 1.0, :2] - (3.0, 0.0), axis=1)
+    np.testing.assert_allclose(ring, np.sqrt(0.1**2 - 0.09**2))
+    assert np.array_equal(soles.bearing(places, turns, 0.0, 0.01, np.array([1])), found[found[:, 0] > 1.0])
+    lifted = np.stack([places, places + np.array([0.0, 0.0, 0.3])])
     np.testing.assert_allclose(soles.clearance(lifted, np.stack([turns, turns]), 0.0), [0.0, 0.3], atol=1e-12)

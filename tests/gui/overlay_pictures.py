@@ -16,8 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-import dev  # noqa: E402
 import window  # noqa: E402
+
+import dev  # noqa: E402
 
 PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
 OUT = ROOT / "out" / "overlays"
