@@ -171,9 +171,9 @@ def pieces(sight: Sight) -> list[Piece]:
 def _solid(mesh: Mesh, edges: Strings, places: Places, color) -> list[Piece]:
     out: list[Piece] = []
     if len(mesh.triangles):
-        out.append(Solid(mesh, places, 0, with_alpha(color, 0.10)))
+        out.append(Solid(mesh, places, 0, with_alpha(color, 0.12), hidden=0.6))
     if len(edges.segments):
-        out.append(Wires(edges, places, 0, with_alpha(color, 0.85), width=1.3, hidden=0.28))
+        out.append(Wires(edges, places, 0, with_alpha(color, 0.85), width=1.3, hidden=0.0))
     return out
 
 

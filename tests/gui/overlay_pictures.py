@@ -47,7 +47,7 @@ def look(distance, at, turn):
     space.overlay.show_floor = space.overlay.show_axis_x = space.overlay.show_axis_y = False
     space.overlay.show_cursor = space.overlay.show_extras = False
     space.overlay.show_relationship_lines = False
-    rig().hide_set(False)
+    space.overlay.show_text = True
 def wide():
     with within():
         bpy.ops.screen.screen_full_area(use_hide_panels=True)
@@ -63,12 +63,19 @@ def ready():
     found = sys.modules.get('bl_ext.user_default.heft.addon.warmup')
     return found is not None and not found.is_running()
 """
-# scene, frame, distance, where to, turn: what shows the overlays best
+FALL = "rig().heft.controller, rig().heft.root, rig().heft.ground = 'LIMP', 'FREE', True"
+# picture, scene, what is set before simulating, frame, and the look at it: distance, where to, turn
 SHOTS = (
-    ("ball_hits_walker", 30, 4.6, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
-    ("mannequin", 27, 4.6, (0.0, 0.0, 1.0), (1.42, 0.0, 0.75)),
+    ("walk", "ball_hits_walker", "", 30, 3.0, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
+    ("jump", "mannequin", "", 27, 3.4, (0.0, 0.0, 1.0), (1.42, 0.0, 0.75)),
+    ("fall", "mannequin", FALL, 22, 3.4, (0.0, 0.0, 0.6), (1.25, 0.0, 0.75)),
 )
-ONLY_FIRST = ("show_shapes", "show_limits", "show_stress", "show_ghost")
+# What each shot is there to show; the first shows everything.
+SHOWN = {
+    "walk": SWITCHES,
+    "jump": ("show_mass", "show_arcs", "show_support"),
+    "fall": ("show_contacts", "show_support", "show_ghost"),
+}
 
 
 def opened(version: str, folder: Path, display: str, port: int, pictures: Path) -> window.Window:
@@ -82,27 +89,33 @@ def opened(version: str, folder: Path, display: str, port: int, pictures: Path) 
     return window.Window(version, folder, dev.build_zip(target, folder / "heft.zip"), display, port, pictures)
 
 
-def take(found: window.Window, scene: str, frame: int, *look) -> None:
-    """All pictures of one scene."""
+def show(found: window.Window, *names: str) -> None:
+    """These overlays alone, until they are on the screen."""
+    found.ask(f"only(*{names!r})")
+    for _ in range(4):
+        time.sleep(0.4)
+        found.ask("[area.tag_redraw() for area in views()]")
+    time.sleep(0.4)
+
+
+def take(found: window.Window, name: str, scene: str, setup: str, frame: int, *look) -> None:
+    """All pictures of one shot."""
     found.open(str(ROOT / "sample_scenes" / f"{scene}.blend"))
     try:
         found.ask(f"SWITCHES = {SWITCHES!r}\n{HELP}")
-        found.wait_for("ready()", 600.0)
+        found.wait_for("ready()", 900.0)
         found.ask("wide()")
         time.sleep(1.0)
         found.ask(f"look{look!r}")
-        found.ask("simulate()", 600.0)
+        found.ask(f"{setup}\nsimulate()", 600.0)
         found.ask(f"bpy.context.scene.frame_set({frame})")
-        for name in SWITCHES:
-            found.ask(f"only({name!r})")
-            time.sleep(1.2)
-            found.picture(f"{scene}-{name.removeprefix('show_')}")
-        found.ask("only(*SWITCHES)")
-        time.sleep(1.5)
-        found.picture(f"{scene}-all")
-        found.ask("only()")
-        time.sleep(0.8)
-        found.picture(f"{scene}-none")
+        for switch in SHOWN[name]:
+            show(found, switch)
+            found.picture(f"{name}-{switch.removeprefix('show_')}")
+        show(found, *SWITCHES)
+        found.picture(f"{name}-all")
+        show(found)
+        found.picture(f"{name}-none")
     finally:
         found.close()
 
