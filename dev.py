@@ -8,6 +8,7 @@
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), and undo memory
     python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
+    python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -556,6 +557,8 @@ def bench(arguments: list[str]) -> int:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
     if "on_time" in chosen:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
+    if "overlays" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/overlay_bench.py", *chosen[1:]))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
     if "panel" in chosen or "addon" in chosen:

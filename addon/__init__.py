@@ -29,12 +29,12 @@ from . import (
     operators_start,
     operators_takes,
     operators_throw,
-    overlay,
     panel,
     properties,
     tool_posing,
     warmup,
 )
+from .overlays import view as overlay_view
 
 CLASSES = (
     *properties.CLASSES,
@@ -68,7 +68,7 @@ def register() -> None:
     menus.register()
     help_map.register()
     keymap.register()
-    overlay.register()
+    overlay_view.register()
     caption.register()
     tool_posing.register()
     cli.register()
@@ -81,7 +81,7 @@ def unregister() -> None:
     cli.unregister()
     tool_posing.unregister()
     caption.unregister()
-    overlay.unregister()
+    overlay_view.unregister()
     keymap.unregister()
     help_map.unregister()
     menus.unregister()

@@ -85,7 +85,6 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         column.prop(heft, "friction")
         column.prop(heft, "bounce")
         layout.prop(heft, "touch_self")
-        layout.prop(heft, "show_shapes")
 
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
