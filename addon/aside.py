@@ -1,13 +1,14 @@
 """Long sums beside the window: work on a thread that knows nothing of Blender.
 
 Owns the one thread and how a generator waits for it. What is given to it must not touch bpy. The engine's
-kernels and numpy run without Python's lock, so the window goes on meanwhile.
+kernels and numpy run without Python's lock, so the window goes on meanwhile. One thread does one thing after the
+other: what is begun after something was dropped comes after its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -16,14 +17,11 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def run(work: Callable[[], Value]) -> Generator[None, None, Value]:
-    """Do the work beside; yields while it goes on, returns what it gives. Closed half way, it waits for its end."""
+    """Do the work beside; yields while it goes on, returns what it gives. Closed half way, nobody waits for it."""
     future = _begin(work)
-    try:
-        while not future.done():
-            yield
-        return future.result()
-    finally:
-        wait([future])
+    while not future.done():
+        yield
+    return future.result()
 
 
 def walk(steps: Iterator[Value]) -> Generator[Value | None, None, None]:
@@ -46,7 +44,12 @@ def walk(steps: Iterator[Value]) -> Generator[Value | None, None, None]:
         yield latest[0]
     finally:
         stopped = True
-        wait([future])
+
+
+def wait() -> None:
+    """Wait until nothing is being done beside: what was left half way may yet hold what is wanted."""
+    if _pool is not None:
+        _pool.submit(int).result()
 
 
 def _begin(work: Callable[[], Value]) -> Future:

@@ -15,7 +15,6 @@ import numpy as np
 from .. import engine
 from . import (
     actions,
-    aside,
     intake,
     lead_in,
     marks,
@@ -58,7 +57,7 @@ def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None
     poses = []
     for reading, result in zip(made.readings, made.results, strict=True):
         work = functools.partial(_poses, reading, result.motion)
-        poses.append((yield from _waiting(aside.run(work))) if sliced else work())
+        poses.append((yield from intake.beside(work, WRITE_FROM, "writing")) if sliced else work())
     for k, (each, reading, result) in enumerate(zip(group.rigs, made.readings, made.results, strict=True)):
         kept = made.cached[each]
         only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
@@ -86,18 +85,6 @@ def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None
 def _poses(reading: reader.Reading, motion: engine.Motion) -> tuple[showing.Poses, bool]:
     """The result's keys, and whether they are the source's. Knows nothing of Blender."""
     return showing.poses_of(reading, motion), _is_same(reading.motion, motion)
-
-
-def _waiting(steps: Generator) -> Generator:
-    """Steps of work that is done beside; what it gives."""
-    try:
-        while True:
-            next(steps)
-            yield Step(WRITE_FROM, "writing", "", True)
-    except StopIteration as stop:
-        return stop.value
-    finally:
-        steps.close()
 
 
 def _tell(group: shot.Members, rig, kept: intake.Cached, reading, result: engine.Result, plan: lead_in.Plan) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
-from . import lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
+from . import aside, lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,12 +183,35 @@ class _Look:
             steps.close()
 
 
-def read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool) -> reader.Reading:
-    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change."""
+def read_steps(
+    rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool, sliced: bool
+) -> Generator[Step, None, reader.Reading]:
+    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change;
+    `sliced`: its long sums are done beside."""
     structure = (meters, solid, store.structure(rig), cached.moments)
     if cached.reading is None or cached.structure != structure:
-        cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
+        steps, given = reader.read_steps(rig, scene, cached.samples, meters, solid), None
+        while True:
+            try:
+                work = steps.send(given)
+            except StopIteration as stop:
+                reading = stop.value
+                break
+            given = (yield from beside(work, READ_SHARE, "reading")) if sliced else work()
         if cached.moments is not None:
-            cached.reading = physical_keys.with_keys(rig, cached.reading, cached.moments, cached.between, meters)
-        cached.structure = structure
+            reading = physical_keys.with_keys(rig, reading, cached.moments, cached.between, meters)
+        cached.reading, cached.structure = reading, structure
     return cached.reading
+
+
+def beside(work: Callable, done: float, label: str) -> Generator[Step, None, object]:
+    """Steps of work that is done beside; what it gives."""
+    steps = aside.run(work)
+    try:
+        while True:
+            next(steps)
+            yield Step(done, label, "", True)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()

@@ -58,13 +58,11 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
-    one another among their colliders are simulated together, from whichever of them it is pressed"""
+class Simulating(PhysicsOperator):
+    """For commands that simulate the shot: with progress in a window, at once from a script."""
 
-    bl_idname = "heft.simulate"
-    bl_label = "Simulate"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+    # While the engine is still being compiled the user may go on, undo included.
+    lets_go_on = True
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
@@ -104,7 +102,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             self.cancel(context)
             self.report({"INFO"}, "Simulation cancelled; nothing was changed")
             return {"CANCELLED"}
-        waiting = self._steps is None
+        waiting = self._steps is None and self.lets_go_on
         if event.type != "TIMER":
             return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         try:
@@ -165,6 +163,15 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             manager.progress_end()
         context.workspace.status_text_set(None)
         redraw(context)
+
+
+class HEFT_OT_simulate(Simulating, bpy.types.Operator):
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
+    one another among their colliders are simulated together, from whichever of them it is pressed"""
+
+    bl_idname = "heft.simulate"
+    bl_label = "Simulate"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
 
 class HEFT_OT_show(ResultOperator, bpy.types.Operator):

@@ -14,6 +14,7 @@ from . import (
     panel_curves,
     panel_forces,
     panel_on_time,
+    panel_overlay,
     panel_presets,
     panel_setup,
     panel_takes,
@@ -92,6 +93,7 @@ CLASSES = (
     *panel_on_time.CLASSES,
     HEFT_PT_result,
     *panel_takes.CLASSES,
+    *panel_overlay.CLASSES,
     *panel_curves.CLASSES,
     *panel_controls.CLASSES,
 )

@@ -79,12 +79,12 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "colliders")
         draw_colliders(layout, rig)
         layout.operator("heft.add_colliders", icon="ADD")
+        layout.operator("heft.throw", icon="SPHERE")
         layout.label(text="The character's own surface")
         column = layout.column(align=True)
         column.prop(heft, "friction")
         column.prop(heft, "bounce")
         layout.prop(heft, "touch_self")
-        layout.prop(heft, "show_shapes")
 
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:

@@ -209,7 +209,10 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
     cached, way = yield from intake.sample_group(group, scene, frames, sliced)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     solid = store.is_solid(group)
-    readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
+    readings = []
+    for each in group.rigs:
+        reading = yield from intake.read_steps(each, scene, cached[each], meters, solid, sliced)
+        readings.append(lead_in.joined(plan, reading))
     for each, reading in zip(group.rigs, readings, strict=True):
         result_pose.check_roots(each, reading)
     mirrored = readings[0].placement.mirrored
@@ -257,6 +260,8 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
 
 def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool) -> Generator:
     """The engine's results; yields progress."""
+    if not sliced:
+        aside.wait()
     if plan.cycle is None:
         run = engine.simulate_together_iter(actors, surroundings, rate, memory)
     else:

@@ -257,9 +257,9 @@ def _coordinates(model: Model, rotations: np.ndarray) -> np.ndarray:
     """(n, 4) the joints' coordinates: quaternions, or angles."""
     rotations = np.asarray(rotations, dtype=np.float64)
     out = rotations / np.linalg.norm(rotations, axis=1, keepdims=True)
-    for b in np.flatnonzero(model.kinds < BALL):
-        out[b, 2:] = 0.0
-        out[b, :2] = fit_angles(model, int(b), rotations[None, b], 0.0)[0]
+    few = np.flatnonzero(model.kinds < BALL)
+    out[few] = 0.0
+    out[few, :2] = fit_angles(model, few, rotations[None, few], 0.0)[0]
     return out
 
 

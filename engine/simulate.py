@@ -31,7 +31,7 @@ from .state import ANIMATED, Aim, State, new_aim, new_state, new_work
 from .target import ANCHOR_AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
-SLICES = 50  # progress reports of a shot
+SLICES = 50  # progress reports of a shot, at least
 SLICE = 0.006  # with a memory: how long to the next one, as far as it can be foreseen [s]
 
 
@@ -78,13 +78,13 @@ def simulate_together_iter(
     if memory is not None:
         shot.remember(memory)
     yield Progress(shot.done, shot.frames)
-    stride = max(1, math.ceil(shot.frames / SLICES))
+    most = stride = max(1, math.ceil(shot.frames / SLICES))
     while shot.done < shot.frames - 1:
         start, before = time.perf_counter(), shot.done
         shot.run(min(shot.done + stride, shot.frames - 1))
         taken = (time.perf_counter() - start) / (shot.done - before)
         if memory is not None:
-            stride = max(1, int(SLICE / max(taken, 1e-9)))
+            stride = min(max(1, int(SLICE / max(taken, 1e-9))), most)
         if shot.done < shot.frames - 1:
             yield Progress(shot.done, shot.frames)
     results = shot.results()

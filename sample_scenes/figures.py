@@ -172,7 +172,7 @@ FIGURES = (
     ),
     # The controllers, moving
     Figure(
-        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 68, 2), columns=3,
+        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 60, 2), columns=3,
         size=(236, 300), camera=((3.0, -5.0, 1.6), (0.12, 0.0, 0.86), 72),
     ),
     Figure(
@@ -205,9 +205,10 @@ FIGURES = (
          for word in ("ANIMATED", "ASSISTED", "FREE")],
         [20], columns=3, camera=PUSHED, size=(220, 260),
     ),
-    Figure("assist", struck_by_push,
-           [(f"assist {value:g}", both(pushed_by(90), rig_has(assist=value))) for value in (0.1, 0.5, 1.5, 5.0)], [21],
-           camera=PUSHED, size=(200, 260)),
+    Figure("assist", hold_pose,
+           row("assist", (0.0, 0.25, 0.5, 1.0),
+               also={"controller": "LIMP", "root": "ASSISTED", "ground": True, "touch_self": True}), [36],
+           size=(200, 250), zoom=0.95),
     # On Time
     Figure("shape", scene("ymca"), row("shape", (3.5, 5.0, 7.0, 9.5)), [13], size=(200, 240)),
     Figure("arrive", passing,
@@ -221,8 +222,9 @@ FIGURES = (
            row("settle_scale", (0.2, 1.0, 3.0, 8.0), label="tip: settle x", change=of_bones(*TAIL_TIP)), [17],
            camera=TAIL),
     Figure("heaviness_scale", scene("tail"),
-           row("heaviness_scale", (0.0, 1.0, 3.0), label="tip: heaviness x", change=of_bones(*TAIL_TIP)), [17],
-           columns=3, camera=TAIL),
+           [(f"tip: heaviness x {value:g}",
+             both(rig_has(settle_time=0.8), bones_have(TAIL_TIP, heaviness_scale=value))) for value in (0.0, 1.0, 3.0)],
+           [20], columns=3, camera=TAIL),
     Figure("strength_scale", hold_pose,
            [(f"left arm: strength x {value:g}",
              both(rig_has(use_strength=True), bones_have(ARM_L, strength_scale=value)))

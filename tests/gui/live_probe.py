@@ -8,6 +8,7 @@ thread. It never acts for the user: hands are xdotool's.
 
 import ast
 import functools
+import itertools
 import json
 import socket
 import sys
@@ -57,16 +58,14 @@ def timed(function, name: str):
 
 def instrument() -> None:
     """Clocks around Heft's ways in, and a note of every setting changed and every result finished."""
-    for name, function in (("jobs", "tick"), ("live", "follow_source"), ("live", "setting_changed")):
+    ways_in = ("jobs.tick", "live.follow_source", "live.setting_changed", "handlers.is_current")
+    for name, function in (each.split(".") for each in ways_in):
         setattr(module(name), function, timed(getattr(module(name), function), f"{name}.{function}"))
     for queue_name in ("depsgraph_update_post", "frame_change_pre", "undo_pre", "undo_post", "redo_post"):
         queue = getattr(bpy.app.handlers, queue_name)
         for i, handler in enumerate(queue):
             if handler.__module__.startswith(PREFIX):
                 queue[i] = timed(handler, queue_name)
-    for panel in bpy.types.Panel.__subclasses__():
-        if panel.__module__.startswith(PREFIX):
-            panel.draw = timed(panel.draw, "panels")
     changed, end = module("live").setting_changed, module("marks").end
 
     def noted_change(*args):
@@ -95,7 +94,7 @@ def clear() -> None:
 
 def longest() -> dict:
     """The longest gap between two beats, and the longest time that Heft itself took of one [s]."""
-    gaps = [(b[0] - a[0], b[1]) for a, b in zip(beats, beats[1:], strict=False)]
+    gaps = [(b[0] - a[0], b[1]) for a, b in itertools.pairwise(beats)]
     gaps = gaps or [(0.0, 0.0)]
     return {"gap": max(g for g, _ in gaps), "own": max(o for _, o in gaps), "spent": dict(spent)}
 
