@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import session
-from .operators import active_rig
+from .operator_parts import active_rig
 from .overlays import FORCES, MOTION, switched_on
 from .panel_parts import PhysicsPanel, note
 

@@ -15,13 +15,16 @@ from bpy.props import (
     StringProperty,
 )
 
+from .bone_list import BoneList
 from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed
 from .control import HeftControl, HeftSwitch
+from .curves import CurveSettings
 from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
 from .overlays import OverlaySettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
+from .take import TakeSettings
 from .tie import HeftTie
 
 CONTROLLERS = (
@@ -56,7 +59,9 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, OverlaySettings, bpy.types.PropertyGroup):
+class HeftArmature(
+    OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, OverlaySettings, bpy.types.PropertyGroup
+):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
