@@ -66,9 +66,9 @@ def ready():
 FALL = "rig().heft.controller, rig().heft.root, rig().heft.ground = 'LIMP', 'FREE', True"
 # picture, scene, what is set before simulating, frame, and the look at it: distance, where to, turn
 SHOTS = (
-    ("walk", "ball_hits_walker", "", 30, 3.0, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
+    ("walk", "ball_hits_walker", "", 29, 3.0, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
     ("jump", "mannequin", "", 27, 3.4, (0.0, 0.0, 1.0), (1.42, 0.0, 0.75)),
-    ("fall", "mannequin", FALL, 22, 3.4, (0.0, 0.0, 0.6), (1.25, 0.0, 0.75)),
+    ("fall", "mannequin", FALL, 27, 3.4, (0.0, 0.0, 0.6), (1.25, 0.0, 0.75)),
 )
 # What each shot is there to show; the first shows everything.
 SHOWN = {
