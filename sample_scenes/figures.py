@@ -316,9 +316,9 @@ SCREENSHOTS = (
         "overlays",
         (
             ("Shapes", "walk-shapes"), ("Limits", "walk-limits"), ("Centre of Mass", "jump-mass"),
-            ("Support", "walk-support"), ("Contacts", "fall-contacts"), ("Joint Stress", "walk-stress"),
+            ("Support", "walk-support"), ("Contacts", "walk-contacts"), ("Joint Stress", "walk-stress"),
             ("Ghost", "walk-ghost"), ("Onion Skins", "walk-onion"), ("Motion Arcs", "walk-arcs"),
         ),
-        crop=(420, 20, 1180, 880), columns=3, size=(228, 258),
+        crop=(440, 0, 1220, 900), columns=3, size=(300, 346),
     ),
 )  # fmt: skip
