@@ -4,11 +4,16 @@
     python3 dev.py demo                 bake a sample scene without a window, into out/
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
+    python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
+    python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), and undo memory
+    python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
+    python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py package [--all]      the extension zips, into dist/
-    python3 dev.py scenes [NAME…]       rebuild the sample scenes and their pictures
+    python3 dev.py scenes [NAME…]       rebuild the sample scenes
+    python3 dev.py pictures [NAME…]     render all that README and manual show, or these scenes and figures of it
 
 Standard library only. Environments are made once, under the user's cache folder
 (or $HEFT_ENVS), and named after what is in them; nothing else is installed,
@@ -316,7 +321,7 @@ class Suite:
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 SUITES = (
     *(Suite(version, env, BLENDER_TESTS) for version, env in BLENDER.items()),
-    Suite("engine", ENGINE, ("tests/engine", "tests/test_dev.py")),
+    Suite("engine", ENGINE, ("tests/engine", "tests/test_dev.py", "tests/test_manual.py")),
     Suite("package", ENGINE, ("tests/test_package.py",)),
     *(Suite(f"window-{version}", ENGINE, ("tests/gui",), real=True) for version in REAL),
     Suite("real", ENGINE, ("tests/test_real_blender.py",), real=True),
@@ -537,21 +542,33 @@ def demo(arguments: list[str]) -> int:
 
 
 def scenes(arguments: list[str]) -> int:
-    # Built by the oldest Blender, because Blender 4.2 opens no file of 5.0; pictured by the newest.
-    return run(BLENDER["4.2"], "-m", "sample_scenes", "build", *arguments) or run(
-        BLENDER["5.0"], "-m", "sample_scenes", "picture", *arguments
-    )
+    # Built by the oldest Blender, because Blender 4.2 opens no file of 5.0.
+    return run(BLENDER["4.2"], "-m", "sample_scenes", "build", *arguments)
+
+
+def pictures(arguments: list[str]) -> int:
+    return run(BLENDER["5.0"], "-m", "sample_scenes", "picture", *arguments)
 
 
 def bench(arguments: list[str]) -> int:
-    chosen = arguments or ["engine", "on_time", "addon"]
+    chosen = arguments or ["engine", "on_time", "addon", "posing"]
     failures = 0
     if "engine" in chosen:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
     if "on_time" in chosen:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
+    if "overlays" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/overlay_bench.py", *chosen[1:]))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
+    if "panel" in chosen or "addon" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/panel_bench.py"))
+    if "window" in chosen:
+        versions = [each for each in chosen if each in ("4.3", "5.2")]
+        ensure(BLENDER["5.0"])
+        failures += bool(subprocess.run([sys.executable, ROOT / "tests/gui/live_bench.py", *versions[:1]]).returncode)
+    if "posing" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/posing_bench.py"))
     return int(failures > 0)
 
 
@@ -567,7 +584,15 @@ def rigs(arguments: list[str]) -> int:
     return max(run(BLENDER[version], "tests/bench/rigs_table.py", "--output", output, *others) for version in versions)
 
 
-COMMANDS = {"demo": demo, "test": test, "bench": bench, "package": package, "scenes": scenes, "rigs": rigs}
+COMMANDS = {
+    "demo": demo,
+    "test": test,
+    "bench": bench,
+    "package": package,
+    "scenes": scenes,
+    "pictures": pictures,
+    "rigs": rigs,
+}
 
 
 def main(arguments: list[str]) -> int:

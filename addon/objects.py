@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from . import actions, constraints, properties, rotations
+from . import actions, constraints, marks, properties, rotations
 from .constraints import CONSTRAINT
 from .errors import RigError
 
@@ -32,13 +32,13 @@ def results_of(rig: bpy.types.Object) -> list[bpy.types.Object]:
 # --- writing -----------------------------------------------------------------------
 
 
-def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matrices: np.ndarray) -> None:
-    """Put a simulated way, world matrices (frames, 4, 4), onto the object's result."""
+def write(
+    rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matrices: np.ndarray, made_from: str
+) -> None:
+    """Put a simulated way, world matrices (frames, 4, 4), onto the object's result; `made_from`: see `marks`."""
     if not np.isfinite(matrices).all():
         raise RigError(f"The result of '{ob.name}' holds numbers that are not finite: nothing was written.")
-    result = _ensure(ob)
-    if result.heft_collider.rig != rig:
-        result.heft_collider.rig = rig
+    result = ensure_result(rig, ob)
     turns, scales = rotations.split(matrices[:, :3, :3])
     quats = rotations.continuous(rotations.from_matrix(turns))
     bag = actions.ensure_bag(result.animation_data.action, actions.slot_of(result))
@@ -49,12 +49,13 @@ def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matri
             curve = actions.ensure_curve(bag, table, path, i)
             actions.write_keys(curve, when, values[:, i].astype(np.float32))
             curve.lock = True
+    marks.end(result, made_from, "")
     result.animation_data.action.update_tag()
     result.update_tag(refresh={"OBJECT", "TIME"})
 
 
-def _ensure(ob: bpy.types.Object) -> bpy.types.Object:
-    """The object's own result, made where there is none or it is another's."""
+def ensure_result(rig: bpy.types.Object, ob: bpy.types.Object) -> bpy.types.Object:
+    """The object's own result from the rig's simulation, made where there is none or it is another's."""
     result = ob.heft_result
     if result is None or result.heft_collider.owner != ob:
         result = bpy.data.objects.new(f"{ob.name} result", None)
@@ -63,6 +64,8 @@ def _ensure(ob: bpy.types.Object) -> bpy.types.Object:
         ob.heft_result = result
     if result.animation_data is None or result.animation_data.action is None:
         actions.assign(result, actions.new_action(f"{ob.name} result", result))
+    if result.heft_collider.rig != rig:
+        result.heft_collider.rig = rig
     return result
 
 

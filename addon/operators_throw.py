@@ -13,7 +13,8 @@ from mathutils import Vector
 
 from ..engine import HeftError
 from . import ball, live, session, throwing
-from .operators import Simulating, active_rig
+from .operator_parts import active_rig
+from .operators import Simulating
 
 # Out of the screen, in the view's own axes.
 TO_VIEWER = Vector((0.0, 0.0, 1.0))
@@ -55,6 +56,7 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
     )
 
     _thrown: ball.Thrown | None = None
+    lets_go_on = False  # an undo would take the ball from under it
 
     def invoke(self, context, event) -> set[str]:
         rig = active_rig(context)
@@ -123,8 +125,8 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
                 ball.take_back(self._thrown)
             self._thrown = None
 
-    def _tell(self, context) -> None:
-        super()._tell(context)
+    def _tell(self, rig) -> None:
+        super()._tell(rig)
         hit = self._thrown.throw.hit
         self.report({"INFO"}, f"'{self._thrown.ob.name}' hits '{self._thrown.bone}' on frame {hit}: play the shot")
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import control_map
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, details, draw_list, note
 
 ICONS = {"ROTATION": "CON_ROTLIKE", "ALL": "CON_TRANSLIKE", "REST": "EMPTY_AXIS"}
@@ -44,6 +44,7 @@ class HEFT_PT_controls(PhysicsPanel, bpy.types.Panel):
     """What Bake to Controls goes by."""
 
     bl_label = "Controls to Bake To"
+    bl_parent_id = "HEFT_PT_result"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -6,7 +6,7 @@ Owns its layout. Must not change data.
 import bpy
 
 from ..engine import HeftError
-from . import lead_in, shot
+from . import glance, lead_in
 from .panel_parts import note
 
 
@@ -14,7 +14,7 @@ def draw_lead_in(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy
     """What is looped, or what comes before the range."""
     layout.prop(rig.heft, "loop")
     try:
-        cycle = lead_in.plan_of(shot.members(rig), context.scene).cycle
+        cycle = lead_in.plan_of(glance.members(rig), context.scene).cycle
     except HeftError as error:
         note(layout, context, str(error))
         return

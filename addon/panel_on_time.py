@@ -1,4 +1,4 @@
-"""The panels of On Time: missed keys, what lies deeper, pose scripts.
+"""What the panels show of keys met on time: those that were missed, and pose scripts.
 
 Owns their layout. Must not change data.
 """
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, details, draw_list
 
 # Missed keys seen at once; the list scrolls.
@@ -31,26 +31,6 @@ class HEFT_UL_script(bpy.types.UIList):
         row = layout.split(factor=0.7, align=True)
         row.label(text=item.pose or "no pose", icon="ARMATURE_DATA")
         row.label(text=f"{item.seconds:.4g} s")
-
-
-class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):
-    """What is seldom touched of On Time."""
-
-    bl_label = "Advanced"
-    bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and active_rig(context).heft.controller == "ON_TIME"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        heft = active_rig(context).heft
-        layout.prop(heft, "law")
-        layout.label(text="Where no key is ahead", icon="INFO")
-        layout.prop(heft, "settle_time")
-        layout.prop(heft, "damping_ratio")
 
 
 class HEFT_PT_script(PhysicsPanel, bpy.types.Panel):
@@ -85,3 +65,6 @@ def draw_misses(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         layout.template_list(
             "HEFT_UL_misses", "", rig.heft, "misses", rig.heft, "miss_index", rows=min(count, MISSES_SEEN)
         )
+
+
+CLASSES = (HEFT_UL_misses, HEFT_UL_script, HEFT_PT_script)

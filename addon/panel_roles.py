@@ -5,7 +5,7 @@ Must not change data.
 
 import bpy
 
-from . import rig_roles
+from . import glance
 from .parts import MIDDLE, ROLES, Part
 
 LABELS = dict(ROLES)
@@ -20,7 +20,7 @@ def draw_role(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, selected: in
     if "AUTO" in (bone.heft.role, bone.heft.side):
         row = layout.split(factor=0.4)
         row.label(text="")
-        row.label(text=f"Found: {sentence(rig_roles.found_in(bone.id_data)[bone.name])}")
+        row.label(text=f"Found: {sentence(glance.found(bone.id_data)[bone.name])}")
     if selected > 1:
         layout.operator_menu_enum("heft.set_role", "role", text=f"Set Role of {selected} Selected Bones")
 

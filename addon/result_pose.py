@@ -80,8 +80,9 @@ NO_SCALE = 1e-5
 SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 
-def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray) -> Keyed:
-    """What the result armature has keys for; order: the bodies' bones; poses (frames, b, 4, 4) sampled of all bones."""
+def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray, bodies: tuple) -> Keyed:
+    """What the result armature has keys for; order: the bodies' bones; poses (frames, b, 4, 4) sampled of all bones;
+    bodies: rotations (frames, n, 4), scales (frames, n, 3) and heads (frames, n, 3) of those that are bodies."""
     shear = shears(poses)
     riders = skeleton.riders | dict.fromkeys(_on_sheared(skeleton, order, shear), True)
     bones, count = [*order, *riders], len(order)
@@ -91,10 +92,9 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
     # A rider stays where its body has it, with any kin of that body; a body turns against its parent body alone.
     loose = (kin < 0) | (holders != holders[kin])
     loose[:count] = (kin[:count] < 0) | (kin[:count] != model.parents)
-    chosen = poses[:, bones].astype(np.float64)
-    turns, scales = rotations.split(chosen[..., :3, :3])
+    riding = rotations.placed(poses[:, list(riders)])
+    quats, scales, heads = (np.concatenate(both, axis=1) for both in zip(bodies, riding, strict=True))
     scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
-    quats, heads = rotations.from_matrix(turns), chosen[..., :3, 3]
     steps = rotations.inverse(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
         _chain(skeleton, steps, bone, bones[kin[k]]) if kin[k] >= 0 else [skeleton.rests[bone]]
@@ -249,9 +249,9 @@ def _went(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 def shears(poses: np.ndarray) -> np.ndarray:
     """(frames, bones) how far bones (frames, bones, 4, 4) are sheared: the largest cosine between two of their axes."""
     x, y, z = np.moveaxis(poses[..., :3, :3].astype(np.float64), -1, 0)
-    long = [np.maximum(np.linalg.norm(axis, axis=-1), 1e-12) for axis in (x, y, z)]
+    long = [np.maximum(np.sqrt(rotations.dot(axis, axis)), 1e-12) for axis in (x, y, z)]
     pairs = ((x, y, long[0] * long[1]), (y, z, long[1] * long[2]), (z, x, long[2] * long[0]))
-    return np.max([np.abs((a * b).sum(axis=-1)) / size for a, b, size in pairs], axis=0)
+    return np.max([np.abs(rotations.dot(a, b)) / size for a, b, size in pairs], axis=0)
 
 
 def _sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> tuple[tuple[str, int], ...]:

@@ -39,6 +39,11 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
+def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a · b over the last axis, broadcast: its few entries one by one, quicker than a sum over a short axis."""
+    return sum(a[..., k] * b[..., k] for k in range(1, a.shape[-1])) + a[..., 0] * b[..., 0]
+
+
 def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Vectors (..., 3) turned by unit quaternions (..., 4)."""
     u = q[..., 1:]
@@ -93,20 +98,27 @@ def split(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     three negative scales. A column scaled to nothing takes a direction that fits.
     """
     m = np.asarray(m, dtype=np.float64)
-    volume = (cross(m[..., 0], m[..., 1]) * m[..., 2]).sum(axis=-1)
+    volume = dot(cross(m[..., 0], m[..., 1]), m[..., 2])
     sign = np.where(volume < 0.0, -1.0, 1.0)
     flipped = m * sign[..., None, None] if (volume < 0.0).any() else m
-    scale = np.sqrt(np.square(flipped).sum(axis=-2))
+    scale = np.stack([np.sqrt(dot(flipped[..., k], flipped[..., k])) for k in range(3)], axis=-1)
     y = _direction(flipped[..., 1], np.broadcast_to([0.0, 1.0, 0.0], flipped.shape[:-1]))
-    x = flipped[..., 0] - y * (y * flipped[..., 0]).sum(-1, keepdims=True)
+    x = flipped[..., 0] - y * dot(y, flipped[..., 0])[..., None]
     spare = cross(y, np.where(np.abs(y[..., 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]))
     x = _direction(x, spare / _length(spare), scale[..., 0])
     rotation = np.stack([x, y, cross(x, y)], axis=-1)
     return rotation, scale * sign[..., None]
 
 
+def placed(poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotations (..., 4), scales (..., 3) and heads (..., 3) of bone matrices (..., 4, 4)."""
+    poses = np.asarray(poses, dtype=np.float64)
+    turns, scales = split(poses[..., :3, :3])
+    return from_matrix(turns), scales, poses[..., :3, 3]
+
+
 def _length(v: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
+    return np.sqrt(dot(v, v))[..., None]
 
 
 def _direction(v: np.ndarray, fallback: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:

@@ -1,19 +1,37 @@
-"""The engine's compiler at work in the background.
+"""The engine's compiler at work in the background, and how far it is.
 
 Owns the thread that compiles (or loads) the kernels when the add-on is enabled in a
-window, and what it found. The thread never touches Blender.
+window, what it found, and a timer that has the sidebar drawn meanwhile. The thread never
+touches Blender.
 """
 
 from __future__ import annotations
 
 import threading
+import time
+from typing import NamedTuple
 
 import bpy
 
 from .. import engine
 
+# How often the panel shows the compiler's progress [s].
+EVERY = 0.5
+# Below this much done nobody knows how long it takes.
+TOO_EARLY = 0.04
+
 _thread: threading.Thread | None = None
+_posing: threading.Thread | None = None
 _problem = ""
+_since: float | None = None
+
+
+class Progress(NamedTuple):
+    """done: from 0 to 1; told: what is going on; left: how long it takes."""
+
+    done: float
+    told: str
+    left: str
 
 
 def start() -> None:
@@ -22,6 +40,13 @@ def start() -> None:
     if not bpy.app.background:
         _thread = threading.Thread(target=_work, name="heft-warm-up", daemon=True)
         _thread.start()
+        bpy.app.timers.register(_redraw, first_interval=EVERY, persistent=True)
+
+
+def stop() -> None:
+    """Draw no more; the thread goes on to its end."""
+    if bpy.app.timers.is_registered(_redraw):
+        bpy.app.timers.unregister(_redraw)
 
 
 def is_running() -> bool:
@@ -29,13 +54,44 @@ def is_running() -> bool:
     return _thread is not None and _thread.is_alive()
 
 
+def progress() -> Progress | None:
+    """How far the compiler is; None where there is nothing to wait for, or only a moment."""
+    global _since
+    done = engine.build_progress() if is_running() else None
+    if done is None:
+        return None
+    _since = time.monotonic() if _since is None else _since
+    text = "Heft compiles its engine, once after an update. Go on working: Simulate starts when it is done."
+    return Progress(done, text, _left(done, time.monotonic() - _since))
+
+
+def _left(done: float, passed: float) -> str:
+    """ "34 %, about 40 s left"."""
+    if done < TOO_EARLY:
+        return "about a minute"
+    seconds = passed * (1.0 - done) / done
+    words = f"{5 * max(round(seconds / 5), 1)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
+    return f"{100 * done:.0f} %, about {words} left"
+
+
 def problem() -> str:
     """A sentence for the panel if a library is missing or foreign, else nothing."""
     return _problem or engine.NO_NUMBA
 
 
+def _redraw() -> float | None:
+    """A timer of Blender's: have the sidebars drawn as long as the compiler is at work, and once more."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()
+    return EVERY if is_running() else None
+
+
 def _work() -> None:
-    global _problem
+    global _problem, _posing
     if not engine.is_compiled():
         print(f"Heft: {engine.NO_NUMBA}")
         return
@@ -44,3 +100,12 @@ def _work() -> None:
     except engine.HeftError as error:
         _problem = str(error)
         print(f"Heft: {error}")
+    else:
+        # on its own: a simulation need not wait for it
+        _posing = threading.Thread(target=engine.posing.warm_up, name="heft-warm-up-posing", daemon=True)
+        _posing.start()
+
+
+def is_posing_ready() -> bool:
+    """Can a bone be pulled without a wait for the compiler?"""
+    return not is_running() and (_posing is None or not _posing.is_alive())

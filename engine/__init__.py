@@ -7,7 +7,9 @@
 SI units, Z up, quaternions w first. Never imports Blender.
 """
 
+from .build import build_progress
 from .cast import Actor
+from .checkpoints import Memory
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
@@ -15,6 +17,7 @@ from .keys import Keys
 from .loop import simulate_loop, simulate_loop_iter
 from .model import Model
 from .motion import Motion
+from .posing import Pin, Posing
 from .result import Arrivals, Contacts, Progress, Result
 from .roles import STRENGTH_OF_ROLE, strength_limits
 from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
@@ -55,12 +58,15 @@ __all__ = [
     "Keys",
     "LibraryError",
     "Limp",
+    "Memory",
     "Model",
     "ModelError",
     "Motion",
     "MotionError",
     "OnTime",
+    "Pin",
     "Plane",
+    "Posing",
     "Progress",
     "Push",
     "Result",
@@ -71,6 +77,7 @@ __all__ = [
     "Sphere",
     "Tie",
     "Wind",
+    "build_progress",
     "is_compiled",
     "simulate",
     "simulate_iter",

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
+
 from .aim import aim_step, begin_frame, end_step, keep_appointments
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
@@ -46,6 +48,30 @@ from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
 from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from .pairs import find_pairs
+from .pull import (
+    SPOT_COLUMNS,
+    add_floor,
+    add_joint_limits,
+    add_pins,
+    add_pull,
+    answer_rows,
+    assemble,
+    begin,
+    choose_rows,
+    factor_along,
+    feel_weights,
+    gather_forces,
+    look_back,
+    measure,
+    new_bench,
+    note_slack,
+    openness,
+    part_way,
+    place,
+    pull_round,
+    take_step,
+    worth,
+)
 from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
@@ -58,6 +84,7 @@ from .sweeps import eliminate_ties, solve_island
 from .ties import close_ties, still_ties
 from .together import balance_together
 from .torque_law import apply_law
+from .touch import BOUND_COLUMNS
 from .turning import carry_over, leftover, turn_spins
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
@@ -76,7 +103,13 @@ TOUCHING = (
     turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
     close_ties, still_ties, second_half, drive_torques, run_frames,
 )  # fmt: skip
-PARTS = {"alone": ALONE, "touching": TOUCHING}
+POSING = (
+    assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
+    answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,
+)  # fmt: skip
+PARTS = {"alone": ALONE, "touching": TOUCHING, "posing": POSING}
+# Of the time that a simulation waits for.
+SHARE = {"alone": 0.3, "touching": 0.7, "posing": 0.0}
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -92,11 +125,12 @@ importlib.import_module(name + ".build").serve(importlib.import_module(name + ".
 
 _lock = threading.Lock()
 _built: set[str] = set()  # what this process has seen to
+_at_work: tuple[str, _Parts] | None = None  # what children are compiling
 
 
-def ensure_built(touching: bool) -> None:
+def ensure_built(touching: bool, posing: bool = False) -> None:
     """Before the first call of a kernel: see to it that the cache is filled."""
-    words = ["alone", "touching"] if touching else ["alone"]
+    words = ["alone", *(["touching"] if touching else []), *(["posing"] if posing else [])]
     if not is_compiled() or set(words) <= _built:
         return
     with _lock:
@@ -104,6 +138,15 @@ def ensure_built(touching: bool) -> None:
             if word not in _built:
                 _ensure(word)
                 _built.add(word)
+
+
+def build_progress() -> float | None:
+    """How much of the engine is compiled, from 0 to 1, while children are at it; None where they are not."""
+    now = _at_work
+    if now is None:
+        return None
+    word, parts = now
+    return sum(share for other, share in SHARE.items() if other in _built) + SHARE[word] * parts.done()
 
 
 def _ensure(word: str) -> None:
@@ -119,14 +162,17 @@ def _ensure(word: str) -> None:
 
 def _build_beside(word: str) -> None:
     """Have every part compiled by children; OSError where that does not work."""
+    global _at_work
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(__package__) for _ in range(count)]
+    parts = _Parts(PARTS[word])
+    _at_work = word, parts
     try:
-        parts = _Parts(PARTS[word])
         with ThreadPoolExecutor(max_workers=count) as pool:
             for _ in pool.map(lambda child: _feed(child, word, parts), children):
                 pass
     finally:
+        _at_work = None
         for child in children:
             child.stdin.close()
             child.stdout.close()
@@ -151,6 +197,7 @@ class _Parts:
 
     def __init__(self, functions: tuple) -> None:
         self._left = list(functions)
+        self._total, self._compiled = len(functions), 0
         self._needs = {each: _calls(each, set(functions)) for each in functions}
         self._changed = threading.Condition()
 
@@ -168,9 +215,14 @@ class _Parts:
     def tell(self, function: Callable) -> None:
         """It is compiled."""
         with self._changed:
+            self._compiled += 1
             for needs in self._needs.values():
                 needs.discard(function)
             self._changed.notify_all()
+
+    def done(self) -> float:
+        """Which part of them is compiled."""
+        return self._compiled / self._total
 
     def give_up(self) -> None:
         with self._changed:
@@ -235,7 +287,7 @@ def _types(shot) -> dict:
     columns = (
         "composite", "compliance", "coords", "anchors", "x_row", "drift", "motion", "spin", "own", "load", "column",
     )  # fmt: skip
-    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
+    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn", "pulled")
     numbers = (
         "h", "dt", "rest", "longest", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least",
         "lasts", "half",
@@ -245,6 +297,9 @@ def _types(shot) -> dict:
         **dict.fromkeys((*columns, *counts), int64),
         **dict.fromkeys(numbers, float64),
         **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
+        **dict.fromkeys(("held", "holding", "still", "closing"), boolean),
+        "bench": typeof(new_bench(shot.tree, 1, np.zeros((0, int(SPOT_COLUMNS))))),
+        "bound": typeof(np.zeros((1, int(BOUND_COLUMNS)))),
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
         "block": typeof(work.block),
         **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),

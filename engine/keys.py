@@ -152,7 +152,7 @@ def _take_given(model: Model, motion: Motion, keys: Keys, rows: np.ndarray, tabl
                 table[k, KEY_VALUE : KEY_VALUE + 4] = q
             else:
                 near = table[k, KEY_VALUE : KEY_VALUE + 2].copy()
-                angles = fit_angles(model, int(body), q[None], table[k, WHEN] + motion.frame_start)[0]
+                angles = fit_angles(model, np.array([body]), q[None, None], table[k, WHEN] + motion.frame_start)[0, 0]
                 table[k, KEY_VALUE : KEY_VALUE + 2] = near + (angles - near + np.pi) % (2.0 * np.pi) - np.pi
         if "velocities" in given:
             table[k, KEY_RATE : KEY_RATE + 3] = _rates(model, int(body), table[k], given["velocities"][k])

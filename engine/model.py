@@ -107,13 +107,8 @@ class Model:
         inertias to a 5 cm sphere's. `shapes` holds a shape, several or None a body;
         friction and bounce are one number or one a body.
         """
-        names = tuple(str(name) for name in names)
+        names = _names(names)
         n = len(names)
-        if n == 0:
-            raise ModelError("The model has no bodies: give at least one.")
-        if len(set(names)) != n:
-            twice = sorted({name for name in names if names.count(name) > 1})
-            raise ModelError(f"Body '{twice[0]}' is named twice: give every body its own name.")
         parent = _parent_indices(names, parents)
         order = _depth_first(names, parent)
         place = np.empty(n, dtype=np.int64)
@@ -130,24 +125,14 @@ class Model:
             kinds = ["FREE" if parent[place[i]] < 0 else "BALL" for i in range(n)]
         kind = _kinds(kinds, names, parent, order)
         axis = _axes(axes, kind, names, order)
-        masses = _numbers(np.ones(n) if masses is None else masses, (n,), "mass", names, order)
-        for name, mass in zip(names, masses, strict=True):
-            if mass <= 0.0:
-                raise ModelError(f"Body '{name}' has mass {mass:g} kg: give it a mass above zero.")
+        masses = _masses(np.ones(n) if masses is None else masses, names, order)
         centers = _numbers(np.zeros((n, 3)) if centers is None else centers, (n, 3), "centre of mass", names, order)
         if inertias is None:
             inertias = np.einsum("i,jk->ijk", masses, np.eye(3) * (0.4 * 0.05**2))
         else:
             inertias = _inertias(_numbers(inertias, (n, 3, 3), "inertia", names, order), names)
         solid = _shapes(shapes, names, order)
-        frictions = _numbers(np.broadcast_to(friction, (n,)), (n,), "friction", names, order)
-        bounces = _numbers(np.broadcast_to(bounce, (n,)), (n,), "bounce", names, order)
-        for name, rough, springy in zip(names, frictions, bounces, strict=True):
-            if rough < 0.0 or not 0.0 <= springy <= 1.0:
-                raise ModelError(
-                    f"Body '{name}' has friction {rough:g} and bounce {springy:g}: "
-                    "give friction of zero or above and bounce from 0 to 1."
-                )
+        frictions, bounces = _surfaces(friction, bounce, names, order)
         arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
         bounds, frames = _limits(limits, kind, names, order), _limit_frames(limit_frames, names, order)
         natural = np.broadcast_to(np.asarray(limits_natural, dtype=bool), (n,))[order]
@@ -187,11 +172,11 @@ class Model:
     @cached_property
     def size(self) -> float:
         """How far the bodies reach at rest, from anchor to anchor [m]."""
-        places, turns = np.zeros((len(self), 3)), np.array(self.rest_rotations)
+        places, turns = np.zeros((len(self), 3)), rot.to_matrix(self.rest_rotations)
         for i, parent in enumerate(self.parents):
             if parent >= 0:
-                places[i] = places[parent] + rot.rotate(turns[parent], self.offsets[i])
-                turns[i] = rot.multiply(turns[parent], self.rest_rotations[i])
+                places[i] = places[parent] + turns[parent] @ self.offsets[i]
+                turns[i] = turns[parent] @ turns[i]
         return float(np.ptp(places, axis=0).max())
 
     @cached_property
@@ -211,6 +196,38 @@ class Model:
     def total_mass(self) -> float:
         """[kg]"""
         return float(self.masses.sum())
+
+
+def _names(names: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(str(name) for name in names)
+    if not names:
+        raise ModelError("The model has no bodies: give at least one.")
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ModelError(f"Body '{twice[0]}' is named twice: give every body its own name.")
+    return names
+
+
+def _masses(masses, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
+    masses = _numbers(masses, (len(names),), "mass", names, order)
+    for name, mass in zip(names, masses, strict=True):
+        if mass <= 0.0:
+            raise ModelError(f"Body '{name}' has mass {mass:g} kg: give it a mass above zero.")
+    return masses
+
+
+def _surfaces(friction, bounce, names: tuple[str, ...], order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) friction and (n,) bounce."""
+    n = len(names)
+    frictions = _numbers(np.broadcast_to(friction, (n,)), (n,), "friction", names, order)
+    bounces = _numbers(np.broadcast_to(bounce, (n,)), (n,), "bounce", names, order)
+    for name, rough, springy in zip(names, frictions, bounces, strict=True):
+        if rough < 0.0 or not 0.0 <= springy <= 1.0:
+            raise ModelError(
+                f"Body '{name}' has friction {rough:g} and bounce {springy:g}: "
+                "give friction of zero or above and bounce from 0 to 1."
+            )
+    return frictions, bounces
 
 
 def _parent_indices(names: tuple[str, ...], parents) -> list[int]:

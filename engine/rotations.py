@@ -33,6 +33,11 @@ def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return v + q[..., :1] * t + np.cross(u, t)
 
 
+def to_matrix(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (..., 3, 3)."""
+    return np.stack([rotate(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)], axis=-1)
+
+
 def log(q: np.ndarray) -> np.ndarray:
     """Rotation vectors of angle at most π [rad]."""
     q = np.where(q[..., :1] < 0.0, -q, q)

@@ -66,10 +66,10 @@ def build_target(model: Model, motion) -> Target:
         q = rot.continuous(motion.rotations[:, turn])
         value[:, turn + 1] = q
         reach[:-1, turn + 1] = rot.log(rot.multiply(rot.conjugate(q[:-1]), q[1:]))
-    for body in np.flatnonzero(kinds < BALL):
-        angles = fit_angles(model, int(body), motion.rotations[:, body], motion.frame_start)
-        value[:, body + 1, :2] = angles
-        reach[:-1, body + 1, :2] = np.diff(angles, axis=0)
+    hinged = np.flatnonzero(kinds < BALL)
+    angles = fit_angles(model, hinged, motion.rotations[:, hinged], motion.frame_start)
+    value[:, hinged + 1, :2] = angles
+    reach[:-1, hinged + 1, :2] = np.diff(angles, axis=0)
     hold = np.zeros((frames, n + 1), dtype=np.bool_)
     hold[:-1, 1:] = motion.stepped[1:]
     rate = _rates(reach, hold, dt)
@@ -99,30 +99,36 @@ def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
     return np.where(after & before, 0.5 * (left + slope), np.where(after, slope, np.where(before, left, 0.0)))
 
 
-def fit_angles(model: Model, body: int, q: np.ndarray, frame_start: float) -> np.ndarray:
-    """(frames, 2) angles of a hinge, universal or fixed joint; raises where the rotations do not fit."""
-    kind = model.kinds[body]
-    axis, axis2 = model.axes[body]
-    angles = np.zeros((len(q), 2))
-    made = np.tile([1.0, 0.0, 0.0, 0.0], (len(q), 1))
-    if kind == HINGE:
-        angles[:, 0] = np.unwrap(rot.twist(q, axis))
-        made = rot.about(axis, angles[:, 0])
-    elif kind == UNIVERSAL:
+def fit_angles(model: Model, bodies: np.ndarray, q: np.ndarray, frame_start: float) -> np.ndarray:
+    """(frames, m, 2) angles of the hinges, universal and fixed joints of bodies (m,) turned by q (frames, m, 4);
+    raises where the rotations do not fit."""
+    kinds, axes = model.kinds[bodies], model.axes[bodies]
+    angles = np.zeros((*q.shape[:2], 2))
+    made = np.zeros(q.shape)
+    made[..., 0] = 1.0
+    one = np.flatnonzero(kinds == HINGE)
+    angles[:, one, 0] = np.unwrap(rot.twist(q[:, one], axes[one, 0]), axis=0)
+    made[:, one] = rot.about(axes[one, 0], angles[:, one, 0])
+    two = np.flatnonzero(kinds == UNIVERSAL)
+    if len(two):
         # R·a₂ = exp(a₁θ₁)·a₂ gives θ₁; what is left turns about a₂
-        start = axis2 - axis * (axis @ axis2)
-        seen = rot.rotate(q, np.broadcast_to(axis2, (len(q), 3)))
-        angles[:, 0] = np.unwrap(np.arctan2(np.cross(start, seen) @ axis, seen @ start))
-        first = rot.about(axis, angles[:, 0])
-        angles[:, 1] = np.unwrap(rot.twist(rot.multiply(rot.conjugate(first), q), axis2))
-        made = rot.multiply(first, rot.about(axis2, angles[:, 1]))
-    miss = np.linalg.norm(rot.log(rot.multiply(rot.conjugate(made), q)), axis=1)
-    if miss.max() > FIT:
-        frame = int(np.argmax(miss))
-        word = {HINGE: "hinge", UNIVERSAL: "universal joint", FIXED: "fixed joint"}[int(kind)]
+        first, second = axes[two, 0], axes[two, 1]
+        start = second - first * np.sum(first * second, axis=-1, keepdims=True)
+        seen = rot.rotate(q[:, two], np.broadcast_to(second, (len(q), *second.shape)))
+        across = np.sum(np.cross(start, seen) * first, axis=-1)
+        angles[:, two, 0] = np.unwrap(np.arctan2(across, np.sum(seen * start, axis=-1)), axis=0)
+        turned = rot.about(first, angles[:, two, 0])
+        left = rot.multiply(rot.conjugate(turned), q[:, two])
+        angles[:, two, 1] = np.unwrap(rot.twist(left, second), axis=0)
+        made[:, two] = rot.multiply(turned, rot.about(second, angles[:, two, 1]))
+    miss = np.linalg.norm(rot.log(rot.multiply(rot.conjugate(made), q)), axis=-1)
+    if miss.size and miss.max() > FIT:
+        k = int(np.argmax(miss.max(axis=0) > FIT))
+        frame = int(np.argmax(miss[:, k]))
+        word = {HINGE: "hinge", UNIVERSAL: "universal joint", FIXED: "fixed joint"}[int(kinds[k])]
         raise MotionError(
-            f"Body '{model.names[body]}' turns {np.degrees(miss[frame]):.3f}° at frame {frame + frame_start:g} "
-            f"in a way its {word} cannot: make it a ball joint or mend the key."
+            f"Body '{model.names[bodies[k]]}' turns {np.degrees(miss[frame, k]):.3f}° at frame "
+            f"{frame + frame_start:g} in a way its {word} cannot: make it a ball joint or mend the key."
         )
     return angles
 

@@ -1,8 +1,8 @@
 """Build, bake and picture the sample scenes. Run by dev.py inside bpy:
 
-python -m sample_scenes build [NAME…]     write NAME.blend
-python -m sample_scenes picture [NAME…]   bake it and write pictures/NAME.png and .gif
-python -m sample_scenes demo [NAME]       bake it into out/, with a picture
+python -m sample_scenes build [NAME…]     write NAME.blend; without names also the panel's sample character
+python -m sample_scenes picture [NAME…]   all that README and manual show, or these scenes and figures of it
+python -m sample_scenes demo [NAME]       bake a scene into out/, with a picture
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bpy
 
-from . import SCENES, picture, stage
+from . import SCENES, character, figures, picture, stage
 
 HERE = Path(__file__).resolve().parent
 
@@ -28,36 +28,33 @@ def build(name: str) -> None:
 
 
 def bake(name: str, path: Path) -> tuple[int, ...]:
-    """Bake the scene through the add-on's operators, with a ghost of the source; the frames worth a look."""
+    """Bake the scene, with a ghost of the source; the frames worth a look."""
     stage.load_addon()
     module = importlib.import_module(f"sample_scenes.{name}")
-    rig = module.build()
-    cast = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.heft.enabled]
-    for member in cast:
-        picture.add_ghost(member)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.heft.simulate()
-    for member in cast:
-        bpy.context.view_layer.objects.active = member
-        bpy.ops.heft.bake(target="ACTION")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    picture.bake(module.build())
+    picture.save(path)
     return module.PICTURE_FRAMES
 
 
 def main(command: str, *names: str) -> None:
-    unknown = [name for name in names if name not in SCENES]
+    known = [*SCENES, *(figure.name for figure in figures.FIGURES)] if command == "picture" else SCENES
+    unknown = [name for name in names if name not in known]
     if unknown:
-        sys.exit(f"No sample scene '{unknown[0]}': there are {', '.join(SCENES)}.")
+        sys.exit(f"No sample scene '{unknown[0]}': there are {', '.join(known)}.")
     out = stage.ROOT / "out"
     if command == "build":
         for name in names or SCENES:
             build(name)
+        if not names:
+            character.write()
     elif command == "picture":
-        for name in names or SCENES:
-            frames = bake(name, out / f"{name}.blend")
-            picture.strip(out / f"{name}.blend", frames, HERE / "pictures" / f"{name}.png")
-            picture.movie(out / f"{name}.blend", HERE / "pictures" / f"{name}.gif")
+        for name in names or known:
+            if name in SCENES:
+                frames = bake(name, out / f"{name}.blend")
+                picture.strip(out / f"{name}.blend", frames, HERE / "pictures" / f"{name}.png")
+                picture.movie(out / f"{name}.blend", HERE / "pictures" / f"{name}.gif")
+            else:
+                figures.make(next(figure for figure in figures.FIGURES if figure.name == name), out / "figures")
     elif command == "demo":
         name = names[0] if names else "mannequin"
         blend, image = out / f"{name}.blend", out / f"{name}.png"

@@ -59,6 +59,21 @@ def test_zip_holds_the_add_on_and_nothing_else(extension_zip):
     ]
 
 
+def test_zip_brings_the_manual(extension_zip):
+    names = set(zipfile.ZipFile(extension_zip).namelist())
+    pages = [path for path in (dev.ROOT / "addon" / "manual").rglob("*") if path.is_file()]
+    assert {path.suffix for path in pages} == {".md", ".webp"}
+    assert {str(path.relative_to(dev.ROOT).as_posix()) for path in pages} <= names
+
+
+def test_manual_opens_from_the_installed_extension(installed):
+    """Its pages are written among the user's files, and show the pictures of the zip."""
+    assert installed["manual"]["page"].startswith(installed["user"])
+    assert len(installed["manual"]["pictures"]) > 5
+    assert all(installed["manual"]["pictures"].values())
+    assert all(path.startswith(installed["user"]) for path in installed["manual"]["pictures"])
+
+
 def test_wheels_come_from_the_zip(installed):
     """The bare Blender has neither: what is imported is what the zip carries."""
     assert installed["modules_before"] == []

@@ -6,6 +6,8 @@ usage: use_installed_extension.py EXTENSION.zip REPORT.json
 import importlib.util
 import json
 import math
+import os
+import re
 import sys
 
 import bpy
@@ -77,6 +79,9 @@ def main(zip_path, report_path):
     import numba
     import scipy
 
+    page = sys.modules[f"{MODULE}.addon.operators_manual"].page_path("FOLLOW")
+    shown = re.findall(r'src="file://([^"]+)"', page.read_text(encoding="utf-8"))
+    report["manual"] = {"page": str(page), "pictures": {path: os.path.isfile(path) for path in shown}}
     report["libraries"] = {"numba": numba.__file__, "scipy": scipy.__file__}
     bpy.ops.preferences.addon_disable(module=MODULE)
     report["registered_after_disable"] = [

@@ -17,9 +17,10 @@ from .control import HeftControl, HeftSwitch
 from .on_time import HeftMiss
 from .pose_script import HeftScriptPose
 from .push import HeftPush
+from .take import HeftTake, HeftTakenObject
 from .tie import HeftTie
 
-__all__ = ("CLASSES", "SHOWN", "collider_of", "forget", "has_physics", "register", "unregister")
+__all__ = ("CLASSES", "SHOWN", "HeftArmature", "collider_of", "forget", "has_physics", "register", "unregister")
 
 CLASSES = (
     HeftPush,
@@ -28,6 +29,8 @@ CLASSES = (
     HeftMiss,
     HeftControl,
     HeftSwitch,
+    HeftTakenObject,
+    HeftTake,
     HeftArmature,
     HeftBone,
     HeftCollider,

@@ -7,13 +7,14 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..parts import LEFT, MIDDLE, RIGHT, ROLES
-from .common import NOT_KEYED, OVERRIDABLE, changed, mix_changed
+from .common import NOT_KEYED, OVERRIDABLE, bone_changed, bone_mix_changed, role_changed
+from .posing import PosingBone
 
 BEHAVIOURS = (
-    ("ANIMATED", "Animated", "Exactly the keys; pushes the bones that hang on it", 0),
-    ("SIMULATED", "Simulated", "Moved by physics towards the keys", 1),
-    ("LIMP", "Limp", "Moved by physics alone", 2),
-    ("IGNORED", "Ignored", "No body of its own: rides on its parent, with its own keys", 3),
+    ("ANIMATED", "Animated", "Exactly the keys; pushes the bones that hang on it", "KEYFRAME_HLT", 0),
+    ("SIMULATED", "Simulated", "Moved by physics towards the keys", "PHYSICS", 1),
+    ("LIMP", "Limp", "Moved by physics alone", "FORCE_DRAG", 2),
+    ("IGNORED", "Ignored", "No body of its own: rides on its parent, with its own keys", "RADIOBUT_OFF", 3),
 )
 BONE_SHAPES = (
     ("AUTO", "Auto", "The capsule or box that lies closest to the skin that follows the bone", 0),
@@ -40,7 +41,7 @@ SIDE_ITEMS = (
 )
 
 
-class HeftBone(bpy.types.PropertyGroup):
+class HeftBone(PosingBone, bpy.types.PropertyGroup):
     """`PoseBone.heft`: what one bone does differently."""
 
     behaviour: EnumProperty(
@@ -49,7 +50,7 @@ class HeftBone(bpy.types.PropertyGroup):
         items=BEHAVIOURS,
         default="SIMULATED",
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("behaviour"),
     )
     role: EnumProperty(
         name="Role",
@@ -58,7 +59,7 @@ class HeftBone(bpy.types.PropertyGroup):
         default="AUTO",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=role_changed,
     )
     side: EnumProperty(
         name="Side",
@@ -67,7 +68,7 @@ class HeftBone(bpy.types.PropertyGroup):
         default="AUTO",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=role_changed,
     )
     settle_scale: FloatProperty(
         name="Settle Time",
@@ -78,7 +79,7 @@ class HeftBone(bpy.types.PropertyGroup):
         soft_min=0.1,
         soft_max=10.0,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("settle_scale"),
     )
     heaviness_scale: FloatProperty(
         name="Heaviness",
@@ -88,7 +89,7 @@ class HeftBone(bpy.types.PropertyGroup):
         max=100.0,
         soft_max=2.0,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("heaviness_scale"),
     )
     strength_scale: FloatProperty(
         name="Strength",
@@ -98,7 +99,7 @@ class HeftBone(bpy.types.PropertyGroup):
         max=1000.0,
         soft_max=3.0,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("strength_scale"),
     )
     mass: FloatProperty(
         name="Mass",
@@ -109,7 +110,7 @@ class HeftBone(bpy.types.PropertyGroup):
         soft_max=50.0,
         unit="MASS",
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("mass"),
     )
     mix: FloatProperty(
         name="Mix",
@@ -119,7 +120,7 @@ class HeftBone(bpy.types.PropertyGroup):
         max=1.0,
         subtype="FACTOR",
         override=OVERRIDABLE,
-        update=mix_changed,
+        update=bone_mix_changed,
     )
     shape: EnumProperty(
         name="Shape",
@@ -128,7 +129,7 @@ class HeftBone(bpy.types.PropertyGroup):
         default="AUTO",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("shape"),
     )
     overlap_group: IntProperty(
         name="Overlap Group",
@@ -137,7 +138,7 @@ class HeftBone(bpy.types.PropertyGroup):
         min=0,
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("overlap_group"),
     )
     use_limits: BoolProperty(
         name="Own Joint Limits",
@@ -146,7 +147,7 @@ class HeftBone(bpy.types.PropertyGroup):
         default=False,
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("use_limits"),
     )
     limits_from: EnumProperty(
         name="Limits From",
@@ -155,7 +156,7 @@ class HeftBone(bpy.types.PropertyGroup):
         default="RIG",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("limits_from"),
     )
     limit_swing: FloatProperty(
         name="Swing",
@@ -166,7 +167,7 @@ class HeftBone(bpy.types.PropertyGroup):
         subtype="ANGLE",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("limit_swing"),
     )
     limit_low: FloatProperty(
         name="From",
@@ -178,7 +179,7 @@ class HeftBone(bpy.types.PropertyGroup):
         subtype="ANGLE",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("limit_low"),
     )
     limit_high: FloatProperty(
         name="To",
@@ -190,5 +191,5 @@ class HeftBone(bpy.types.PropertyGroup):
         subtype="ANGLE",
         options=NOT_KEYED,
         override=OVERRIDABLE,
-        update=changed,
+        update=bone_changed("limit_high"),
     )

@@ -23,6 +23,34 @@ def changed(group: bpy.types.PropertyGroup, _context) -> None:
     live.setting_changed(group.id_data)
 
 
+def bone_changed(name: str):
+    """For a bone's setting: an edit by hand reaches all selected bones, and is simulated once."""
+
+    def update(group: bpy.types.PropertyGroup, context) -> None:
+        from .. import spreading
+
+        for rig in spreading.spread(group, context, name):
+            live.setting_changed(rig)
+
+    return update
+
+
+def bone_mix_changed(group: bpy.types.PropertyGroup, context) -> None:
+    """How much of the result a bone shows was changed."""
+    from .. import spreading
+
+    for rig in spreading.spread(group, context, "mix"):
+        live.mix_changed(rig)
+
+
+def role_changed(group: bpy.types.PropertyGroup, context) -> None:
+    """What a bone is, was corrected."""
+    from .. import glance
+
+    glance.forget()
+    changed(group, context)
+
+
 def mix_changed(group: bpy.types.PropertyGroup, _context) -> None:
     """How much of a result is shown was changed."""
     live.mix_changed(group.id_data)

@@ -248,6 +248,7 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     yield "simulate", changed()
     bpy.context.scene.frame_set(9)
     yield "another frame", changed()
+    yield from _taken(name, changed)
     for which in ("SOURCE", "RESULT"):
         bpy.ops.heft.show(which=which)
         bpy.context.scene.frame_set(5)
@@ -271,6 +272,26 @@ def walk(situation: Callable[[Path], str], folder: Path) -> Iterator[tuple[str, 
     yield "results", [] if _results() == results - _has_twin(situation) else [f"{_results()} results are left"]
     _reopen(folder / "after.blend")
     yield "reopen after remove", [line for line in _traces(_rig(name)) if line not in empties] + changed(saved=True)
+
+
+def _taken(name: str, changed) -> Iterator[tuple[str, list[str]]]:
+    """A take, another result, and the take again; the other is kept by itself."""
+    bpy.ops.heft.keep_take()
+    yield "keep take", changed()
+    _rig(name).heft.heaviness = 0.6
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.choose_take(name="Take 1")
+    yield "choose take", changed() + _takes(name)
+
+
+def _takes(name: str) -> list[str]:
+    """Are both takes there, and is the first one shown?"""
+    heft = _rig(name).heft
+    there = [(take.name, take.auto, take.action is not None) for take in heft.takes]
+    wrong = [] if there == [("Take 1", False, True), ("Take 2", True, True)] else [f"the takes are {there}"]
+    if abs(heft.heaviness - SETTINGS["heaviness"]) > 1e-6 or heft.take != heft.takes[0].uid:
+        wrong.append("the first take is not shown")
+    return wrong
 
 
 def _added(name: str, changed, empties: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -330,6 +351,11 @@ def _reopened(name: str, folder: Path, changed) -> Iterator[tuple[str, list[str]
         yield f"reopen {turn}", changed(saved=True) + wrong
         bpy.context.scene.frame_set(10)
         yield f"play on {turn}", changed() + _shown(name, True)
+        bpy.ops.heft.flip_take()
+        heavy = abs(_rig(name).heft.heaviness - 0.6) < 1e-6
+        yield f"flip take {turn}", changed() + ([] if heavy else ["the other take is not shown"])
+        bpy.ops.heft.flip_take()
+        yield f"flip back {turn}", changed() + _takes(name)
 
 
 def _shown(name: str, wanted: bool) -> list[str]:

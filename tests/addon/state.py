@@ -41,6 +41,8 @@ def snapshot(rig: bpy.types.Object, pose: bool = True) -> dict[str, object]:
     results = {ob.heft_result for ob in bpy.data.objects if ob.is_property_set("heft_result")} - {None}
     datas = {result.data for result in results}
     ours = {r.animation_data.action for r in results if r.animation_data and r.animation_data.action}
+    takes = [take for ob in bpy.data.objects if ob.is_property_set("heft") for take in ob.heft.takes]
+    ours |= {take.action for take in takes} | {part.action for take in takes for part in take.objects}
     state: dict[str, object] = {}
     for action in bpy.data.actions:
         if action not in ours:

@@ -192,7 +192,7 @@ def test_result_changed_by_hand_becomes_a_take(rig):
     names = {action.name for action in bpy.data.actions}
     bpy.ops.heft.simulate()
     takes = [action for action in bpy.data.actions if action.name not in names]
-    assert len(takes) == 1 and takes[0].use_fake_user
+    assert len(takes) == 1 and takes[0] == rig.heft.takes[0].action
     slot = takes[0].slots[0] if actions.HAS_SLOTS else None
     copied = actions.bag_of(takes[0], slot).fcurves.find(curve.data_path, index=curve.array_index)
     assert copied.keyframe_points[3].co[1] == pytest.approx(kept)

@@ -6,6 +6,7 @@ import inspect
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,3 +83,33 @@ def test_every_part_in_the_way_of_a_shot_is_listed():
                 todo.append(callee)
     listed = {each for functions in build.PARTS.values() for each in functions}
     assert {each for each in seen if getattr(each, "apart", False)} <= listed
+
+
+def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatch):
+    seen, parts = [], build.PARTS["alone"]
+
+    def feed(_child, _word, left):
+        while (function := left.take()) is not None:
+            left.tell(function)
+            seen.append(build.build_progress())
+
+    class Child:
+        stdin = stdout = SimpleNamespace(close=lambda: None)
+
+        def wait(self):
+            pass
+
+    monkeypatch.setattr(build, "_start_child", lambda _name: Child())
+    monkeypatch.setattr(build, "_feed", feed)
+    monkeypatch.setattr(build, "_built", set())
+    monkeypatch.setattr(build.os, "cpu_count", lambda: 1)
+    assert build.build_progress() is None
+    build._build_beside("alone")
+    assert len(seen) == len(parts) and seen == sorted(seen)
+    assert seen[0] == pytest.approx(build.SHARE["alone"] / len(parts))
+    assert seen[-1] == pytest.approx(build.SHARE["alone"])
+    assert build.build_progress() is None
+    build._built.add("alone")
+    seen.clear()
+    build._build_beside("touching")
+    assert seen[0] > build.SHARE["alone"] and seen[-1] == pytest.approx(1.0)

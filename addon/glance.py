@@ -1,0 +1,95 @@
+"""What the panel asks of a rig at every drawing, worked out again only when it may have changed.
+
+Owns these answers and when they are forgotten: height and roles with the armature, who meets whom with any edit. Must
+not draw, and must not keep what a simulation depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import bpy
+
+from . import first_settings, rig_roles, sampling, session, shot, units
+from .parts import Part
+
+_tall: dict[tuple[int, int], float] = {}
+_found: dict[tuple[int, int], dict[str, Part]] = {}
+_parts: dict[tuple[int, int], dict[str, Part]] = {}
+_members: dict[int, shot.Members] = {}
+_shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
+
+
+def forget() -> None:
+    """Nothing is known any more."""
+    for kept in (_tall, _found, _parts, _members, _shots):
+        kept.clear()
+
+
+def edited(blocks: Iterable[bpy.types.ID]) -> None:
+    """These were edited: keep what does not depend on them."""
+    _members.clear()
+    _shots.clear()
+    if any(isinstance(block, bpy.types.Armature) for block in blocks):
+        forget()
+
+
+def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
+    tall = _kept(_tall, rig, lambda: first_settings.bone_height(rig) or sampling.rest_height(rig))
+    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    return tall * first_settings.units_in_rig(rig) * meters
+
+
+def found(rig: bpy.types.Object) -> dict[str, Part]:
+    """What each bone was found to be."""
+    return _kept(_found, rig, lambda: dict(rig_roles.found_in(rig)))
+
+
+def parts(rig: bpy.types.Object) -> dict[str, Part]:
+    """What each bone is, corrections included."""
+    return _kept(_parts, rig, lambda: dict(rig_roles.roles_of(rig)))
+
+
+def members(rig: bpy.types.Object) -> shot.Members:
+    """Everybody and everything in the rig's shot."""
+    known = _members.get(rig.session_uid)
+    if known is None or not _alive((*known.rigs, *known.objects)):
+        known = _members[rig.session_uid] = shot.members(rig)
+    return known
+
+
+def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
+    """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
+    if ob is None or ob.type != "MESH":
+        return []
+    known = _shots.get(ob.session_uid)
+    if known is None or not _alive(rig for rig, _ in known):
+        known = _shots[ob.session_uid] = _find_shots(ob)
+    return known
+
+
+def _find_shots(ob: bpy.types.Object) -> list[tuple[bpy.types.Object, bool]]:
+    hits = []
+    for group in map(shot.members, shot.leaders(session.rigs())):
+        for rig in group.rigs:
+            if any(load.ob == ob for load in shot.loads(rig)):
+                hits.append((rig, True))
+            elif ob in group.objects:
+                hits.append((rig, False))
+    return hits
+
+
+def _kept(where: dict, rig: bpy.types.Object, ask: Callable):
+    key = (rig.session_uid, rig.data.session_uid)
+    if key not in where:
+        where[key] = ask()
+    return where[key]
+
+
+def _alive(obs: Iterable[bpy.types.Object]) -> bool:
+    """Are none of them removed?"""
+    try:
+        return all(ob.name is not None for ob in obs)
+    except ReferenceError:
+        return False

@@ -1,0 +1,69 @@
+"""The panel of the controller: what moves the joints, with just its own sliders.
+
+Owns its layout. Must not change data.
+"""
+
+from typing import ClassVar
+
+import bpy
+
+from .operator_parts import active_rig
+from .panel_copying import draw_copy_to_armatures
+from .panel_parts import PhysicsPanel, draw_help
+from .panel_presets import HEFT_PT_presets
+
+# What each controller listens to, in the panel's order.
+SETTINGS = {
+    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "recovery_time", "use_strength"),
+    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "recovery_time", "use_strength"),
+    "LIMP": (),
+}
+
+
+class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
+    """The controller and its sliders."""
+
+    bl_label = "Controller"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        draw_help(self.layout, active_rig(context).heft.controller)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = True
+        heft = active_rig(context).heft
+        HEFT_PT_presets.draw_menu(layout)
+        layout.prop(heft, "controller")
+        for name in SETTINGS[heft.controller]:
+            layout.prop(heft, name, slider=name == "shape")
+        if heft.use_strength and "use_strength" in SETTINGS[heft.controller]:
+            layout.prop(heft, "strength")
+        layout.prop(heft, "root")
+        if heft.root == "ASSISTED":
+            layout.prop(heft, "assist")
+        draw_copy_to_armatures(layout, context)
+
+
+class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):
+    """What is seldom touched of On Time."""
+
+    bl_label = "Advanced"
+    bl_parent_id = "HEFT_PT_controller"
+    bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and active_rig(context).heft.controller == "ON_TIME"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        heft = active_rig(context).heft
+        layout.prop(heft, "law")
+        layout.label(text="Where no key is ahead", icon="INFO")
+        layout.prop(heft, "settle_time")
+        layout.prop(heft, "damping_ratio")
+
+
+CLASSES = (HEFT_PT_controller, HEFT_PT_advanced)

@@ -1,0 +1,17 @@
+"""Keeps a recording as it is; what is struck swings out far and takes a second to come back"""
+
+import bpy
+
+heft = bpy.context.object.heft
+
+heft.controller = "FOLLOW"
+heft.settle_time = 0.3
+heft.damping_ratio = 1.0
+heft.heaviness = 0.0
+heft.recovery_time = 1.0
+heft.use_strength = False
+heft.strength = 1.0
+heft.arrival = "CURVE"
+heft.shape = 3.89
+heft.root = "ANIMATED"
+heft.assist = 1.0

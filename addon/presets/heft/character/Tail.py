@@ -1,0 +1,17 @@
+"""Drags behind what moves it and overshoots when that stops: tails, ears, ropes, long hair"""
+
+import bpy
+
+heft = bpy.context.object.heft
+
+heft.controller = "FOLLOW"
+heft.settle_time = 0.6
+heft.damping_ratio = 0.6
+heft.heaviness = 0.4
+heft.recovery_time = 0.0
+heft.use_strength = False
+heft.strength = 1.0
+heft.arrival = "CURVE"
+heft.shape = 3.89
+heft.root = "ANIMATED"
+heft.assist = 1.0

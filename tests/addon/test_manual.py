@@ -1,0 +1,128 @@
+"""The manual against the add-on: what the panel shows is described on its page, and its example runs."""
+
+from __future__ import annotations
+
+import re
+
+import bpy
+import pytest
+
+import rigs
+from conftest import ROOT, heft
+from heft.addon import cli, manual_pages, operators_manual
+
+MANUAL = ROOT / "addon" / "manual"
+# Where the settings of a group are described; one of these pages has to name each in bold.
+PAGES = {
+    "HeftArmature": ("follow", "on_time", "bones", "contacts", "result", "overlays", "posing"),
+    "HeftBone": ("bones",),
+    "HeftCollider": ("contacts",),
+    "HeftPush": ("contacts",),
+    "HeftTie": ("contacts",),
+    "HeftScriptPose": ("on_time",),
+    "HeftControl": ("result",),
+    "HeftSwitch": ("result",),
+}
+# Lists are described by their entries; these the panel does not name.
+UNNAMED = {("HeftArmature", "enabled")}
+OPERATOR_PAGES = tuple(name for name, _ in manual_pages.CONTENTS)
+
+
+def bold(*pages: str) -> set[str]:
+    """What these pages name in bold."""
+    texts = [(MANUAL / f"{page}.md").read_text(encoding="utf-8") for page in pages]
+    return {name for text in texts for name in re.findall(r"\*\*([^*]+)\*\*", text)}
+
+
+def labels(cls) -> list[str]:
+    """What the panel calls the settings of a group."""
+    own = [p for p in cls.bl_rna.properties if p.identifier not in ("rna_type", "name") and not p.is_hidden]
+    return [p.name for p in own if p.type != "COLLECTION" and (cls.__name__, p.identifier) not in UNNAMED]
+
+
+def groups() -> list:
+    """Every group of settings, but for what is only ever listed."""
+    return [cls for cls in heft.addon.properties.CLASSES if cls.__name__ not in ("HeftMiss",)]
+
+
+def test_every_group_of_settings_has_its_pages():
+    missing = [cls.__name__ for cls in groups() if cls.__name__ not in PAGES and labels(cls)]
+    assert not missing, f"say in PAGES which page of the manual describes {missing}"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_every_setting_is_described_on_its_page(name):
+    (cls,) = [cls for cls in groups() if cls.__name__ == name]
+    found = labels(cls)
+    assert found
+    missing = sorted(set(found) - bold(*PAGES[name]))
+    assert not missing, f"{', '.join(PAGES[name])} of the manual do not describe: {', '.join(missing)}"
+
+
+def test_every_command_is_described():
+    """Commands and their options: those of Heft that search finds."""
+    named = bold(*OPERATOR_PAGES)
+    commands = [cls for cls in heft.addon.CLASSES if issubclass(cls, bpy.types.Operator)]
+    assert len(commands) > 20
+    missing = [cls.bl_label for cls in commands if "INTERNAL" not in getattr(cls, "bl_options", ())]
+    missing = sorted(set(missing) - named)
+    assert not missing, f"no page of the manual describes: {', '.join(missing)}"
+    options = {p.name for p in bpy.ops.heft.bake.get_rna_type().properties if p.identifier != "rna_type"}
+    assert options - named == set()
+
+
+def test_every_name_of_the_contract_is_one():
+    text = (MANUAL / "scripting.md").read_text(encoding="utf-8")
+    for where, cls in (
+        ("ob.heft", "HeftArmature"),
+        ("pose_bone.heft", "HeftBone"),
+        ("ob.heft_collider", "HeftCollider"),
+    ):
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| `{where}` |")]
+        names = re.findall(r"`(\w+)`", row.split("|")[2])
+        (group,) = [each for each in groups() if each.__name__ == cls]
+        assert names and set(names) <= set(group.bl_rna.properties.keys())
+
+
+def example() -> str:
+    text = (MANUAL / "scripting.md").read_text(encoding="utf-8")
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "import bpy" in block]
+    return code
+
+
+@pytest.mark.parametrize("with_ball", [False, True])
+def test_the_example_runs_and_bakes(empty, with_ball):
+    empty.frame_end = rigs.FRAMES[-1]
+    rig = rigs.post(3)
+    for frame, turn in ((1, 0.0), (rigs.FRAMES[-1], 0.5)):
+        rig.pose.bones[1].rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        rig.pose.bones[1].keyframe_insert("rotation_quaternion", frame=frame)
+    source = rig.animation_data.action
+    if with_ball:
+        mesh = bpy.data.meshes.new("Ball")
+        mesh.from_pydata([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], [], [(0, 1, 3, 2)])
+        ball = bpy.data.objects.new("Ball", mesh)
+        ball.location = (40, 0, 0)
+        empty.collection.objects.link(ball)
+    names: dict = {}
+    exec(compile(example(), "scripting.md", "exec"), names)
+    assert names["baked"] not in (None, source)
+    assert source.name in bpy.data.actions and not rig.heft.enabled
+
+
+def test_the_command_line_is_as_written():
+    text = (MANUAL / "scripting.md").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line.startswith("blender -b")]
+    options = cli._parser().parse_args(line.split("--command heft ")[1].split())
+    assert options.armature == "Walker" and options.set == ["settle_time=0.2", "heaviness=0.5"]
+    (bake,) = [a.choices["bake"] for a in cli._parser()._actions if getattr(a, "choices", None)]
+    told = set(re.findall(r"^\| `(--\w+)", text, re.MULTILINE))
+    assert told == {a.option_strings[0] for a in bake._actions if a.option_strings[0] != "-h"}
+
+
+def test_the_page_that_is_opened_exists():
+    for name, _ in manual_pages.CONTENTS:
+        path = operators_manual.page_path(name.upper())
+        assert path.is_file() and "<main>" in path.read_text(encoding="utf-8")
+    pages = bpy.ops.heft.manual.get_rna_type().properties["page"].enum_items.keys()
+    assert pages == [name.upper() for name, _ in manual_pages.CONTENTS]
