@@ -16,7 +16,8 @@ from heft.addon import operator_parts
 GROUPS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.PropertyGroup)]
 OPERATORS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Operator)]
 UNITS = (
-    "second", "metre", "degree", "kilogram", "frame", "newton", "body weights", "%", "times ", "0 ", "steps", "parts of",
+    "second", "metre", "degree", "kilogram", "frame", "newton", "body weights", "%", "times ", "0 ", "steps",
+    "parts of",
 )  # fmt: skip
 # Counts and choices among numbers: they have no unit.
 BARE = {("HeftBone", "overlap_group"), ("HeftPush", "direction"), ("HeftSwitch", "value"), ("HeftArmature", "shape"),
