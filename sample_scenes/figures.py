@@ -204,7 +204,7 @@ ARM_L = ("upper_arm.L", "forearm.L", "hand.L")
 FIGURES = (
     # On top of README and manual
     Figure(
-        "hero", (scene("ball_hits_walker"), scene("net"), scene("tail")), [("", rig_has())] * 3, range(1, 72, 2),
+        "hero", (scene("ball_hits_walker"), scene("net"), scene("tail")), [("", rig_has())] * 3, range(1, 60, 2),
         columns=3, size=(264, 264), zoom=1.12,
     ),
     # The controllers, moving
