@@ -250,7 +250,7 @@ FIGURES = (
     Figure("shape", scene("ymca"), row("shape", (3.5, 5.0, 7.0, 9.5)), [13], size=(200, 240)),
     Figure("arrive", passing,
            [(word, rig_has(arrival=name)) for word, name in (("At Rest", "REST"), ("As Keyed", "CURVE"))],
-           range(1, 31, 2), columns=2, size=(240, 220), camera=((5.2, -1.9, 1.5), (0.0, -0.1, 0.95), 64), ghosts=False),
+           range(1, 31, 2), columns=2, size=(240, 220), camera=((5.2, -1.9, 1.5), (0.0, -0.2, 1.1), 92), ghosts=False),
     # Bones
     Figure("behaviour", scene("mannequin"),
            [(word.title(), bones_have(ARM_L, behaviour=word, settle_scale=3.0, heaviness_scale=3.0))
