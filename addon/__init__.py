@@ -8,8 +8,10 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
+    help_map,
     keymap,
     menus,
     operators,
@@ -19,16 +21,20 @@ from . import (
     operators_lists,
     operators_manual,
     operators_motion,
+    operators_nudge,
     operators_on_time,
+    operators_posing,
     operators_presets,
     operators_roles,
     operators_start,
     operators_takes,
-    overlay,
+    operators_throw,
     panel,
     properties,
+    tool_posing,
     warmup,
 )
+from .overlays import view as overlay_view
 
 CLASSES = (
     *properties.CLASSES,
@@ -38,7 +44,10 @@ CLASSES = (
     *operators_manual.CLASSES,
     *operators_motion.CLASSES,
     *operators_on_time.CLASSES,
+    *operators_posing.CLASSES,
+    *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
+    *operators_throw.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
     *operators_start.CLASSES,
@@ -57,8 +66,11 @@ def register() -> None:
     handlers.register()
     operators_presets.register()
     menus.register()
+    help_map.register()
     keymap.register()
-    overlay.register()
+    overlay_view.register()
+    caption.register()
+    tool_posing.register()
     cli.register()
     warmup.start()
 
@@ -67,8 +79,11 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     warmup.stop()
     cli.unregister()
-    overlay.unregister()
+    tool_posing.unregister()
+    caption.unregister()
+    overlay_view.unregister()
     keymap.unregister()
+    help_map.unregister()
     menus.unregister()
     operators_presets.unregister()
     handlers.unregister()

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, details, draw_list
+from .panel_posing import draw_place
 
 
 class HEFT_UL_pushes(bpy.types.UIList):
@@ -47,6 +48,7 @@ class HEFT_PT_forces(PhysicsPanel, bpy.types.Panel):
             column.prop_search(push, "bone", rig.data, "bones")
             for name in ("direction", "impulse", "frame"):
                 column.prop(push, name)
+            draw_place(column, push)
         layout.label(text="Ties")
         tie = draw_list(layout, rig, "ties", "tie_index", "HEFT_UL_ties")
         if tie is not None:

@@ -6,13 +6,14 @@ Owns its layout. Must not change data.
 import bpy
 
 from . import glance, operators_start, warmup
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import note
+from .panel_posing import draw_pull
 from .properties import has_physics
 
 
 def draw_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Add Physics, or what has to come before it; nothing where there is physics."""
+    """Add Physics, or what has to come before it; and Pull Pose, which needs none."""
     rig = active_rig(context)
     draw_compiling(layout, context)
     if rig is None:
@@ -21,6 +22,8 @@ def draw_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row = layout.row()
         row.scale_y = 1.4
         row.operator("heft.add", icon="PHYSICS")
+    if rig is not None:
+        draw_pull(layout)
 
 
 def _draw_no_armature(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

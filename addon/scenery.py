@@ -236,7 +236,7 @@ def _winds(rig: bpy.types.Object, reading: Reading) -> list[engine.Wind]:
 def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push]:
     found = []
     for i, push in enumerate(rig.heft.pushes):
-        body, _head, _tail = _spot(rig, reading, push.bone, f"Push {i + 1}")
+        body, head, tail = _spot(rig, reading, push.bone, f"Push {i + 1}")
         way = np.array(push.direction, dtype=np.float64)
         length = float(np.linalg.norm(way))
         if length < 1e-9:
@@ -244,7 +244,8 @@ def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push
         index = push.frame - int(reading.frames[0])
         if 0 <= index < len(reading.frames) and push.impulse > 0.0:
             impulse = reading.placement.vector_to_world(way * (push.impulse / length))
-            found.append(engine.Push((k, body), impulse, index))
+            point = head + push.place * (tail - head) if push.use_place else None
+            found.append(engine.Push((k, body), impulse, index, point))
     return found
 
 

@@ -21,6 +21,7 @@ EVERY = 0.5
 TOO_EARLY = 0.04
 
 _thread: threading.Thread | None = None
+_posing: threading.Thread | None = None
 _problem = ""
 _since: float | None = None
 
@@ -90,7 +91,7 @@ def _redraw() -> float | None:
 
 
 def _work() -> None:
-    global _problem
+    global _problem, _posing
     if not engine.is_compiled():
         print(f"Heft: {engine.NO_NUMBA}")
         return
@@ -99,3 +100,12 @@ def _work() -> None:
     except engine.HeftError as error:
         _problem = str(error)
         print(f"Heft: {error}")
+    else:
+        # on its own: a simulation need not wait for it
+        _posing = threading.Thread(target=engine.posing.warm_up, name="heft-warm-up-posing", daemon=True)
+        _posing.start()
+
+
+def is_posing_ready() -> bool:
+    """Can a bone be pulled without a wait for the compiler?"""
+    return not is_running() and (_posing is None or not _posing.is_alive())

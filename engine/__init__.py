@@ -9,6 +9,7 @@ SI units, Z up, quaternions w first. Never imports Blender.
 
 from .build import build_progress
 from .cast import Actor
+from .checkpoints import Memory
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
@@ -16,6 +17,7 @@ from .keys import Keys
 from .loop import simulate_loop, simulate_loop_iter
 from .model import Model
 from .motion import Motion
+from .posing import Pin, Posing
 from .result import Arrivals, Contacts, Progress, Result
 from .roles import STRENGTH_OF_ROLE, strength_limits
 from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
@@ -56,12 +58,15 @@ __all__ = [
     "Keys",
     "LibraryError",
     "Limp",
+    "Memory",
     "Model",
     "ModelError",
     "Motion",
     "MotionError",
     "OnTime",
+    "Pin",
     "Plane",
+    "Posing",
     "Progress",
     "Push",
     "Result",

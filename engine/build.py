@@ -21,9 +21,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
+
 from .aim import aim_step, begin_frame, end_step, keep_appointments
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
+from .bench import SPOT_COLUMNS, new_bench
 from .carry import carry_rows
 from .collide import collide
 from .contact import meet
@@ -46,6 +49,9 @@ from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
 from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from .pairs import find_pairs
+from .pull import begin, note_slack, openness, part_way, place, pull_round, take_step, worth
+from .pull_metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure
+from .pull_rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
 from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
@@ -58,6 +64,7 @@ from .sweeps import eliminate_ties, solve_island
 from .ties import close_ties, still_ties
 from .together import balance_together
 from .torque_law import apply_law
+from .touch import BOUND_COLUMNS
 from .turning import carry_over, leftover, turn_spins
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
@@ -76,9 +83,13 @@ TOUCHING = (
     turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
     close_ties, still_ties, second_half, drive_torques, run_frames,
 )  # fmt: skip
-PARTS = {"alone": ALONE, "touching": TOUCHING}
-# Of the time that all of it takes.
-SHARE = {"alone": 0.3, "touching": 0.7}
+POSING = (
+    assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
+    answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,
+)  # fmt: skip
+PARTS = {"alone": ALONE, "touching": TOUCHING, "posing": POSING}
+# Of the time that a simulation waits for.
+SHARE = {"alone": 0.3, "touching": 0.7, "posing": 0.0}
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -97,9 +108,9 @@ _built: set[str] = set()  # what this process has seen to
 _at_work: tuple[str, _Parts] | None = None  # what children are compiling
 
 
-def ensure_built(touching: bool) -> None:
+def ensure_built(touching: bool, posing: bool = False) -> None:
     """Before the first call of a kernel: see to it that the cache is filled."""
-    words = ["alone", "touching"] if touching else ["alone"]
+    words = ["alone", *(["touching"] if touching else []), *(["posing"] if posing else [])]
     if not is_compiled() or set(words) <= _built:
         return
     with _lock:
@@ -256,7 +267,7 @@ def _types(shot) -> dict:
     columns = (
         "composite", "compliance", "coords", "anchors", "x_row", "drift", "motion", "spin", "own", "load", "column",
     )  # fmt: skip
-    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn")
+    counts = ("frame", "first", "last", "substeps", "ties", "count", "a", "b", "turn", "pulled")
     numbers = (
         "h", "dt", "rest", "longest", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least",
         "lasts", "half",
@@ -266,6 +277,9 @@ def _types(shot) -> dict:
         **dict.fromkeys((*columns, *counts), int64),
         **dict.fromkeys(numbers, float64),
         **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
+        **dict.fromkeys(("held", "holding", "still", "closing"), boolean),
+        "bench": typeof(new_bench(shot.tree, 1, np.zeros((0, int(SPOT_COLUMNS))))),
+        "bound": typeof(np.zeros((1, int(BOUND_COLUMNS)))),
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
         "block": typeof(work.block),
         **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),

@@ -266,13 +266,32 @@ def _is_off(tree, state, i):
 @kernel
 def _limit_ball(state, bound, rows, i, d, h, count):
     """Swing is the angle of the Y axis from where the limits have it, twist the turn about it."""
-    swing, low, high = bound[i, SWING], bound[i, TWIST_LOW], bound[i, TWIST_HIGH]
-    if math.isinf(swing) and math.isinf(low) and math.isinf(high):
-        return count
-    body = load4(bound, i, LIMIT_FRAME + 4)
-    q = quat_mul(quat_conj(load4(bound, i, LIMIT_FRAME)), quat_mul(load4(state.body, i, COORDS), body))
     w = load3(state.rate, V, d)
     reach = WATCH + h * math.sqrt(dot(w, w))
+    gap, along, low, high, turn = room_of_ball(bound, i, load4(state.body, i, COORDS))
+    if gap < reach:
+        count = _limit_row(rows, i, along, gap, count)
+    if low < reach:
+        count = _limit_row(rows, i, turn, low, count)
+    if high < reach:
+        count = _limit_row(rows, i, scale(-1.0, turn), high, count)
+    return count
+
+
+@kernel
+def room_of_ball(bound, i, c):
+    """How far a ball joint at c is from its limits [rad], infinite where it has none.
+
+    Of the swing, with the rates that widen it; of the twist from its low and from its high end, with the rates that
+    widen the first and narrow the second.
+    """
+    swing, low, high = bound[i, SWING], bound[i, TWIST_LOW], bound[i, TWIST_HIGH]
+    gap = below = above = math.inf
+    along = turn = (0.0, 0.0, 0.0)
+    if math.isinf(swing) and math.isinf(low) and math.isinf(high):
+        return gap, along, below, above, turn
+    body = load4(bound, i, LIMIT_FRAME + 4)
+    q = quat_mul(quat_conj(load4(bound, i, LIMIT_FRAME)), quat_mul(c, body))
     axis = (0.0, 1.0, 0.0)
     rest = unrotate(q, axis)
     out = cross(rest, axis)
@@ -282,8 +301,7 @@ def _limit_ball(state, bound, rows, i, d, h, count):
         gap, along = swing - angle, scale(-1.0 / sine, out)
         if not math.isinf(bound[i, SWING_Z]):
             gap, along = _oval(q, along, angle, sine, swing, bound[i, SWING_Z])
-        if gap < reach:
-            count = _limit_row(rows, i, rotate(body, along), gap, count)
+        along = rotate(body, along)
     if angle < 3.0:
         twist = 2.0 * math.atan2(q[2], q[0])
         if twist > math.pi:
@@ -291,11 +309,8 @@ def _limit_ball(state, bound, rows, i, d, h, count):
         elif twist < -math.pi:
             twist += 2.0 * math.pi
         turn = rotate(body, scale(1.0 / (1.0 + rest[1]), add(axis, rest)))
-        if twist - low < reach:
-            count = _limit_row(rows, i, turn, twist - low, count)
-        if high - twist < reach:
-            count = _limit_row(rows, i, scale(-1.0, turn), high - twist, count)
-    return count
+        below, above = twist - low, high - twist
+    return gap, along, below, above, turn
 
 
 @kernel

@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..parts import LEFT, MIDDLE, RIGHT, ROLES
 from .common import NOT_KEYED, OVERRIDABLE, bone_changed, bone_mix_changed, role_changed
+from .posing import PosingBone
 
 BEHAVIOURS = (
     ("ANIMATED", "Animated", "Exactly the keys; pushes the bones that hang on it", "KEYFRAME_HLT", 0),
@@ -40,7 +41,7 @@ SIDE_ITEMS = (
 )
 
 
-class HeftBone(bpy.types.PropertyGroup):
+class HeftBone(PosingBone, bpy.types.PropertyGroup):
     """`PoseBone.heft`: what one bone does differently."""
 
     behaviour: EnumProperty(

@@ -4,7 +4,7 @@ Owns names, ranges, units and tooltips.
 """
 
 import bpy
-from bpy.props import FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
 from .common import NOT_KEYED, OVERRIDABLE, changed
 
@@ -14,7 +14,7 @@ class HeftPush(bpy.types.PropertyGroup):
 
     bone: StringProperty(
         name="Bone",
-        description="The bone that is pushed, at its centre of mass",
+        description="The bone that is pushed, at its centre of mass or where Along the Bone says",
         options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
@@ -37,6 +37,25 @@ class HeftPush(bpy.types.PropertyGroup):
         default=20.0,
         min=0.0,
         soft_max=500.0,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    use_place: BoolProperty(
+        name="At a Place",
+        description="Pushed at a place along the bone, so that it spins, instead of at its centre of mass",
+        default=False,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    place: FloatProperty(
+        name="Along the Bone",
+        description="Where it is pushed: 0 at its head, 1 at its tail",
+        default=0.5,
+        soft_min=0.0,
+        soft_max=1.0,
+        subtype="FACTOR",
         options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,

@@ -1,0 +1,301 @@
+"""Pull Pose: a bone is pulled with the mouse, the body follows, and what is let go of is a pose like any other.
+
+Owns the events, the words in the status bar, undo and auto keying. What a pull does is in `posing`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty
+
+from ..engine import HeftError
+from . import hand_marks, live, picking, posing, session, showing, warmup
+from .operator_parts import RigOperator, active_rig
+from .properties import has_physics
+
+TEXT = "Pull Pose: drag a bone | P pin or free | G gravity: {gravity} | Shift slower | Enter done | Esc {esc}"
+PULLING = "Pulling '{bone}' | G gravity: {gravity} | wheel nearer, farther | Shift slower | Esc takes it back"
+# How much the pulled point goes along with the mouse while Shift is held.
+SLOW = 0.1
+# A wheel's click moves the pulled point by this share of its distance from the eye.
+WHEEL = 0.03
+TICK = 1.0 / 60.0
+# What turns the view, whatever command runs.
+NAVIGATION = {
+    "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "NDOF_MOTION", "NUMPAD_0",
+    "NUMPAD_1", "NUMPAD_2", "NUMPAD_3", "NUMPAD_4", "NUMPAD_5", "NUMPAD_6", "NUMPAD_7", "NUMPAD_8", "NUMPAD_9",
+    "NUMPAD_PERIOD", "NUMPAD_PLUS", "NUMPAD_MINUS",
+}  # fmt: skip
+
+
+class MouseOperator(RigOperator):
+    """For commands that take a bone with the mouse in a 3D View: one after the other, or one alone."""
+
+    def begin(self, context, rig) -> None:
+        """Take over the mouse."""
+        self._area, self._view = context.area, picking.View.of(context.area)
+        self._drag = None
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        self._marks = hand_marks.Marks(self.lines)
+        live.hold()
+        context.window_manager.modal_handler_add(self)
+        context.window.cursor_modal_set("SCROLL_XY")
+        self._seen = self._sight(context)
+        self.tell(context)
+
+    @property
+    def rig(self) -> bpy.types.Object | None:
+        """Looked up anew: an undo meanwhile makes another object of it."""
+        return next((ob for ob in bpy.data.objects if ob.name_full == self._rig_name), None)
+
+    def close(self, context) -> None:
+        """Give the mouse back."""
+        live.release()
+        context.window_manager.event_timer_remove(self._timer)
+        self._marks.remove()
+        context.window.cursor_modal_restore()
+        context.workspace.status_text_set(None)
+        if self._area is not None:
+            self._area.header_text_set(None)
+            self._area.tag_redraw()
+
+    def say(self, context, text: str) -> None:
+        self._area.header_text_set(text)
+        context.workspace.status_text_set(text)
+        self._area.tag_redraw()
+
+    def invoke(self, context, event) -> set[str]:
+        if picking.View.of(context.area) is None:
+            self.report({"ERROR"}, "Pull in a 3D View: there is none under the mouse.")
+            return {"CANCELLED"}
+        if not warmup.is_posing_ready():
+            self.report(
+                {"WARNING"}, "Heft is still preparing its engine (once after an update): try again in a moment."
+            )
+            return {"CANCELLED"}
+        try:
+            rig = session.check(active_rig(context))
+            self._rig_name = rig.name_full
+            self.prepare(context, rig)
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.begin(context, rig)
+        if self.once and not self._try_take(context, event):
+            self.close(context)
+            return {"CANCELLED"}
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event) -> set[str]:
+        try:
+            return self._modal(context, event)
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+        except BaseException:
+            self.cancel(context)
+            raise
+        self.cancel(context)
+        return {"CANCELLED"}
+
+    def _modal(self, context, event) -> set[str]:
+        if self.rig is None:
+            self.close(context)
+            return {"CANCELLED"}
+        if self._drag is not None:
+            return self._dragging(context, event)
+        if event.type == "TIMER" and self._seen != self._sight(context):
+            self._seen = self._sight(context)
+            self.tell(context)
+        if event.type == "TIMER" or not self._view.holds(event):
+            return {"PASS_THROUGH"}
+        # a bone taken again at once comes as a double click
+        if event.value not in {"PRESS", "DOUBLE_CLICK"} or event.type in NAVIGATION or event.ctrl or event.oskey:
+            return {"PASS_THROUGH"}
+        if event.type in {"ESC", "RIGHTMOUSE", "RET", "NUMPAD_ENTER", "SPACE"}:
+            self.close(context)
+            return {"FINISHED"}
+        if event.type == "LEFTMOUSE":
+            self._try_take(context, event)
+        elif not self.other_key(context, event):
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
+    def _sight(self, context) -> tuple:
+        """What changes when another frame is shown, or an undo makes other objects of all."""
+        return context.scene.frame_current, self.rig.as_pointer()
+
+    def _dragging(self, context, event) -> set[str]:
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self.take_back(context)
+            return self._after(context, {"CANCELLED"})
+        if event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self.let_go(context)
+            return self._after(context, {"FINISHED"})
+        self.go_on(context, event)
+        return {"RUNNING_MODAL"}
+
+    def _after(self, context, done: set[str]) -> set[str]:
+        self._drag = None
+        if self.once:
+            self.close(context)
+            return done
+        self.tell(context)
+        return {"RUNNING_MODAL"}
+
+    def _try_take(self, context, event) -> bool:
+        try:
+            return self.take(context, event)
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+            self._drag = None
+            return False
+
+    def cancel(self, context) -> None:
+        """Blender calls this too, when it closes the window or loads another file."""
+        if self._drag is not None and self.rig is not None:
+            self.take_back(context)
+            self._drag = None
+        self.close(context)
+
+
+class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
+    """Pose by pulling: drag a bone with the mouse and the body follows as its masses and joints let it. Feet on the
+    ground and pinned bones stay. Works on the source's pose, with and without physics"""
+
+    bl_idname = "heft.pull_pose"
+    bl_label = "Pull Pose"
+    bl_options: ClassVar[set[str]] = {"REGISTER"}
+
+    once: BoolProperty(
+        name="Once", description="Pull the bone under the mouse, and no other after it", options={"SKIP_SAVE"}
+    )
+    gravity: BoolProperty(name="Gravity", description="The joints are limp: what is not held hangs")
+
+    def execute(self, context) -> set[str]:
+        self.report({"ERROR"}, "Pull Pose works with the mouse in a 3D View.")
+        return {"CANCELLED"}
+
+    def prepare(self, context, rig) -> None:
+        """The source is what is posed: it must be seen."""
+        self._pinned: list[np.ndarray] = []
+        self._was_result = has_physics(rig) and showing.is_visible(rig)
+        if self._was_result:
+            with live.paused():
+                showing.show(rig, "SOURCE")
+            context.view_layer.update()
+            self.report({"INFO"}, "The source is shown: poses are made on it")
+        self._posed = False
+        self._look(context)
+
+    def _look(self, context) -> None:
+        """Where the pins are; raises where the rig cannot be pulled."""
+        pull = posing.Pull(self.rig, context.scene, context.evaluated_depsgraph_get())
+        self._pinned = [pull.place_of(body) for body in pull.pinned()]
+
+    def close(self, context) -> None:
+        if self._was_result and not self._posed and self.rig is not None:
+            showing.show(self.rig, "RESULT")  # nothing was made: all is as it was
+        super().close(context)
+        if self._posed and not bpy.app.timers.is_registered(live.follow_source):
+            # edits made meanwhile were not followed
+            bpy.app.timers.register(live.follow_source, first_interval=TICK)
+
+    def tell(self, context) -> None:
+        self._look(context)
+        esc = "leaves the tool"
+        self.say(context, TEXT.format(gravity="on" if self.gravity else "off", esc=esc))
+
+    def take(self, context, event) -> bool:
+        graph = context.evaluated_depsgraph_get()
+        rig, mouse = self.rig, self._view.mouse(event)
+        picked = picking.pick(rig, graph, self._view, mouse)
+        if picked is None:
+            if self.once:
+                self.report({"INFO"}, "No bone is under the mouse")
+            return False
+        pull = posing.Pull(rig, context.scene, graph)
+        pull.grab(picked.bone, picked.point)
+        pull.set_gravity(self.gravity)
+        self._drag = pull
+        self._mouse, self._target, self._changed = mouse, picked.point.copy(), True
+        self._say_pulling(context)
+        return True
+
+    def _say_pulling(self, context) -> None:
+        gravity = "on" if self.gravity else "off"
+        self.say(context, PULLING.format(bone=self._drag.grabbed, gravity=gravity))
+
+    def go_on(self, context, event) -> None:
+        if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            mouse = self._view.mouse(event)
+            # in the plane of the view through where the mouse has the point, not where the bone is
+            now, before = (self._view.in_plane(spot, self._target) for spot in (mouse, self._mouse))
+            self._target = self._target + (now - before) * (SLOW if event.shift else 1.0)
+            self._mouse, self._changed = mouse, True
+        elif event.type in {"WHEELUPMOUSE", "WHEELDOWNMOUSE"}:
+            sign = 1.0 if event.type == "WHEELUPMOUSE" else -1.0
+            self._target = self._target + sign * WHEEL * self._distance() * self._view.ahead(self._target)
+            self._changed = True
+        elif event.type == "G" and event.value == "PRESS":
+            self._switch_gravity()
+            self._drag.set_gravity(self.gravity)
+            self._changed = True
+            self._say_pulling(context)
+        elif event.type == "TIMER" and self._changed:
+            # once a tick, however often the mouse reports
+            self._changed = not self._drag.pull(self._target)
+            self._area.tag_redraw()
+
+    def _distance(self) -> float:
+        eye = np.array(self._view.data.view_matrix.inverted().translation)
+        return (
+            float(np.linalg.norm(self._target - eye))
+            if self._view.data.is_perspective
+            else float(self._view.data.view_distance)
+        )
+
+    def _switch_gravity(self) -> None:
+        self.gravity = not self.gravity
+
+    def other_key(self, context, event) -> bool:
+        if event.type == "G":
+            self._switch_gravity()
+            self.tell(context)
+            return True
+        if event.type == "P":
+            graph = context.evaluated_depsgraph_get()
+            picked = picking.pick(self.rig, graph, self._view, self._view.mouse(event))
+            if picked is not None:
+                pull = posing.Pull(self.rig, context.scene, graph)
+                body = pull.body_of(picked.bone)
+                word = "pinned" if pull.switch_pin(picked.bone) else "free"
+                self.report({"INFO"}, f"'{body}' is {word}")
+                bpy.ops.ed.undo_push(message="Pin Bone")
+                self.tell(context)
+            return True
+        return False
+
+    def let_go(self, context) -> None:
+        if self._changed:
+            self._drag.pull(self._target)
+        self._drag.key()
+        if self._drag.moved():
+            self._posed = True
+            context.view_layer.update()
+            bpy.ops.ed.undo_push(message="Pull Pose")
+
+    def take_back(self, context) -> None:
+        self._drag.cancel()
+
+    def lines(self) -> list[hand_marks.Line]:
+        """The pins, and the way from the grabbed point to where it is pulled."""
+        found = [hand_marks.Line("pin", place, place) for place in self._pinned]
+        if self._drag is not None:
+            found.append(hand_marks.Line("pull", self._drag.grabbed_at(), self._target))
+        return found
+
+
+CLASSES = (HEFT_OT_pull_pose,)

@@ -1,0 +1,315 @@
+"""Pull Pose below the mouse: what is read, what is written to the channels, what stays, what is put back."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Vector
+
+import figure as man
+import rigs
+from heft.addon import nudging, picking, posing, properties, session, showing, store
+from heft.addon.errors import RigError
+
+
+@pytest.fixture
+def body(empty):
+    """A man who stands, without physics."""
+    rig = man.rig(arms_down=1.2)
+    bpy.context.view_layer.update()
+    return rig
+
+
+def graph():
+    bpy.context.view_layer.update()
+    return bpy.context.evaluated_depsgraph_get()
+
+
+def start(rig) -> posing.Pull:
+    return posing.Pull(rig, bpy.context.scene, graph())
+
+
+def world(rig, bone: str, end: str = "head") -> np.ndarray:
+    """Where Blender itself has a bone's end, by its own evaluation."""
+    shown = rig.evaluated_get(graph())
+    return np.array(shown.matrix_world @ getattr(shown.pose.bones[bone], end))
+
+
+def channels(rig) -> dict:
+    return {bone.name: [*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle,
+                        *bone.scale] for bone in rig.pose.bones}  # fmt: skip
+
+
+def pull_to(pull: posing.Pull, target, steps: int = 60) -> None:
+    for _ in range(steps):
+        if pull.pull(target):
+            break
+
+
+def test_the_hand_goes_to_the_mouse_and_feet_stay(body):
+    feet = {name: world(body, name) for name in ("foot.L", "foot.R")}
+    pull = start(body)
+    assert pull.auto_pins == {"foot.L", "foot.R"}
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    target = tip + np.array([0.1, -0.35, 0.3])
+    pull_to(pull, target)
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), target, atol=1e-3)
+    for name, before in feet.items():
+        np.testing.assert_allclose(world(body, name), before, atol=1e-3)
+    assert not properties.has_physics(body) and not body.is_property_set("heft"), "the rig is not marked"
+    assert not any(bone.is_property_set("heft") for bone in body.pose.bones)
+
+
+def test_the_pelvis_goes_down_and_knees_bend(body):
+    pull = start(body)
+    hips = world(body, "hips")
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.0, 0.0, -0.3]))
+    assert abs(world(body, "hips")[2] - hips[2] + 0.3) < 5e-3
+    assert abs(world(body, "foot.L")[2] - man.ANKLE) < 1e-3
+    thigh, shin = (world(body, name, "tail") - world(body, name) for name in ("thigh.L", "shin.L"))
+    assert np.degrees(np.arccos(thigh @ shin / np.linalg.norm(thigh) / np.linalg.norm(shin))) > 40.0
+
+
+def test_cancel_puts_every_channel_back(body):
+    for k, bone in enumerate(body.pose.bones):
+        bone.rotation_mode = rigs.MODES[k % len(rigs.MODES)]
+    body.pose.bones["spine"].location = (0.01, 0.02, 0.03)
+    before = channels(body)
+    pull = start(body)
+    pull.grab("hand.R", world(body, "hand.R"))
+    pull_to(pull, (0.2, -0.6, 1.5))
+    assert channels(body) != before
+    pull.cancel()
+    assert channels(body) == before
+
+
+@pytest.mark.parametrize("mode", rigs.MODES)
+@pytest.mark.parametrize("connected", [False, True])
+def test_what_is_written_is_what_was_pulled(empty, mode, connected):
+    """The engine's places against Blender's own evaluation, in every rotation mode, under an awkward object."""
+    rig = rigs.chain(6, connected=connected)
+    rig.location, rig.rotation_euler, rig.scale = (1.0, 2.0, 0.5), Euler((0.3, 0.5, -1.0)), (2.0, 2.0, 2.0)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+    rig.pose.bones[2].scale = (1.2, 1.2, 1.2)
+    pull = start(rig)
+    tip = world(rig, "bone.005", "tail")
+    pull.grab("bone.005", tip)
+    pull_to(pull, tip + np.array([0.3, -0.4, 0.5]))
+    for name in pull.reading.names:
+        np.testing.assert_allclose(world(rig, name), pull.place_of(name), atol=2e-4)
+    np.testing.assert_allclose(world(rig, "bone.005", "tail"), pull.grabbed_at(), atol=2e-4)
+
+
+def test_a_mirrored_rig_is_pulled_where_the_mouse_is(body):
+    body.scale = (-1.0, 1.0, 1.0)
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([0.1, -0.2, 0.2]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([0.1, -0.2, 0.2]), atol=1e-3)
+
+
+def test_locks_are_kept(body):
+    body.pose.bones["spine"].lock_rotation = (True, True, True)
+    body.pose.bones["hips"].lock_location = (True, True, True)
+    for name in ("foot.L", "foot.R"):
+        body.pose.bones[name].heft.pin = "OFF"
+    hips = world(body, "hips")
+    pull = start(body)
+    pull.grab("hand.L", world(body, "hand.L"))
+    pull_to(pull, (1.5, -1.0, 1.5))
+    assert tuple(body.pose.bones["spine"].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
+    assert tuple(body.pose.bones["hips"].location) == (0.0, 0.0, 0.0)
+    np.testing.assert_allclose(world(body, "hips"), hips, atol=1e-5)
+
+
+def test_pins_are_kept_with_the_bone(body):
+    pull = start(body)
+    assert pull.switch_pin("hand.R") is True and body.pose.bones["hand.R"].heft.pin == "ON"
+    assert pull.switch_pin("foot.L") is False and body.pose.bones["foot.L"].heft.pin == "OFF"
+    assert pull.switch_pin("foot.L") is True and body.pose.bones["foot.L"].heft.pin == "AUTO"
+    held = world(body, "hand.R")
+    pull = start(body)
+    pull.grab("hand.L", world(body, "hand.L"))
+    pull_to(pull, world(body, "hand.L") + np.array([0.0, -0.4, 0.2]))
+    np.testing.assert_allclose(world(body, "hand.R"), held, atol=1e-3)
+    store_it(body)
+
+
+def store_it(rig) -> None:
+    """A pin is no part of the simulation, but of the settings that are kept."""
+    bpy.ops.heft.add()
+    mark = store.fingerprint(rig, bpy.context.scene)
+    rig.pose.bones["head"].heft.pin = "ON"
+    assert store.fingerprint(rig, bpy.context.scene) == mark
+    store.pack(rig)
+    assert '"pin": "ON"' in rig.heft_store
+
+
+def test_who_grabs_a_standing_foot_takes_it_along(body):
+    pull = start(body)
+    foot = world(body, "foot.L")
+    pull.grab("foot.L", foot)
+    pull_to(pull, foot + np.array([0.0, -0.3, 0.2]))
+    np.testing.assert_allclose(world(body, "foot.L"), foot + np.array([0.0, -0.3, 0.2]), atol=2e-3)
+    assert abs(world(body, "foot.R")[2] - man.ANKLE) < 1e-3
+
+
+def test_a_bone_under_ik_is_refused_by_name_and_others_are_pulled(body):
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = world(body, "hand.L")
+    ik = body.pose.bones["forearm.L"].constraints.new("IK")
+    ik.target, ik.chain_count = target, 2
+    pull = start(body)
+    for bone in ("upper_arm.L", "forearm.L", "hand.L"):
+        with pytest.raises(RigError, match=r"'IK' on 'forearm\.L'"):
+            pull.grab(bone, world(body, bone))
+    arm = list(body.pose.bones["upper_arm.L"].rotation_quaternion)
+    pull.grab("hand.R", world(body, "hand.R"))
+    pull_to(pull, world(body, "hand.R") + np.array([0.0, -0.3, 0.3]))
+    assert list(body.pose.bones["upper_arm.L"].rotation_quaternion) == arm
+    ik.mute = True
+    start(body).grab("hand.L", world(body, "hand.L"))
+
+
+def test_gravity_lets_the_arms_hang(empty):
+    body = man.rig(arms_down=0.0)
+    pull = start(body)
+    pull.grab("chest", world(body, "chest"))
+    pull.set_gravity(True)
+    pull_to(pull, world(body, "chest"), 150)
+    assert world(body, "hand.R", "tail")[2] < world(body, "upper_arm.R")[2] - 0.4
+
+
+def test_keys_come_with_auto_keying_alone(body):
+    scene = bpy.context.scene
+    scene.frame_set(7)
+    for auto in (False, True):
+        scene.tool_settings.use_keyframe_insert_auto = auto
+        pull = start(body)
+        pull.grab("hand.L", world(body, "hand.L"))
+        pull_to(pull, world(body, "hand.L") + np.array([0.0, -0.2, 0.1]))
+        pull.key()
+        assert (body.animation_data is not None) == auto
+    scene.tool_settings.use_keyframe_insert_auto = False
+    curves = rigs.actions_of(body).fcurves
+    paths = {curve.data_path for curve in curves}
+    assert 'pose.bones["upper_arm.L"].rotation_quaternion' in paths
+    assert {point.co.x for curve in curves for point in curve.keyframe_points} == {7.0}
+
+
+def test_a_rig_at_rest_and_an_unposed_one_are_refused_with_the_fix(body):
+    body.data.pose_position = "REST"
+    with pytest.raises(RigError, match="Pose Position"):
+        start(body)
+
+
+def test_the_pulled_pose_does_not_depend_on_physics_being_added(body):
+    poses = []
+    for added in (False, True):
+        if added:
+            bpy.ops.heft.add()
+        pull = start(body)
+        pull.grab("hand.L", world(body, "hand.L", "tail"))
+        pull_to(pull, (0.5, -0.4, 1.2))
+        poses.append(world(body, "forearm.L"))
+        pull.cancel()
+    np.testing.assert_allclose(poses[0], poses[1], atol=1e-6)
+
+
+# --- the bone under the mouse --------------------------------------------------------------
+
+
+class Straight:
+    """A view along +Y that shows a unit as 100 pixels."""
+
+    def on_screen(self, point):
+        return 100.0 * point[0], 100.0 * point[2]
+
+    def ahead(self, _point):
+        return np.array([0.0, 1.0, 0.0])
+
+
+def test_the_nearest_bone_is_picked_and_of_two_the_one_in_front(body):
+    view = Straight()
+    head = picking.pick(body, graph(), view, (0.0, 170.0))
+    assert head.bone == "head" and abs(head.point[2] - 1.7) < 0.01
+    assert picking.pick(body, graph(), view, (150.0, 30.0)) is None
+    body.pose.bones["shin.R"].location = (0.18, 0.0, 0.0)  # behind or before the other shin
+    for shift in (-0.3, 0.3):
+        body.pose.bones["shin.R"].matrix = moved(body, "shin.L", shift)
+        found = picking.pick(body, graph(), view, (9.0, 30.0))
+        assert found.bone == ("shin.R" if shift < 0.0 else "shin.L")
+    assert picking.pick(body, graph(), view, (0.0, 170.0), {"chest"}) is None
+
+
+def moved(rig, bone: str, along: float):
+    graph()
+    matrix = rig.pose.bones[bone].matrix.copy()
+    matrix.translation += Vector((0.0, along, 0.0))
+    return matrix
+
+
+# --- nudge ---------------------------------------------------------------------------------
+
+
+def test_a_nudge_becomes_a_push_and_spins_what_it_hits_off_its_middle(rig):
+    with pytest.raises(RigError, match="Simulate first"):
+        nudging.check(rig, bpy.context.scene)
+    bpy.ops.heft.simulate()
+    still = rigs.bend(rig)
+    bpy.context.scene.frame_set(5)
+    nudging.check(rig, bpy.context.scene)
+    reading = nudging.reading_of(rig, bpy.context.scene)
+    impulse = nudging.newton_seconds(reading, "bone.002", 0.5 * reading.height)
+    # half the rig's height throws what hangs on the bone at half the speed
+    mass = reading.model.masses[reading.model.index("bone.002")]
+    assert impulse == pytest.approx(0.5 * nudging.SPEED * max(mass, nudging.LEAST_SHARE * reading.model.total_mass))
+    results = {}
+    for place in (0.0, 1.0):
+        index = nudging.add(rig, "bone.002", place, 5)
+        assert (index, rig.heft.push_index, rig.heft.pushes[0].frame) == (0, 0, 5)
+        nudging.aim(rig, index, (0.0, 3.0, 0.0), impulse)
+        assert tuple(rig.heft.pushes[0].direction) == (0.0, 1.0, 0.0)
+        session.simulate(rig, bpy.context.scene, fresh=False)
+        results[place] = rigs.bend(rig)
+        nudging.remove(rig, index, 0)
+    assert np.abs(results[1.0] - still).max() > np.radians(5.0)
+    assert np.abs(results[1.0] - results[0.0]).max() > np.radians(5.0), "where it is pushed matters"
+    session.simulate(rig, bpy.context.scene, fresh=False)
+    np.testing.assert_array_equal(rigs.bend(rig), still)
+
+
+def test_a_push_at_the_centre_of_mass_is_what_it_was(rig):
+    """The place along the bone at its centre of mass is the push without a place."""
+    bpy.ops.heft.simulate()
+    reading = nudging.reading_of(rig, bpy.context.scene)
+    body, head, tail = reading.spots["bone.001"]
+    center = reading.model.centers[reading.model.index(body)]
+    share = float((center - head) @ (tail - head) / ((tail - head) @ (tail - head)))
+    np.testing.assert_allclose(head + share * (tail - head), center, atol=1e-6)
+    index = nudging.add(rig, "bone.001", share, 3)
+    nudging.aim(rig, index, (1.0, 0.0, 0.0), 2.0)
+    bends = []
+    for use in (True, False):
+        rig.heft.pushes[0].use_place = use
+        session.simulate(rig, bpy.context.scene, fresh=False)
+        bends.append(rigs.bend(rig))
+    np.testing.assert_allclose(*bends, atol=1e-5)
+
+
+def test_a_nudge_needs_the_result_in_sight_and_frames_after_it(rig):
+    bpy.ops.heft.simulate()
+    scene = bpy.context.scene
+    showing.show(rig, "SOURCE")
+    with pytest.raises(RigError, match="switch to Result"):
+        nudging.check(rig, scene)
+    showing.show(rig, "RESULT")
+    scene.frame_set(rig.heft.result_end)
+    with pytest.raises(RigError, match="no result after it"):
+        nudging.check(rig, scene)
