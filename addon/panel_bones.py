@@ -56,7 +56,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout.template_list("HEFT_UL_bones", "", rig.pose, "bones", rig.heft, "bone_index", rows=ROWS)
         selected = len(context.selected_pose_bones or ()) if context.mode == "POSE" else 0
         if bone is None:
-            layout.label(text="Click a bone", icon="BONE_DATA")
+            layout.label(text="Pick a bone in the list", icon="BONE_DATA")
             draw_mirror(layout, selected)
             return
         spreading.look(bone, EDITED + EDITED_DEEPER)

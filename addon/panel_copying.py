@@ -22,6 +22,8 @@ def draw_mirror(layout: bpy.types.UILayout, selected: int) -> None:
     if selected:
         text = "Mirror to the Other Side" if selected == 1 else f"Mirror {selected} Selected Bones"
         column.operator("heft.mirror_settings", text=text, icon="MOD_MIRROR").which = "SELECTED"
+    else:
+        column.label(text="Mirror the settings", icon="MOD_MIRROR")
     row = column.row(align=True)
     for which, text in (("LEFT", "All Left to Right"), ("RIGHT", "All Right to Left")):
         row.operator("heft.mirror_settings", text=text).which = which

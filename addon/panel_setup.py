@@ -17,11 +17,13 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
     """Size, mass, gravity, range and steps."""
 
     bl_label = "Set Up"
+    page = "RESULT"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
+        layout.use_property_decorate = False  # holds for the whole shot: keys would do nothing
         rig = active_rig(context)
         heft, leader = rig.heft, glance.members(rig).leader
         if leader != rig:
