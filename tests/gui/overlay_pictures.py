@@ -1,6 +1,6 @@
 """Pictures of every overlay, alone and together, taken in the real window: out/overlays/*.png
 
-    python3 tests/gui/overlay_pictures.py [4.3|5.2 …] [--display :93] [--port 5693] [--folder FOLDER]
+    python3 tests/gui/overlay_pictures.py [4.3|5.2 …] [--folder FOLDER]
 
 FOLDER keeps the user folder and the compiled kernels, so that a second run is quick. Exits 1 on a traceback.
 """
@@ -11,12 +11,15 @@ import argparse
 import dataclasses
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import window  # noqa: E402
+from screen import Screen  # noqa: E402
 
 import dev  # noqa: E402
 
@@ -78,15 +81,20 @@ SHOWN = {
 }
 
 
-def opened(version: str, folder: Path, display: str, port: int, pictures: Path) -> window.Window:
+@contextmanager
+def opened(version: str, folder: Path, pictures: Path) -> Iterator[window.Window]:
     """A window with the add-on of this folder, its kernels kept in `folder`."""
-    target = next(
-        each for each in dev.zips() if (each.platform, each.python_version) == (dev.this_platform(), PYTHONS[version])
-    )
+    wanted = (dev.this_platform(), PYTHONS[version])
+    target = next(each for each in dev.zips() if (each.platform, each.python_version) == wanted)
     if version == "4.3":
         target = dataclasses.replace(target, blender_min="4.2.0")
     folder.mkdir(parents=True, exist_ok=True)
-    return window.Window(version, folder, dev.build_zip(target, folder / "heft.zip"), display, port, pictures)
+    (folder / "console.txt").unlink(missing_ok=True)
+    screen = Screen(dev.REAL_BLENDER)
+    try:
+        yield window.Window(version, folder, dev.build_zip(target, folder / "heft.zip"), screen, pictures)
+    finally:
+        screen.close()
 
 
 def show(found: window.Window, *names: str) -> None:
@@ -123,21 +131,18 @@ def take(found: window.Window, name: str, scene: str, setup: str, frame: int, *l
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[], help="4.3, 5.2")
-    options.add_argument("--display", default=":93")
-    options.add_argument("--port", type=int, default=5693)
-    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-pictures")
+    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
     chosen = options.parse_args()
-    reason = window.available()
-    if reason is not None:
-        print(f"No pictures: {reason}.")
-        return 1
     bad = []
     for version in chosen.versions or PYTHONS:
-        found = opened(version, chosen.folder / version, chosen.display, chosen.port, OUT)
-        found.console.write_text("")
-        for shot in SHOTS:
-            take(found, *shot)
-        bad += found.complaints()
+        reason = dev.why_not_real(version)
+        if reason is not None:
+            print(f"No pictures: {reason}")
+            return 1
+        with opened(version, chosen.folder / version, OUT) as found:
+            for shot in SHOTS:
+                take(found, *shot)
+            bad += found.complaints()
     print("\n".join([*bad, f"{OUT}: {len(list(OUT.glob('*.png')))} pictures"]))
     return int(bool(bad))
 
