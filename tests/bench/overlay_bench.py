@@ -131,7 +131,7 @@ def main() -> int:
     if dev.run(dev.BLENDER["4.2"], "tests/bench/overlay_shot.py", shot):
         return 1
     good = True
-    for version in chosen.versions or overlay_pictures.PYTHONS:
+    for version in chosen.versions or dev.REAL:
         reason = dev.why_not_real(version)
         if reason is not None:
             print(f"No window: {reason}")

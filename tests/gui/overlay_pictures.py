@@ -8,7 +8,6 @@ FOLDER keeps the user folder and the compiled kernels, so that a second run is q
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import time
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ from screen import Screen  # noqa: E402
 
 import dev  # noqa: E402
 
-PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
 OUT = ROOT / "out" / "overlays"
 SWITCHES = (
     "show_shapes", "show_limits", "show_mass", "show_support", "show_contacts", "show_stress", "show_ghost",
@@ -84,15 +82,11 @@ SHOWN = {
 @contextmanager
 def opened(version: str, folder: Path, pictures: Path) -> Iterator[window.Window]:
     """A window with the add-on of this folder, its kernels kept in `folder`."""
-    wanted = (dev.this_platform(), PYTHONS[version])
-    target = next(each for each in dev.zips() if (each.platform, each.python_version) == wanted)
-    if version == "4.3":
-        target = dataclasses.replace(target, blender_min="4.2.0")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "console.txt").unlink(missing_ok=True)
     screen = Screen(dev.REAL_BLENDER)
     try:
-        yield window.Window(version, folder, dev.build_zip(target, folder / "heft.zip"), screen, pictures)
+        yield window.Window(version, folder, window.build_zip(version, folder), screen, pictures)
     finally:
         screen.close()
 
@@ -134,7 +128,7 @@ def main() -> int:
     options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
     chosen = options.parse_args()
     bad = []
-    for version in chosen.versions or PYTHONS:
+    for version in chosen.versions or dev.REAL:
         reason = dev.why_not_real(version)
         if reason is not None:
             print(f"No pictures: {reason}")
