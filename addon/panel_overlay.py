@@ -62,9 +62,9 @@ def _draw_details(layout: bpy.types.UILayout, heft) -> None:
     if heft.show_mass or heft.show_arcs:
         column.prop(heft, "path_frames")
     if heft.show_onion:
-        row = layout.row(align=True)
-        for name in ("onion_before", "onion_after", "onion_step"):
-            row.prop(heft, name)
+        part = column.column(align=True)
+        for name, text in (("onion_before", "Onion Before"), ("onion_after", "After"), ("onion_step", "Step")):
+            part.prop(heft, name, text=text)
 
 
 def _draw_missing(layout: bpy.types.UILayout, context: bpy.types.Context, rig: bpy.types.Object) -> None:

@@ -20,6 +20,7 @@ from .pieces import CASING, Dots, Faces, Lines, Mesh, Piece, Places, Solid, Stri
 
 # Batches and textures kept; the ones not used for longest go first.
 MOST_KEPT = 1500
+MOST_TABLES = 12  # of all bodies on all frames: large ones, and Live makes many
 CASING_WIDTH = 2.4  # [pixels] more than the line
 
 
@@ -49,21 +50,23 @@ class View:
 
 
 _kept: OrderedDict = OrderedDict()
+_tables: OrderedDict = OrderedDict()
 
 
 def forget() -> None:
     """Drop everything kept on the graphics card."""
     _kept.clear()
+    _tables.clear()
 
 
-def _once(key, make: Callable):
+def _once(key, make: Callable, kept: OrderedDict = _kept, most: int = MOST_KEPT):
     """What is kept under the key, or what `make` gives."""
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
-    found = _kept[key] = make()
-    while len(_kept) > MOST_KEPT:
-        _kept.popitem(last=False)
+    if key in kept:
+        kept.move_to_end(key)
+        return kept[key]
+    found = kept[key] = make()
+    while len(kept) > most:
+        kept.popitem(last=False)
     return found
 
 
@@ -93,7 +96,7 @@ def _table(places: Places) -> tuple[gpu.types.GPUTexture, int]:
         matrices = places.make()
         return _texture(matrices.reshape(-1, 4), shaders.WIDTH), matrices.shape[1]
 
-    return make() if places.key is None else _once(places.key, make)
+    return make() if places.key is None else _once(places.key, make, _tables, MOST_TABLES)
 
 
 def _texture(texels: np.ndarray, width: int) -> gpu.types.GPUTexture:

@@ -110,6 +110,8 @@ class _Kept:
     # What the source and the result were when they were looked at last.
     source_mark: str = ""
     result_mark: str = ""
+    # The source is no longer the one that was simulated.
+    edited: bool = False
 
 
 _kept: dict[int, _Kept] = {}
@@ -128,7 +130,7 @@ def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
     kept = _kept.get(rig.session_uid)
     shown = session.last_shown(rig)
     if shown is not None and (kept is None or kept.shown is not shown):
-        kept = _kept[rig.session_uid] = _Kept(_of_shown(rig, shown, _meters(rig, scene)), shown)
+        kept = _kept[rig.session_uid] = _Kept(_of_shown(rig, shown, _meters(rig, scene), kept), shown)
     return kept.footage if kept is not None else None
 
 
@@ -147,9 +149,10 @@ def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
             kept.source_mark = source
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
             # Edited since it was simulated: the source is shown as it is now.
-            sampled = _sampled(rig, scene, frames, False)
-            kept.footage = dataclasses.replace(kept.footage, source=sampled.source)
-            kept.source_mark = source
+            sampled = _sampled(rig, scene, kept.footage.reading.frames, False)
+            same = sampled.reading.names == kept.footage.reading.names
+            kept.footage = dataclasses.replace(kept.footage, source=sampled.source) if same else sampled
+            kept.source_mark, kept.edited = source, True
         return
     if kept is None or (kept.source_mark, kept.result_mark) != (source, result):
         _kept[rig.session_uid] = _Kept(_sampled(rig, scene, frames, bool(result)), None, source, result)
@@ -172,16 +175,19 @@ def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> N
     kept.footage = _of_shown(rig, kept.shown, kept.footage.source.meters)
 
 
-def _of_shown(rig: bpy.types.Object, shown: session.Shown, meters: float) -> Footage:
+def _of_shown(rig: bpy.types.Object, shown: session.Shown, meters: float, before: _Kept | None = None) -> Footage:
+    """before: what was known; Live reads a source once and simulates it many times."""
     reading, soles = shown.reading, _soles(shown.reading)
     known = _stands.get(rig.session_uid)
     if known is not None and not any(reading.model.shapes) and known[1] == reading.model.names and len(known[2].bodies):
         soles = known[2]
-    films = (
-        _film(reading, *world_poses(reading.model, motion), meters, soles)
-        for motion in (reading.motion, shown.result.motion)
-    )
-    return Footage(reading, *films, shown.result, shown.tracks)
+    source = None
+    if before is not None and before.shown is not None and before.shown.reading is reading and not before.edited:
+        source = before.footage.source
+    if source is None or source.meters != meters or source.soles is not soles:
+        source = _film(reading, *world_poses(reading.model, reading.motion), meters, soles)
+    result = _film(reading, *world_poses(reading.model, shown.result.motion), meters, soles)
+    return Footage(reading, source, result, shown.result, shown.tracks)
 
 
 def _film(reading: reader.Reading, places: np.ndarray, turns: np.ndarray, meters: float, soles: Soles) -> Film:
@@ -190,9 +196,15 @@ def _film(reading: reader.Reading, places: np.ndarray, turns: np.ndarray, meters
 
 def _soles(reading: reader.Reading) -> Soles:
     """Where the bodies could stand: with their shapes, or, where these are not known, with the bones' ends."""
-    found = Soles.of(reading.model)
-    if len(found.bodies):
-        return found
+    kept = reading.__dict__.get("_soles")
+    if kept is None:
+        kept = Soles.of(reading.model)
+        object.__setattr__(reading, "_soles", kept if len(kept.bodies) else _bare(reading))
+    return reading.__dict__["_soles"]
+
+
+def _bare(reading: reader.Reading) -> Soles:
+    """The ends of all bones, a little thick."""
     place = {name: body for body, name in enumerate(reading.names)}
     ends = [(place[body], point) for body, *both in reading.spots.values() for point in both]
     points = np.array([point for _, point in ends])

@@ -101,10 +101,11 @@ def _draw_line(points: np.ndarray, color: Color, width: float, view: View) -> No
 # --- the legend ----------------------------------------------------------------------
 
 
-def draw_notes(notes: Sequence[Note], area: bpy.types.Area, scale: float) -> None:
-    """The lines of the legend, each once, in the corner at the bottom left, beside the toolbar."""
+def draw_notes(notes: Sequence[Note], area: bpy.types.Area, region: bpy.types.Region, scale: float) -> None:
+    """The lines of the legend, each once, in the corner at the bottom left, beside a toolbar that lies over it."""
     lines = list(dict.fromkeys(notes))
-    left = MARGIN * scale + sum(region.width for region in area.regions if region.type == "TOOLS" and region.width > 1)
+    tools = [each for each in area.regions if each.type == "TOOLS" and each.width > 1]
+    left = MARGIN * scale + max((each.x + each.width - region.x for each in tools if each.x <= region.x), default=0)
     for k, note in enumerate(reversed(lines)):
         _draw_note(note, left, (MARGIN + k * LINE) * scale, scale)
 

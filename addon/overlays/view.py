@@ -90,7 +90,7 @@ def _draw_flat() -> None:
     scale = context.preferences.system.ui_scale
     signs.draw_marks(marks, view, scale)
     if context.space_data.overlay.show_text:
-        signs.draw_notes(notes, context.area, scale)
+        signs.draw_notes(notes, context.area, context.region, scale)
 
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:

@@ -78,9 +78,8 @@ def measure(found: window.Window, *switches: str) -> tuple[float, float, float]:
     return rate, callbacks, pieces
 
 
-def bench(version: str, shot: Path, folder: Path, display: str, port: int) -> bool:
+def bench(version: str, found: window.Window, shot: Path) -> bool:
     """Print the figures of one Blender; whether they will do."""
-    found = overlay_pictures.opened(version, folder / version, display, port, overlay_pictures.OUT)
     found.open(str(shot))
     try:
         found.ask(f"SWITCHES = {overlay_pictures.SWITCHES!r}\n{overlay_pictures.HELP}")
@@ -124,24 +123,22 @@ def bench(version: str, shot: Path, folder: Path, display: str, port: int) -> bo
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[])
-    options.add_argument("--display", default=":93")
-    options.add_argument("--port", type=int, default=5693)
-    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-pictures")
+    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
     chosen = options.parse_args()
-    reason = window.available()
-    if reason is not None:
-        print(f"No window: {reason}.")
-        return 1
     shot = ROOT / "out" / "overlay_shot.blend"
     shot.parent.mkdir(exist_ok=True)
     # by the oldest Blender, so that all can open it
     if dev.run(dev.BLENDER["4.2"], "tests/bench/overlay_shot.py", shot):
         return 1
-    found = [
-        bench(version, shot, chosen.folder, chosen.display, chosen.port)
-        for version in chosen.versions or overlay_pictures.PYTHONS
-    ]
-    return int(not all(found))
+    good = True
+    for version in chosen.versions or dev.REAL:
+        reason = dev.why_not_real(version)
+        if reason is not None:
+            print(f"No window: {reason}")
+            return 1
+        with overlay_pictures.opened(version, chosen.folder / version, overlay_pictures.OUT) as found:
+            good = bench(version, found, shot) and good
+    return int(not good)
 
 
 if __name__ == "__main__":

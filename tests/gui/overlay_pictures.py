@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,6 +79,18 @@ SHOWN = {
 }
 
 
+@contextmanager
+def opened(version: str, folder: Path, pictures: Path) -> Iterator[window.Window]:
+    """A window with the add-on of this folder, its kernels kept in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "console.txt").unlink(missing_ok=True)
+    screen = Screen(dev.REAL_BLENDER)
+    try:
+        yield window.Window(version, folder, window.build_zip(version, folder), screen, pictures)
+    finally:
+        screen.close()
+
+
 def show(found: window.Window, *names: str) -> None:
     """These overlays alone, until they are on the screen."""
     found.ask(f"only(*{names!r})")
@@ -111,25 +125,18 @@ def take(found: window.Window, name: str, scene: str, setup: str, frame: int, *l
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[], help="4.3, 5.2")
-    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-pictures")
+    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
     chosen = options.parse_args()
     bad = []
     for version in chosen.versions or dev.REAL:
         reason = dev.why_not_real(version)
         if reason is not None:
-            print(f"No pictures: {reason}.")
+            print(f"No pictures: {reason}")
             return 1
-        folder = chosen.folder / version
-        folder.mkdir(parents=True, exist_ok=True)
-        screen = Screen(dev.REAL_BLENDER)
-        try:
-            found = window.Window(version, folder, window.build_zip(version, folder), screen, OUT)
-            found.console.write_text("")
+        with opened(version, chosen.folder / version, OUT) as found:
             for shot in SHOTS:
                 take(found, *shot)
             bad += found.complaints()
-        finally:
-            screen.close()
     print("\n".join([*bad, f"{OUT}: {len(list(OUT.glob('*.png')))} pictures"]))
     return int(bool(bad))
 
