@@ -8,8 +8,10 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    caption,
     cli,
     handlers,
+    help_map,
     keymap,
     menus,
     operators,
@@ -26,12 +28,13 @@ from . import (
     operators_roles,
     operators_start,
     operators_takes,
-    overlay,
+    operators_throw,
     panel,
     properties,
     tool_posing,
     warmup,
 )
+from .overlays import view as overlay_view
 
 CLASSES = (
     *properties.CLASSES,
@@ -44,6 +47,7 @@ CLASSES = (
     *operators_posing.CLASSES,
     *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
+    *operators_throw.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
     *operators_start.CLASSES,
@@ -62,8 +66,10 @@ def register() -> None:
     handlers.register()
     operators_presets.register()
     menus.register()
+    help_map.register()
     keymap.register()
-    overlay.register()
+    overlay_view.register()
+    caption.register()
     tool_posing.register()
     cli.register()
     warmup.start()
@@ -74,8 +80,10 @@ def unregister() -> None:
     warmup.stop()
     cli.unregister()
     tool_posing.unregister()
-    overlay.unregister()
+    caption.unregister()
+    overlay_view.unregister()
     keymap.unregister()
+    help_map.unregister()
     menus.unregister()
     operators_presets.unregister()
     handlers.unregister()

@@ -1,7 +1,7 @@
 """Takes shown side by side: bones that move as a take, next to the character.
 
-Owns those armatures: children of the rig in its collection, wires that cannot be selected nor rendered, named as their
-take. They carry the take's own action and change nothing. Must not know how a take is kept.
+Owns those armatures: children of the rig in its collection that cannot be selected nor rendered, named as their take.
+They carry the take's own action and change nothing. Must not know how a take is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from . import actions
 MARK = "heft_take"
 # From one to the next, in parts of the rig's width; a rig is never thinner than this part of its height.
 STEP, THINNEST = 1.15, 0.25
+THICKNESS = 0.12  # of a bone, in parts of its length
 
 
 def shown_of(rig: bpy.types.Object) -> dict[str, bpy.types.Object]:
@@ -47,9 +48,10 @@ def _new(rig: bpy.types.Object, take) -> bpy.types.Object:
     for bone in ob.pose.bones:
         holder = bone if hasattr(bone, "hide") else bone.bone
         holder.hide = bone.name not in moved
+        bone.bone.head_radius = bone.bone.tail_radius = THICKNESS * bone.bone.length
     for group in ob.data.collections_all:
         group.is_visible = True
-    ob.data.display_type, ob.display_type, ob.show_name, ob.show_in_front = "OCTAHEDRAL", "WIRE", True, True
+    ob.data.display_type, ob.show_name = "ENVELOPE", True
     ob.hide_select = ob.hide_render = True
     places = [group for group in rig.users_collection if group.library is None]
     (places[0] if places else bpy.context.scene.collection).objects.link(ob)

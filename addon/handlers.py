@@ -8,10 +8,24 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import glance, lending, live, objects, overlay, sampling, session, showing, spreading, store
-
-# How long after an edit of the source a live rig is simulated again [s].
-FOLLOW_AFTER = 0.05
+from . import (
+    aside,
+    costs,
+    digests,
+    glance,
+    jobs,
+    lending,
+    live,
+    marks,
+    objects,
+    sampling,
+    session,
+    shot,
+    showing,
+    spreading,
+    store,
+)
+from .overlays import view as overlays
 
 # What a result may depend on.
 SOURCES = (
@@ -24,16 +38,27 @@ SOURCES = (
 )
 
 _current: dict[int, tuple[str, bool]] = {}
+_before: dict[int, bool] = {}
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """`session.is_current`, worked out again only after something changed."""
-    mark = f"{rig.heft.fingerprint} {rig.heft.baked}"
+    """`session.is_current`, worked out again only after something changed; long actions are looked at beside, and
+    until that is done it is what it was."""
+    mark = f"{rig.heft.fingerprint} {rig.heft.baked} {marks.made_from(rig.heft_result)}"
     known = _current.get(rig.session_uid)
-    if known is None or known[0] != mark:
-        known = (mark, session.is_current(rig, scene))
-        _current[rig.session_uid] = known
-    return known[1]
+    if known is not None and known[0] == mark:
+        return known[1]
+    leader = shot.leader(rig)
+    if jobs.of(leader) is not None and rig.heft.live:
+        return False
+    if not digests.is_ready(store.source_actions(shot.members(leader))):
+        if jobs.of(leader) is None:
+            jobs.start(leader, lambda: live.look_steps(leader))
+        return _before.get(rig.session_uid, False)
+    found = session.is_current(rig, scene)
+    _current[rig.session_uid] = (mark, found)
+    _before[rig.session_uid] = found
+    return found
 
 
 def _settle(rig: bpy.types.Object) -> None:
@@ -69,32 +94,56 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if not any(isinstance(block, SOURCES) for block in edited):
         return
     _current.clear()
-    overlay.changed()
+    _edited([block for block in edited if isinstance(block, bpy.types.Action)])
+    overlays.changed()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)
-        if rig.heft.live and not bpy.app.background and not bpy.app.timers.is_registered(live.follow_source):
-            bpy.app.timers.register(live.follow_source, first_interval=FOLLOW_AFTER)
+        if rig.heft.live:
+            live.follow_soon()
+
+
+def _edited(changed: list[bpy.types.Action]) -> None:
+    """Actions were changed: the user's are read anew, and what is simulated from them begins anew."""
+    theirs = [action for action in changed if marks.MADE_FROM not in action]
+    for action in theirs:
+        digests.forget(action)
+    if theirs:
+        live.source_edited()
+
+
+def _forget() -> None:
+    """What was read, foreseen or worked out of blocks that may be others now."""
+    session.forget()
+    overlays.forget()
+    glance.forget()
+    spreading.forget()
+    digests.forget()
+    live.forget()
+    _current.clear()
+
+
+@persistent
+def on_undo_pre(*_args) -> None:
+    """Before undo, redo or loading: what is on its way holds blocks that may be gone afterwards."""
+    jobs.cancel()
 
 
 @persistent
 def on_undo(*_args) -> None:
-    """Undo and redo bring settings and result back together; what was read may be stale."""
-    session.forget()
-    overlay.forget()
-    glance.forget()
-    spreading.forget()
-    _current.clear()
+    """Undo and redo bring settings and result back together, or else the result is out of date: live shots are
+    simulated again."""
+    _forget()
+    sampling.sweep()
+    live.follow_soon()
 
 
 @persistent
 def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
-    session.forget()
-    overlay.forget()
-    glance.forget()
-    spreading.forget()
-    _current.clear()
+    _forget()
+    costs.forget()
+    sampling.sweep()
     with live.paused():
         for ob in bpy.data.objects:
             if not ob.is_property_set("heft_store"):
@@ -107,7 +156,10 @@ def on_load(*_args) -> None:
 
 @persistent
 def on_save(*_args) -> None:
-    """Keep a copy of the settings that overrides cannot lose."""
+    """Keep a copy of the settings that overrides cannot lose. What is on its way is stopped, so that nothing of it but
+    its mark is in the file, and begins again afterwards."""
+    if jobs.cancel():
+        live.follow_soon()
     for rig in session.rigs():
         store.pack(rig)
     for ob in bpy.data.objects:
@@ -118,6 +170,9 @@ def on_save(*_args) -> None:
 HANDLERS = (
     (bpy.app.handlers.frame_change_pre, on_frame_change),
     (bpy.app.handlers.depsgraph_update_post, on_depsgraph_update),
+    (bpy.app.handlers.undo_pre, on_undo_pre),
+    (bpy.app.handlers.redo_pre, on_undo_pre),
+    (bpy.app.handlers.load_pre, on_undo_pre),
     (bpy.app.handlers.undo_post, on_undo),
     (bpy.app.handlers.redo_post, on_undo),
     (bpy.app.handlers.load_post, on_load),
@@ -133,5 +188,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Hook out."""
+    jobs.cancel()
+    aside.end()
     for queue, function in HANDLERS:
         queue.remove(function)

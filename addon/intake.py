@@ -7,22 +7,26 @@ of reading. Must not simulate or write.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
-from . import lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
+from . import aside, lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """done: 0 to 1; label: what is being done."""
+    """done: 0 to 1; label: what is being done; text: how far, where that can be said in words; waits: it is being done
+    beside, and there is nothing to do here but to wait."""
 
     done: float
     label: str
+    text: str = ""
+    waits: bool = False
 
 
 @dataclass(eq=False)
@@ -36,6 +40,7 @@ class Cached:
     structure: tuple = ()
     reading: reader.Reading | None = None
     written: reader.Reading | None = None
+    sums: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
     notes: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -51,6 +56,8 @@ _cache: dict[int, Cached] = {}
 _ways: dict[int, Way] = {}
 # How much of the bar reading takes, against simulating.
 READ_SHARE = 0.4
+# How long sources are looked at before the window gets its turn [s].
+AT_ONCE = 0.015
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -93,9 +100,13 @@ def forget_group(group: shot.Members) -> None:
 
 
 def sample_group(
-    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray
+    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray, sliced: bool = False
 ) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
-    """What is kept of rigs and objects, sampled anew where their sources have changed."""
+    """What is kept of rigs and objects, sampled anew where their sources have changed.
+
+    Meanwhile the rigs show their sources; `sliced`: not between two steps, when anything may be drawn, saved or
+    undone.
+    """
     leader, things = group.leader, (*group.objects, *shot.anchors(group))
     sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
     stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
@@ -108,16 +119,17 @@ def sample_group(
     trail = store.objects_fingerprint(things, scene, frames)
     moved = _source_kept(_ways, leader) != trail
     jobs = len(stale) + len(keyed) + moved
-    with _sources_shown(group, things) if jobs else nullcontext():
+    look = _Look(group, things, jobs, sliced)
+    with nullcontext() if sliced or not jobs else _sources_shown(group, things):
         for k, each in enumerate(stale):
-            samples = yield from _sampled(each, scene, frames, k, jobs)
+            samples = yield from _sampled(look, each, scene, frames, k)
             _cache[each.session_uid] = Cached(sources[each], samples)
         for k, each in enumerate(keyed, len(stale)):
-            between = yield from _sampled(each, scene, physical_keys.looks(moments[each]), k, jobs)
+            between = yield from _sampled(look, each, scene, physical_keys.looks(moments[each]), k)
             _cache[each.session_uid].moments, _cache[each.session_uid].between = moments[each], between
         if moved:
             steps = sampling.sample_objects(things, scene, frames)
-            matrices = yield from _reading_steps(steps, jobs - 1, jobs, len(frames))
+            matrices = yield from look.through(steps, jobs - 1, len(frames))
             _ways[leader.session_uid] = Way(trail, matrices)
     for each in group.rigs:
         if moments[each] is None:
@@ -140,30 +152,66 @@ def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
         yield
 
 
-def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int, jobs: int) -> Generator:
+def _sampled(look: _Look, rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int) -> Generator:
     steps = sampling.sample(rig, scene, lead_in.held_before(rig, frames))
-    samples = yield from _reading_steps(steps, k, jobs, max(len(frames), 1))
+    samples = yield from look.through(steps, k, max(len(frames), 1))
     return dataclasses.replace(samples, frames=np.asarray(frames))
 
 
-def _reading_steps(steps: Generator, k: int, jobs: int, count: int) -> Generator:
-    """Pass a sampling generator's progress on as steps of the k-th of several jobs; its return value."""
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Looking at a shot's sources, in several jobs."""
+
+    group: shot.Members
+    things: tuple[bpy.types.Object, ...]
+    jobs: int
+    sliced: bool
+
+    def through(self, steps: Generator, k: int, count: int) -> Generator:
+        """Pass a sampling generator's progress on as steps of the k-th job; its return value."""
+        try:
+            while True:
+                end = time.perf_counter() + (AT_ONCE if self.sliced else 0.0)
+                with _sources_shown(self.group, self.things) if self.sliced else nullcontext():
+                    done = next(steps)
+                    while time.perf_counter() < end:
+                        done = next(steps)
+                yield Step(READ_SHARE * (k + done / count) / self.jobs, "reading")
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            steps.close()
+
+
+def read_steps(
+    rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool, sliced: bool
+) -> Generator[Step, None, reader.Reading]:
+    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change;
+    `sliced`: its long sums are done beside."""
+    structure = (meters, solid, store.structure(rig), cached.moments)
+    if cached.reading is None or cached.structure != structure:
+        steps, given = reader.read_steps(rig, scene, cached.samples, meters, solid), None
+        while True:
+            try:
+                work = steps.send(given)
+            except StopIteration as stop:
+                reading = stop.value
+                break
+            given = (yield from beside(work, READ_SHARE, "reading")) if sliced else work()
+        if cached.moments is not None:
+            reading = physical_keys.with_keys(rig, reading, cached.moments, cached.between, meters)
+        cached.reading, cached.structure = reading, structure
+    return cached.reading
+
+
+def beside(work: Callable, done: float, label: str) -> Generator[Step, None, object]:
+    """Steps of work that is done beside; what it gives."""
+    steps = aside.run(work)
     try:
         while True:
-            done = next(steps)
-            yield Step(READ_SHARE * (k + done / count) / jobs, "reading")
+            next(steps)
+            yield Step(done, label, "", True)
     except StopIteration as stop:
         return stop.value
     finally:
         steps.close()
-
-
-def read(rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool) -> reader.Reading:
-    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change."""
-    structure = (meters, solid, store.structure(rig), cached.moments)
-    if cached.reading is None or cached.structure != structure:
-        cached.reading = reader.read(rig, scene, cached.samples, meters, solid)
-        if cached.moments is not None:
-            cached.reading = physical_keys.with_keys(rig, cached.reading, cached.moments, cached.between, meters)
-        cached.structure = structure
-    return cached.reading

@@ -1,17 +1,27 @@
-"""Live: a changed setting simulates again at once, inside its own update callback.
+"""Live: a changed setting simulates again at once.
 
-Owns when that happens. Writing inside the callback keeps a drag one undo step (and
-Esc restores it); writing later would break undo. Changed keys have no callback: they
-are followed a moment later, in a window only.
+Owns when that happens, and which way. A shot that is foreseen to take no longer than a drag may wait is
+simulated inside the property's own update callback: its keys are in the drag's one undo step, and Esc
+restores them. A longer one becomes a job (`jobs`), which goes on while the window does. Its keys are written
+after the undo step, so undo may bring back settings without them: whatever is out of date after undo or redo
+is simulated again (`marks`). Changed keys have no callback: they are followed a moment later, in a window only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import bpy
 
 from ..engine import HeftError
+
+# How long a change may keep the window waiting [s].
+BUDGET = 0.35
+# How long after an edit of the source a live rig is simulated again [s].
+FOLLOW_AFTER = 0.05
+# How often a change looks whether the engine is compiled by now [s].
+COMPILER_EVERY = 0.25
 
 _paused = 0
 
@@ -70,37 +80,153 @@ def _refresh_those_with(ob: bpy.types.Object) -> None:
 
 
 def refresh(rig: bpy.types.Object) -> None:
-    """Simulate now; what goes wrong is shown in the panel, since a callback cannot report."""
-    from . import session, shot
+    """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
+    from . import jobs, session, shot, warmup
 
+    scene = bpy.context.scene
+    leader = shot.leader(rig)
+    if warmup.is_running():
+        wait_for_compiler(leader)
+        return
+    if not is_quick(leader, scene):
+        jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
+        return
+    jobs.cancel(leader)
     with paused():
         try:
-            session.simulate(rig, bpy.context.scene, fresh=False)
+            session.simulate(leader, scene, fresh=False)
         except HeftError as error:
-            for each in shot.members(rig).rigs:
-                each.heft.message = str(error)
-            print(f"Heft: {error}")
+            tell(leader.session_uid, str(error))
+
+
+# Leaders of shots that wait for the engine to be compiled; by session_uid.
+_waiting: set[int] = set()
+
+
+def wait_for_compiler(leader: bpy.types.Object) -> None:
+    """Simulate the shot when the engine is compiled: to do it now would hold up the window until then."""
+    _waiting.add(leader.session_uid)
+    if not bpy.app.timers.is_registered(_after_compiling):
+        bpy.app.timers.register(_after_compiling, first_interval=COMPILER_EVERY)
+
+
+def _after_compiling() -> float | None:
+    """A timer's callback: waits, then simulates what is still live."""
+    from . import session, shot, warmup
+
+    if warmup.is_running():
+        return COMPILER_EVERY
+    wanted = set(_waiting)
+    _waiting.clear()
+    for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
+        if leader.session_uid in wanted:
+            refresh(leader)
+    return None
+
+
+def is_quick(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Is the shot simulated in the time that a drag may wait? Without a window nobody waits."""
+    from . import costs, settings, shot
+
+    if bpy.app.background:
+        return True
+    try:
+        frames = len(settings.frame_range(leader, scene))
+    except HeftError:
+        return True
+    bones = sum(len(each.pose.bones) for each in shot.members(leader).rigs)
+    return costs.foreseen(leader, frames, bones) <= BUDGET
+
+
+def tell(leader: int, text: str) -> None:
+    """Show in the panels of a shot what went wrong; `leader`: its session_uid."""
+    from . import session, shot
+
+    print(f"Heft: {text}")
+    rig = next((each for each in session.rigs() if each.session_uid == leader), None)
+    with paused():
+        for each in shot.members(rig).rigs if rig is not None else ():
+            each.heft.message = text
 
 
 # What each rig looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
 _followed: dict[int, str] = {}
 
 
+def forget() -> None:
+    """Undo, redo, another file: what was followed may not be there any more."""
+    _followed.clear()
+
+
+def follow_soon() -> None:
+    """Something may have changed: look for it in a moment."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(follow_source):
+        bpy.app.timers.register(follow_source, first_interval=FOLLOW_AFTER)
+
+
+def source_edited() -> None:
+    """Keys were edited: what is on its way knows the old ones."""
+    from . import jobs, session, shot
+
+    if not _paused and jobs.any_left():
+        scene = bpy.context.scene
+        for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
+            if jobs.of(leader) is not None:
+                _followed.pop(leader.session_uid, None)
+                jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+
+
 def follow_source() -> None:
-    """Simulate the live rigs whose source has changed (a timer's callback: runs once)."""
-    from . import session, shot, showing, store
+    """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
+    from . import digests, jobs, session, shot, showing, store
 
     if _paused:
         return
+    scene = bpy.context.scene
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
-    for rig in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
-        try:
-            now = store.fingerprint(rig, bpy.context.scene)
-        except HeftError as error:
-            now = str(error)
-        if now not in (rig.heft.fingerprint, rig.heft.baked, _followed.get(rig.session_uid)):
-            _followed[rig.session_uid] = now
-            refresh(rig)
+    for leader in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
+        if jobs.of(leader) is not None:
+            # It looks for what has changed at its end.
+            continue
+        if digests.is_ready(store.source_actions(shot.members(leader))):
+            if _is_new(leader, scene):
+                refresh(leader)
+        else:
+            jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+
+
+def look_steps(leader: bpy.types.Object) -> Generator:
+    """Look at long actions a few curves at a time."""
+    from . import digests, shot, store
+    from .intake import Step
+
+    for _ in digests.prepare(store.source_actions(shot.members(leader))):
+        yield Step(0.0, "looking")
+
+
+def _follow_steps(leader: bpy.types.Object, scene: bpy.types.Scene) -> Generator:
+    """Look at what has changed, and simulate if anything has."""
+    from . import session
+
+    yield from look_steps(leader)
+    if _is_new(leader, scene):
+        yield from session.simulate_steps(leader, scene, fresh=False, sliced=True)
+
+
+def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Is there anything to follow that was not followed already?"""
+    from . import session, store
+
+    try:
+        now = store.fingerprint(leader, scene)
+    except HeftError as error:
+        now = str(error)
+    if now in (leader.heft.fingerprint, leader.heft.baked) and session.is_whole(leader):
+        return False
+    if now == _followed.get(leader.session_uid):
+        return False
+    _followed[leader.session_uid] = now
+    return True
 
 
 def take_picked(rig: bpy.types.Object) -> None:

@@ -1,99 +1,54 @@
-"""Small marks over the 3D View while a bone is held with the mouse: pins, ways, arrows.
+"""What a result's action says of itself: what its keys were simulated from, and their checksum.
 
-Owns a draw handler for as long as a command runs. Must not know what the marks mean, nor change data.
+Owns two ID properties on the action. Must not know what a fingerprint is made of.
+
+Undo brings blocks back one by one, and keeps those that it believes unchanged: keys that were written
+after an undo step may outlive the settings that they were simulated with. What stands on the action
+itself always goes with its keys, whichever way the rig's settings went.
 """
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
-from typing import NamedTuple
-
 import bpy
-import numpy as np
-from bpy_extras import view3d_utils
-from mathutils import Vector
 
-COLORS = {
-    "pin": (1.0, 0.55, 0.1, 1.0),
-    "pull": (0.3, 0.85, 1.0, 1.0),
-    "push": (1.0, 0.25, 0.2, 1.0),
-    "old push": (1.0, 0.55, 0.5, 0.8),
-}
-# Half a pin's side, a grip's and an arrow head's length [pixels at normal size].
-PIN, GRIP, HEAD = 6.0, 4.0, 12.0
+MADE_FROM, KEYS = "heft_made_from", "heft_keys"
+# What stands there while keys are being written.
+UNFINISHED = "unfinished"
 
 
-class Line(NamedTuple):
-    """kind: one of COLORS; start and end (3,) in Blender's world."""
-
-    kind: str
-    start: np.ndarray
-    end: np.ndarray
+def _action(result: bpy.types.Object | None) -> bpy.types.Action | None:
+    data = result.animation_data if result is not None else None
+    return data.action if data is not None else None
 
 
-class Marks:
-    """What `lines` gives, drawn in every 3D View until removed."""
-
-    def __init__(self, lines: Callable[[], list[Line]]) -> None:
-        self._lines = lines
-        self._told = False
-        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
-
-    def remove(self) -> None:
-        bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
-
-    def _draw(self) -> None:
-        """Blender's draw callback: whatever goes wrong is printed once, never raised."""
-        try:
-            region, data = bpy.context.region, bpy.context.region_data
-            for line in self._lines():
-                ends = [view3d_utils.location_3d_to_region_2d(region, data, Vector(end)) for end in line[1:]]
-                if None not in ends:
-                    scale = bpy.context.preferences.system.ui_scale
-                    _draw_lines(segments(line.kind, *(np.array(end) for end in ends), scale), COLORS[line.kind], region)
-        except Exception:
-            if not self._told:
-                self._told = True
-                traceback.print_exc()
+def begin(result: bpy.types.Object) -> None:
+    """Keys are going to be written: until `end` they belong to nothing."""
+    action = _action(result)
+    action[MADE_FROM] = UNFINISHED
 
 
-def segments(kind: str, a: np.ndarray, b: np.ndarray, scale: float) -> list:
-    """Pairs of points (2,) on the screen [pixels]: a pin is a square with a cross, a way a line with its grip, a push
-    an arrow."""
-    if kind == "pin":
-        return _square(a, PIN * scale) + _cross(a, PIN * scale)
-    out = [[a, b], *_square(a, GRIP * scale)]
-    way = b - a
-    size = float(np.linalg.norm(way))
-    if kind in ("push", "old push") and size > 1e-6:
-        way = way / size * HEAD * scale
-        side = np.array([-way[1], way[0]]) * 0.5
-        out += [[b, b - way + side], [b, b - way - side]]
-    return out
+def end(result: bpy.types.Object, made_from: str, keys: str) -> None:
+    """All keys are written; `keys`: their checksum."""
+    action = _action(result)
+    action[MADE_FROM], action[KEYS] = made_from, keys
 
 
-def _square(p: np.ndarray, half: float) -> list:
-    corners = [p + half * np.array(sign) for sign in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-    return [[corners[k], corners[(k + 1) % 4]] for k in range(4)]
+def made_from(result: bpy.types.Object | None) -> str | None:
+    """The fingerprint of what the keys were simulated from; None where nothing is said (an older file)."""
+    action = _action(result)
+    return action.get(MADE_FROM) if action is not None else None
 
 
-def _cross(p: np.ndarray, half: float) -> list:
-    return [[p - half * np.array(way), p + half * np.array(way)] for way in ((1, 1), (1, -1))]
+def keys(result: bpy.types.Object) -> str | None:
+    """The checksum of the keys as they were written; None while they are being written, or where nothing is said."""
+    action = _action(result)
+    if action is None or action.get(MADE_FROM) == UNFINISHED:
+        return None
+    return action.get(KEYS)
 
 
-def _draw_lines(found, color: tuple[float, ...], region: bpy.types.Region) -> None:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
-    points = np.asarray(found, dtype=np.float32).reshape(-1, 2)
-    points = np.concatenate([points, np.zeros((len(points), 1), np.float32)], axis=1)
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINES", {"pos": points})
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("viewportSize", (region.width, region.height))
-    shader.uniform_float("lineWidth", 2.0)
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+def forget(action: bpy.types.Action) -> None:
+    """Take the marks off an action that is no result any more."""
+    for name in (MADE_FROM, KEYS):
+        if name in action:
+            del action[name]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from . import actions, constraints, properties, rotations
+from . import actions, constraints, marks, properties, rotations
 from .constraints import CONSTRAINT
 from .errors import RigError
 
@@ -32,8 +32,10 @@ def results_of(rig: bpy.types.Object) -> list[bpy.types.Object]:
 # --- writing -----------------------------------------------------------------------
 
 
-def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matrices: np.ndarray) -> None:
-    """Put a simulated way, world matrices (frames, 4, 4), onto the object's result."""
+def write(
+    rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matrices: np.ndarray, made_from: str
+) -> None:
+    """Put a simulated way, world matrices (frames, 4, 4), onto the object's result; `made_from`: see `marks`."""
     if not np.isfinite(matrices).all():
         raise RigError(f"The result of '{ob.name}' holds numbers that are not finite: nothing was written.")
     result = ensure_result(rig, ob)
@@ -47,6 +49,7 @@ def write(rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matri
             curve = actions.ensure_curve(bag, table, path, i)
             actions.write_keys(curve, when, values[:, i].astype(np.float32))
             curve.lock = True
+    marks.end(result, made_from, "")
     result.animation_data.action.update_tag()
     result.update_tag(refresh={"OBJECT", "TIME"})
 

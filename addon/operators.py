@@ -12,6 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from ..engine import HeftError
 from . import baker, control_map, live, mending, misses, session, shot, showing, store, warmup
+from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, RigOperator, active_rig, redraw
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -22,46 +23,9 @@ NOTHING_TO_SEE = (
 TICK = 0.05
 
 
-def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature the panel and the commands act on."""
-    ob = context.object
-    return ob if ob is not None and ob.type == "ARMATURE" else None
-
-
-class RigOperator:
-    """Shared by all: needs an armature, reports Heft's errors."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if active_rig(context) is None:
-            cls.poll_message_set("Select an armature")
-            return False
-        return True
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            return self.run(context, session.check(active_rig(context)))
-        except HeftError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-
-
-class PhysicsOperator(RigOperator):
-    """For commands that need physics on the armature."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        if not has_physics(active_rig(context)):
-            cls.poll_message_set("Press Add Physics first")
-            return False
-        return True
-
-
 class HEFT_OT_add(RigOperator, bpy.types.Operator):
     """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
-    size is guessed"""
+    size and mass are guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
@@ -73,7 +37,11 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
             rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
-        self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
+        self.report(
+            {"INFO"},
+            f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m and "
+            f"{rig.heft.total_mass:.3g} kg",
+        )
         return {"FINISHED"}
 
 
@@ -90,13 +58,11 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
-    one another among their colliders are simulated together, from whichever of them it is pressed"""
+class Simulating(PhysicsOperator):
+    """For commands that simulate the shot: with progress in a window, at once from a script."""
 
-    bl_idname = "heft.simulate"
-    bl_label = "Simulate"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+    # While the engine is still being compiled the user may go on, undo included.
+    lets_go_on = True
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
@@ -136,7 +102,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             self.cancel(context)
             self.report({"INFO"}, "Simulation cancelled; nothing was changed")
             return {"CANCELLED"}
-        waiting = self._steps is None
+        waiting = self._steps is None and self.lets_go_on
         if event.type != "TIMER":
             return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         try:
@@ -196,31 +162,35 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
         if self._steps is not None:
             manager.progress_end()
         context.workspace.status_text_set(None)
-        for window in manager.windows:
-            for area in window.screen.areas:
-                area.tag_redraw()
+        redraw(context)
 
 
-class HEFT_OT_show(PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_simulate(Simulating, bpy.types.Operator):
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
+    one another among their colliders are simulated together, from whichever of them it is pressed"""
+
+    bl_idname = "heft.simulate"
+    bl_label = "Simulate"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+
+class HEFT_OT_show(ResultOperator, bpy.types.Operator):
     """Show the source's or the result's motion on the rig"""
 
     bl_idname = "heft.show"
     bl_label = "Show"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    which: EnumProperty(name="Which", items=SHOWN, default="RESULT")
+    which: EnumProperty(name="Which", description="Which motion the rig shows", items=SHOWN, default="RESULT")
 
     def run(self, context, rig) -> set[str]:
-        if rig.heft_result is None:
-            self.report({"ERROR"}, f"'{rig.name}' has no result to show: press Simulate first.")
-            return {"CANCELLED"}
         showing.show(rig, self.which)
         if self.which == "RESULT" and showing.standing_back(rig):
             self.report({"WARNING"}, "Another action than the simulated one is on the rig: simulate again")
         return {"FINISHED"}
 
 
-class HEFT_OT_flip(PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_flip(ResultOperator, bpy.types.Operator):
     """Flip between the source's and the result's motion"""
 
     bl_idname = "heft.flip"
@@ -232,17 +202,18 @@ class HEFT_OT_flip(PhysicsOperator, bpy.types.Operator):
         done = bpy.ops.heft.show(which=which)
         if done == {"FINISHED"}:
             self.report({"INFO"}, f"Shown: {which.lower()}")
+            redraw(context)
         return done
 
 
-class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_bake(ResultOperator, bpy.types.Operator):
     """Bake the shown result into plain new keys; the source action stays in the file"""
 
     bl_idname = "heft.bake"
     bl_label = "Bake"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    target: EnumProperty(name="Target", items=baker.TARGETS, default="ACTION")
+    target: EnumProperty(name="Target", description="Where the keys go", items=baker.TARGETS, default="ACTION")
     selected_only: BoolProperty(
         name="Selected Bones Only", description="Bake the selected bones, keep the others' keys"
     )
@@ -309,7 +280,7 @@ class HEFT_OT_bake(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_copy_to_selected(PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_copy_to_selected(BoneOperator, bpy.types.Operator):
     """Copy the active bone's physics settings to all selected bones"""
 
     bl_idname = "heft.copy_to_selected"
@@ -318,9 +289,6 @@ class HEFT_OT_copy_to_selected(PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         active = context.active_pose_bone
-        if active is None:
-            self.report({"ERROR"}, "No bone is active: click one in Pose Mode.")
-            return {"CANCELLED"}
         with live.paused():
             for bone in rig.pose.bones:
                 if bone != active and baker.is_selected(bone):
@@ -358,11 +326,22 @@ class HEFT_OT_add_colliders(PhysicsOperator, bpy.types.Operator):
     bl_label = "Add Selected as Colliders"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not cls._chosen(context):
+            cls.poll_message_set("Select mesh objects, or armatures with physics, together with this armature")
+            return False
+        return True
+
+    @staticmethod
+    def _chosen(context) -> list[bpy.types.Object]:
+        rig = active_rig(context)
+        return [ob for ob in context.selected_objects if ob.type == "MESH" or (ob != rig and has_physics(ob))]
+
     def run(self, context, rig) -> set[str]:
-        chosen = [ob for ob in context.selected_objects if ob.type == "MESH" or (ob != rig and has_physics(ob))]
-        if not chosen:
-            self.report({"ERROR"}, "Select mesh objects, or armatures with physics, together with this armature.")
-            return {"CANCELLED"}
+        chosen = self._chosen(context)
         with live.paused():
             added, skins = session.add_colliders(rig, context.scene, chosen)
         if skins:

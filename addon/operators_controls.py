@@ -12,7 +12,7 @@ from bpy.props import StringProperty
 from . import control_map, live, showing
 from .control_map import Control, Mapping, Switch
 from .errors import RigError
-from .operators import PhysicsOperator, active_rig
+from .operator_parts import PhysicsOperator, active_rig
 
 
 class HEFT_OT_find_controls(PhysicsOperator, bpy.types.Operator):
@@ -53,7 +53,9 @@ class HEFT_OT_clear_controls(PhysicsOperator, bpy.types.Operator):
 class _FileOperator(PhysicsOperator):
     """Asks for a file."""
 
-    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: StringProperty(
+        name="File", description="The file of controls", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     def invoke(self, context, event) -> set[str]:

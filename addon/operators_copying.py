@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from . import copying, live, shot
-from .operators import PhysicsOperator, active_rig
+from .operator_parts import PhysicsOperator, active_rig
 
 SIDES = (
     (
@@ -68,11 +68,17 @@ class HEFT_OT_copy_to_armatures(PhysicsOperator, bpy.types.Operator):
         name="Masses and Size", description="Masses and Metres per Unit, too: for another of the same build"
     )
 
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not other_armatures(context):
+            cls.poll_message_set("Select other armatures together with this one")
+            return False
+        return True
+
     def run(self, context, rig) -> set[str]:
         others = other_armatures(context)
-        if not others:
-            self.report({"ERROR"}, "Select other armatures together with this one.")
-            return {"CANCELLED"}
         with live.paused():
             found = copying.copy_character(rig, others, context.scene, self.bones, self.body)
         for leader in shot.leaders(others):

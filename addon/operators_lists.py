@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from . import live
-from .operators import PhysicsOperator
+from .operator_parts import PhysicsOperator
 
 # The lists whose entries are of a bone and change the simulation.
 SIMULATED = ("pushes", "ties")
@@ -20,6 +20,7 @@ class _ListOperator(PhysicsOperator):
 
     which: EnumProperty(
         name="List",
+        description="Which of the lists",
         items=(
             ("pushes", "Pushes", "Blows from nowhere"),
             ("ties", "Ties", "What holds bones"),

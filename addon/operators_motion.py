@@ -9,7 +9,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from . import live, mending
-from .operators import PhysicsOperator
+from .operator_parts import PhysicsOperator
 from .properties.character import BAD_FRAMES
 
 
@@ -20,7 +20,7 @@ class HEFT_OT_fix_motion(PhysicsOperator, bpy.types.Operator):
     bl_label = "Fix Motion"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    method: EnumProperty(name="Method", items=BAD_FRAMES, default="SMOOTH")
+    method: EnumProperty(name="Method", description="How the bad frames are read", items=BAD_FRAMES, default="SMOOTH")
 
     def run(self, context, rig) -> set[str]:
         rig.heft.bad_frames = self.method

@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty
 
-from . import first_settings, live, marks, nudging, picking, session
-from .operators import PhysicsOperator
+from . import first_settings, hand_marks, live, nudging, picking, session
+from .operator_parts import PhysicsOperator
 from .operators_posing import MouseOperator
 
 TEXT = "Nudge: drag a bone, it is thrown that way on frame {frame} | Shift finer | Enter done | Esc leaves the tool"
@@ -104,7 +104,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         if self._simulated:
             live.refresh(rig)
 
-    def lines(self) -> list[marks.Line]:
+    def lines(self) -> list[hand_marks.Line]:
         """The arrow that is being drawn, and the other pushes of this frame."""
         rig, found = self.rig, []
         if rig is None:
@@ -125,9 +125,9 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             length = push.impulse / max(unit, 1e-12) * first_settings.units_in_rig(rig)
             way = np.array(push.direction)
             way = way / max(float(np.linalg.norm(way)), 1e-12) * length
-            found.append(marks.Line("old push", start, start + way))
+            found.append(hand_marks.Line("old push", start, start + way))
         if self._drag is not None:
-            found.append(marks.Line("push", self._picked.point, self._tip))
+            found.append(hand_marks.Line("push", self._picked.point, self._tip))
         return found
 
 

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 
 from . import live, misses, pose_scripts
-from .operators import PhysicsOperator
+from .operator_parts import PhysicsOperator, active_rig
 
 
 class HEFT_OT_go_to_miss(PhysicsOperator, bpy.types.Operator):
@@ -51,6 +51,15 @@ class HEFT_OT_script_to_keys(PhysicsOperator, bpy.types.Operator):
     bl_idname = "heft.script_to_keys"
     bl_label = "Turn into Keys"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not len(active_rig(context).heft.script):
+            cls.poll_message_set("The script has no poses: add some to the list")
+            return False
+        return True
 
     def run(self, context, rig) -> set[str]:
         script = [(entry.pose, entry.seconds) for entry in rig.heft.script]

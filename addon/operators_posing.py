@@ -12,8 +12,8 @@ import numpy as np
 from bpy.props import BoolProperty
 
 from ..engine import HeftError
-from . import live, marks, picking, posing, session, showing, warmup
-from .operators import RigOperator, active_rig
+from . import hand_marks, live, picking, posing, session, showing, warmup
+from .operator_parts import RigOperator, active_rig
 from .properties import has_physics
 
 TEXT = "Pull Pose: drag a bone | P pin or free | G gravity: {gravity} | Shift slower | Enter done | Esc {esc}"
@@ -39,7 +39,7 @@ class MouseOperator(RigOperator):
         self._area, self._view = context.area, picking.View.of(context.area)
         self._drag = None
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
-        self._marks = marks.Marks(self.lines)
+        self._marks = hand_marks.Marks(self.lines)
         live.hold()
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("SCROLL_XY")
@@ -290,11 +290,11 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
     def take_back(self, context) -> None:
         self._drag.cancel()
 
-    def lines(self) -> list[marks.Line]:
+    def lines(self) -> list[hand_marks.Line]:
         """The pins, and the way from the grabbed point to where it is pulled."""
-        found = [marks.Line("pin", place, place) for place in self._pinned]
+        found = [hand_marks.Line("pin", place, place) for place in self._pinned]
         if self._drag is not None:
-            found.append(marks.Line("pull", self._drag.grabbed_at(), self._target))
+            found.append(hand_marks.Line("pull", self._drag.grabbed_at(), self._target))
         return found
 
 

@@ -14,7 +14,7 @@ from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
 from . import baker, live
-from .operators import PhysicsOperator
+from .operator_parts import BoneOperator, PhysicsOperator
 
 FOLDER = Path(__file__).parent
 # What a character's preset holds: how it moves. Not what it is (size, mass, limits) or meets (ground, colliders).
@@ -25,7 +25,7 @@ CHARACTER = (
 BONE = ("behaviour", "settle_scale", "heaviness_scale", "strength_scale")
 
 
-class PresetOperator(PhysicsOperator):
+class PresetOperator:
     """Applies a preset's script to what it is about, quietly, and simulates once."""
 
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
@@ -53,27 +53,18 @@ class PresetOperator(PhysicsOperator):
         """Nobody else."""
 
 
-class HEFT_OT_load_preset(PresetOperator, bpy.types.Operator):
+class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
     """Give the character the settings that were saved under this name"""
 
     bl_idname = "heft.load_preset"
     bl_label = "Load Preset"
 
 
-class HEFT_OT_load_bone_preset(PresetOperator, bpy.types.Operator):
+class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator):
     """Give the selected bones the settings that were saved under this name"""
 
     bl_idname = "heft.load_bone_preset"
     bl_label = "Load Bone Preset"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        if context.active_pose_bone is None:
-            cls.poll_message_set("Click a bone in Pose Mode first")
-            return False
-        return True
 
     def spread(self, context, rig) -> None:
         """All selected bones get what the active one got."""
@@ -95,7 +86,7 @@ class HEFT_OT_add_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
     preset_values: ClassVar[list[str]] = [f"heft.{name}" for name in CHARACTER]
 
 
-class HEFT_OT_add_bone_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
+class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
     """Save the active bone's behaviour and multipliers under a name, or remove a preset of your own"""
 
     bl_idname = "heft.add_bone_preset"
@@ -104,8 +95,6 @@ class HEFT_OT_add_bone_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator
     preset_subdir = "heft/bone"
     preset_defines: ClassVar[list[str]] = ["bone = bpy.context.active_pose_bone.heft"]
     preset_values: ClassVar[list[str]] = [f"bone.{name}" for name in BONE]
-
-    poll = HEFT_OT_load_bone_preset.poll
 
 
 def told(path: str) -> str:

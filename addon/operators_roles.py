@@ -9,7 +9,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from . import baker, live
-from .operators import PhysicsOperator
+from .operator_parts import PhysicsOperator, active_rig
 from .properties.bone import ROLE_ITEMS
 
 
@@ -22,11 +22,17 @@ class HEFT_OT_set_role(PhysicsOperator, bpy.types.Operator):
 
     role: EnumProperty(name="Role", description="What the selected bones are in the body", items=ROLE_ITEMS)
 
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not any(map(baker.is_selected, active_rig(context).pose.bones)):
+            cls.poll_message_set("No bone is selected: select some in Pose Mode")
+            return False
+        return True
+
     def run(self, context, rig) -> set[str]:
         chosen = [bone for bone in rig.pose.bones if baker.is_selected(bone)]
-        if not chosen:
-            self.report({"ERROR"}, "No bone is selected: select some in Pose Mode.")
-            return {"CANCELLED"}
         with live.paused():
             for bone in chosen:
                 bone.heft.role = self.role

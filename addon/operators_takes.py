@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 
 from . import live, session, takes
 from .errors import RigError
-from .operators import PhysicsOperator, active_rig
+from .operator_parts import PhysicsOperator, active_rig, redraw
 
 UNDO: set[str] = {"REGISTER", "UNDO"}
 
@@ -74,6 +74,7 @@ class HEFT_OT_flip_take(_TakeOperator, bpy.types.Operator):
     def run(self, context, rig) -> set[str]:
         session.choose_take(rig, takes.other(rig))
         self.report({"INFO"}, f"Shown: '{takes.shown(rig).name}'")
+        redraw(context)
         return {"FINISHED"}
 
 

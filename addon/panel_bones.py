@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance, limits, panel_roles, spreading
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
 from .panel_posing import draw_pin
@@ -32,19 +32,21 @@ class HEFT_UL_bones(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
+        row.use_property_split = row.use_property_decorate = False
         row.prop(item.heft, "behaviour", text="", icon_only=True, emboss=False)
         split = row.split(factor=0.55)
         split.label(text=item.name)
         part = glance.parts(item.id_data).get(item.name)
         right = split.row()
         right.active = False
-        right.label(text="" if part is None or part.role == "OTHER" else panel_roles.sentence(part))
+        right.label(text="" if part is None or part.role == "OTHER" else panel_roles.LABELS[part.role])
 
 
 class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
     """All bones, and what the active one does."""
 
     bl_label = "Bones"
+    page = "BONES"
     bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -67,10 +69,10 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         column.active = bone.heft.behaviour == "SIMULATED"
         heft = bone.id_data.heft
         if heft.controller != "LIMP":
-            column.prop(bone.heft, "settle_scale")
-            column.prop(bone.heft, "heaviness_scale")
+            column.prop(bone.heft, "settle_scale", text="Settle Time ×")
+            column.prop(bone.heft, "heaviness_scale", text="Heaviness ×")
             if heft.use_strength:
-                column.prop(bone.heft, "strength_scale")
+                column.prop(bone.heft, "strength_scale", text="Strength ×")
         layout.prop(bone.heft, "mass")
         layout.prop(bone.heft, "mix", slider=True)
         draw_pin(layout, bone)

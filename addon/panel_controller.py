@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_copying import draw_copy_to_armatures
-from .panel_parts import PhysicsPanel
+from .panel_parts import PhysicsPanel, draw_help
 from .panel_presets import HEFT_PT_presets
 
 # What each controller listens to, in the panel's order.
@@ -24,6 +24,9 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
     """The controller and its sliders."""
 
     bl_label = "Controller"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        draw_help(self.layout, active_rig(context).heft.controller)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import control_map
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, details, draw_list, note
 
 ICONS = {"ROTATION": "CON_ROTLIKE", "ALL": "CON_TRANSLIKE", "REST": "EMPTY_AXIS"}

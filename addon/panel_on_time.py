@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import PhysicsPanel, details, draw_list
 
 # Missed keys seen at once; the list scrolls.

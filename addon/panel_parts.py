@@ -7,7 +7,7 @@ import textwrap
 
 import bpy
 
-from .operators import active_rig
+from .operator_parts import active_rig
 from .properties import has_physics
 
 # A box's width beside its text, and that of a letter, in pixels at normal size.
@@ -20,6 +20,12 @@ class HeftPanel:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Heft"
+    # The page of the manual that a button in the header opens.
+    page = ""
+
+    def draw_header_preset(self, _context: bpy.types.Context) -> None:
+        if self.page:
+            draw_help(self.layout, self.page)
 
 
 class PhysicsPanel(HeftPanel):
@@ -51,8 +57,7 @@ def draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, inde
 
 def draw_help(layout: bpy.types.UILayout, page: str = "INDEX") -> None:
     """A button in a panel's header that opens the manual there."""
-    if hasattr(bpy.types, "HEFT_OT_manual"):
-        layout.operator("heft.manual", text="", icon="HELP", emboss=False).page = page
+    layout.operator("heft.manual", text="", icon="HELP", emboss=False).page = page
 
 
 def details(layout: bpy.types.UILayout) -> bpy.types.UILayout:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 
 from . import glance
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_lead_in import draw_lead_in
 from .panel_parts import PhysicsPanel, note
 
@@ -28,7 +28,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
             text = f"Metres, gravity, wind, range, loop and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")
         layout.prop(heft, "total_mass")
-        layout.prop(heft, "meters_per_unit")
+        layout.prop(heft, "meters_per_unit", text="Metres/Unit")
         row = layout.split(factor=0.4)
         row.label(text="")
         row.label(text=f"The rig is {glance.height_in_meters(rig, context.scene):.3g} m")
@@ -38,7 +38,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
             layout.prop(heft, "frame_start")
             layout.prop(heft, "frame_end")
         draw_lead_in(layout, rig, context)
-        layout.prop(heft, "steps_per_second")
+        layout.prop(heft, "steps_per_second", text="Steps/Second")
 
 
 CLASSES = (HEFT_PT_setup,)

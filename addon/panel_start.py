@@ -6,7 +6,7 @@ Owns its layout. Must not change data.
 import bpy
 
 from . import glance, operators_start, warmup
-from .operators import active_rig
+from .operator_parts import active_rig
 from .panel_parts import note
 from .panel_posing import draw_pull
 from .properties import has_physics

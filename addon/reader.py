@@ -10,6 +10,7 @@ that is one, with their own keys, and lend it their mass (`joining`, `riding`).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -158,6 +159,19 @@ def read(
     meters: engine metres in one unit of Blender's world, the rig's own setting if None;
     solid: the bones get shapes to touch with.
     """
+    steps, given = read_steps(rig, scene, samples, meters, solid), None
+    while True:
+        try:
+            given = steps.send(given)()
+        except StopIteration as stop:
+            return stop.value
+
+
+def read_steps(
+    rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples, meters: float | None, solid: bool
+) -> Generator[Callable[[], object], object, Reading]:
+    """The same; yields the long sums, which know nothing of Blender and may be done beside, and is sent what they
+    give."""
     skeleton = skeleton_of(rig)
     if meters is None:
         meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
@@ -171,34 +185,44 @@ def read(
     height = bodies.rig_size(skeleton.rests[:, :3, 3], tails)
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
-    quats, scales, heads = rotations.placed(samples.poses[:, order])
-    joints = _joints(model, placement, quats)
-    found = flaws.find(
-        joints, placement.points_to_world(heads), model.parents, stepped, fps, height * placement.sizes[0]
-    )
-    if found.jumps:
-        samples, cuts = mending.mended(rig.heft.bad_frames, found, skeleton, order, model, samples)
-        stepped |= cuts
-        quats, scales, heads = rotations.placed(samples.poses[:, order])
-        joints = _joints(model, placement, quats)
+    bad_frames = rig.heft.bad_frames
+
+    def pose() -> tuple:
+        taken, cuts = samples, stepped
+        channels = rotations.placed(taken.poses[:, order])
+        joints = _joints(model, placement, channels[0])
+        heads = placement.points_to_world(channels[2])
+        found = flaws.find(joints, heads, model.parents, stepped, fps, height * placement.sizes[0])
+        if found.jumps:
+            taken, jumps = mending.mended(bad_frames, found, skeleton, order, model, samples)
+            cuts = stepped | jumps
+            channels = rotations.placed(taken.poses[:, order])
+            joints = _joints(model, placement, channels[0])
+        return taken, cuts, channels, joints, found
+
+    samples, stepped, channels, joints, found = yield pose
     model = with_joints(model, rig, skeleton, order, joints)
-    positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
-    roots = np.flatnonzero(model.parents < 0)
-    positions[:, roots] = placement.points_to_world(heads[:, roots])
-    motion = Motion.build(model, fps, joints, positions, stepped, frame_start=int(samples.frames[0]))
-    return Reading(
-        model=model,
-        motion=motion,
-        names=tuple(skeleton.names[i] for i in order),
-        frames=samples.frames,
-        placement=placement,
-        rests=skeleton.rests[order],
-        keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses, (quats, scales, heads)),
-        height=height,
-        spots=_spots(skeleton, placement.sizes[0]),
-        flaws=found,
-        bad_frames=rig.heft.bad_frames,
-    )
+
+    def finish() -> Reading:
+        quats, _, heads = channels
+        positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
+        roots = np.flatnonzero(model.parents < 0)
+        positions[:, roots] = placement.points_to_world(heads[:, roots])
+        return Reading(
+            model=model,
+            motion=Motion.build(model, fps, joints, positions, stepped, frame_start=int(samples.frames[0])),
+            names=tuple(skeleton.names[i] for i in order),
+            frames=samples.frames,
+            placement=placement,
+            rests=skeleton.rests[order],
+            keyed=result_pose.keyed_bones(model, skeleton, order, samples.poses, channels),
+            height=height,
+            spots=_spots(skeleton, placement.sizes[0]),
+            flaws=found,
+            bad_frames=bad_frames,
+        )
+
+    return (yield finish)
 
 
 def build_model(

@@ -258,6 +258,13 @@ def private_scene(scene: bpy.types.Scene):
         _remove_scene(stage)
 
 
+def sweep() -> None:
+    """Remove private scenes that an undo step or a file has brought back: they were there while it was made."""
+    left = [block for kind in (bpy.data.scenes, bpy.data.objects) for block in kind if block.name.startswith(STAGE)]
+    if left and bpy.context.scene not in left:
+        bpy.data.batch_remove(left)
+
+
 def _remove_scene(scene: bpy.types.Scene) -> None:
     """Blender before 4.4 crashes in `scenes.remove` where there is no window (command line)."""
     if bpy.context.window is None:

@@ -11,21 +11,22 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from .. import engine
 from . import (
+    aside,
     baker,
+    costs,
     curves,
     cycles,
+    finishing,
     first_settings,
     intake,
+    jobs,
     lead_in,
     live,
-    mending,
-    misses,
+    marks,
     objects,
-    physical_keys,
     properties,
     reader,
     result_pose,
@@ -57,6 +58,8 @@ class Shown:
 _shown: dict[int, Shown] = {}
 # The same of takes kept in this session, by rig and take.
 _taken: dict[tuple[int, str], Shown] = {}
+# By the armature that leads: states of its last simulation, to go on from.
+_memories: dict[int, engine.Memory] = {}
 
 
 def forget(rig: bpy.types.Object | None = None) -> None:
@@ -68,6 +71,7 @@ def forget(rig: bpy.types.Object | None = None) -> None:
         _taken.clear()
     else:
         _shown.pop(rig.session_uid, None)
+        _memories.pop(rig.session_uid, None)
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -87,17 +91,19 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
 
 
 def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Physics on a rig: bodies and size are guessed, where the user has not set them."""
+    """Physics on a rig: bodies, size and mass are guessed, where the user has not set them."""
     check(rig)
     if not rig.heft.enabled:
         first_settings.choose_bodies(rig, scene)
         first_settings.guess_size(rig, scene)
+        first_settings.guess_mass(rig, scene)
     rig.heft.enabled = True
 
 
 def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
+    jobs.cancel(shot.leader(rig))
     forget(rig)
     takes.delete_all(rig)
     curves.remove(rig)
@@ -161,9 +167,33 @@ def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) 
 
 
 def simulate_steps(
-    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True
+    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, sliced: bool = False
 ) -> Generator[Step, None, engine.Result]:
-    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result."""
+    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
+
+    `sliced`: the window goes on between the steps. Then long sums are done beside it, the rig shows at every step
+    what it showed before, and keys are written in parts, marked as unfinished; otherwise they are all written in
+    one step, and closing the generator before it changes nothing.
+    """
+    clock = costs.Clock()
+    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, clock))
+    if not sliced:
+        jobs.cancel(shot.leader(check(rig)))
+        return (yield from steps)
+    together = shot.members(check(rig)).rigs
+    try:
+        while True:
+            # Between two steps a rig may be deleted, or go into Edit Mode.
+            for each in together:
+                check(each)
+            yield next(steps)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
+
+
+def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -> Generator:
     check(rig)
     if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
@@ -176,10 +206,13 @@ def simulate_steps(
     frames = plan.sampled
     if fresh:
         intake.forget_group(group)
-    cached, way = yield from intake.sample_group(group, scene, frames)
+    cached, way = yield from intake.sample_group(group, scene, frames, sliced)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     solid = store.is_solid(group)
-    readings = [lead_in.joined(plan, intake.read(each, scene, cached[each], meters, solid)) for each in group.rigs]
+    readings = []
+    for each in group.rigs:
+        reading = yield from intake.read_steps(each, scene, cached[each], meters, solid, sliced)
+        readings.append(lead_in.joined(plan, reading))
     for each, reading in zip(group.rigs, readings, strict=True):
         result_pose.check_roots(each, reading)
     mirrored = readings[0].placement.mirrored
@@ -198,18 +231,48 @@ def simulate_steps(
         )
         for each, reading in zip(group.rigs, readings, strict=True)
     ]
-    results: tuple[engine.Result, ...] = ()
-    run = engine.simulate_together_iter if plan.cycle is None else engine.simulate_loop_iter
-    for progress in run(actors, surroundings, leader.heft.steps_per_second):
-        results = progress.results or results
-        yield Step(READ_SHARE + (1.0 - READ_SHARE) * progress.done / max(progress.total, 1), "simulating")
+    # As the settings are now: what is changed while the simulation goes on is not in it.
+    mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
+    made_with = {each: take_settings.packed(each) for each in group.rigs}
+    clock.start_simulating()
+    memory = _memories.setdefault(leader.session_uid, engine.Memory())
+    results = yield from _simulated(plan, actors, surroundings, leader.heft.steps_per_second, memory, sliced)
     for each, reading in zip(group.rigs, readings, strict=True):
         cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
     readings = [lead_in.shown_reading(plan, reading) for reading in readings]
     ways = tuple(lead_in.shown_track(plan, track) for track in tracks[:count])
-    _finish(group, scene, cached, readings, results, ways, plan)
+    made = finishing.Made(mark, made_with, cached, readings, results, ways, plan)
+    writing = finishing.write(group, made, sliced)
+    if sliced:
+        yield from writing
+    else:
+        for _ in writing:
+            pass
+    for each, reading, result in zip(group.rigs, readings, results, strict=True):
+        _shown[each.session_uid] = Shown(reading, result, ways)
+        if each.heft.use_curves:
+            write_curves(each)
+    first = memory.first if plan.cycle is None else 0
+    costs.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
+
+
+def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool) -> Generator:
+    """The engine's results; yields progress."""
+    if not sliced:
+        aside.wait()
+    if plan.cycle is None:
+        run = engine.simulate_together_iter(actors, surroundings, rate, memory)
+    else:
+        run = engine.simulate_loop_iter(actors, surroundings, rate)
+    progress = None
+    for latest in aside.walk(run) if sliced else run:
+        progress = latest or progress
+        done, total = (progress.done, max(progress.total, 1)) if progress is not None else (0, 1)
+        text = f"{done:,} of {total:,} frames" if progress is not None else ""
+        yield Step(READ_SHARE + (finishing.WRITE_FROM - READ_SHARE) * done / total, "simulating", text, sliced)
+    return progress.results
 
 
 def _check_free(group: shot.Members) -> None:
@@ -227,64 +290,10 @@ def _check_free(group: shot.Members) -> None:
                 above = above.parent
 
 
-def _finish(
-    group: shot.Members, scene, cached: dict, readings, results, tracks: tuple[scenery.Track, ...], plan: lead_in.Plan
-) -> None:
-    """The one moment the scene is touched."""
-    _write_objects(group, readings[0].frames, tracks, results[0])
-    mark = store.fingerprint(group.leader, scene, {each: kept.source for each, kept in cached.items()})
-    for each, reading, result in zip(group.rigs, readings, results, strict=True):
-        _keep_hand_work(each)
-        kept = cached[each]
-        only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
-        showing.write(each, reading, result.motion, only_moved)
-        kept.written = reading
-        showing.record_source(each)
-        each.heft.result_start, each.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
-        each.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
-        each.heft.fingerprint, each.heft.baked = mark, ""
-        each.heft.written = store.keys_fingerprint(each.heft_result)
-        each.heft.made_with = take_settings.packed(each)
-        each.heft.flaws = "\n".join(mending.sentences(reading))
-        told = [*result.warnings, *kept.notes, *physical_keys.notes(each, reading), *result_pose.notes(reading)]
-        each.heft.message = "\n".join([*told, *shot.left_out(each), *shot.overruled(each, group.leader)])
-        misses.write(each, result.arrivals)
-        each.heft.undisturbed = _is_same(reading.motion, result.motion)
-        _shown[each.session_uid] = Shown(reading, result, tracks)
-        if each.heft.use_curves:
-            write_curves(each)
-        showing.show(each, "RESULT")
-
-
-def _write_objects(group: shot.Members, frames: np.ndarray, tracks, result: engine.Result) -> None:
-    """The free objects' results; those that are free no more lose theirs."""
-    free = {track.ob: track for track in tracks if track.ob.name_full in result.objects}
-    for each in group.rigs:
-        for ob in objects.results_of(each):
-            if ob not in free:
-                objects.remove(ob)
-    for ob, track in free.items():
-        objects.write(group.leader, ob, frames, track.shown(*result.objects[ob.name_full]))
-
-
-def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
-    """Does nobody see a difference? Joints within 0.01°, roots within a tenth of a millimetre."""
-    cosine = np.abs(np.einsum("fnk,fnk->fn", source.rotations, result.rotations)).min()
-    return bool(cosine > np.cos(0.5 * np.radians(0.01)) and np.abs(source.positions - result.positions).max() < 1e-4)
-
-
-def _keep_hand_work(rig: bpy.types.Object) -> None:
-    """A result changed by hand becomes a take before it is overwritten."""
-    result = rig.heft_result
-    if result is None or not rig.heft.written or result.animation_data is None:
-        return
-    if result.animation_data.action is not None and store.keys_fingerprint(result) != rig.heft.written:
-        takes.keep_by_hand(rig)
-
-
 def keep_take(rig: bpy.types.Object, name: str = "") -> None:
     """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
     check(rig)
+    jobs.finish(shot.leader(rig))
     with live.paused():
         there = takes.same(rig) if rig.heft_result is not None else None
         if there is None:
@@ -299,6 +308,7 @@ def keep_take(rig: bpy.types.Object, name: str = "") -> None:
 def choose_take(rig: bpy.types.Object, uid: str) -> None:
     """Show a take with its settings; what is shown now is kept, nothing is simulated."""
     check(rig)
+    jobs.finish(shot.leader(rig))
     with live.paused():
         if rig.heft_result is not None:
             takes.keep_present(rig)
@@ -326,6 +336,7 @@ def write_curves(rig: bpy.types.Object) -> None:
 def update_take(rig: bpy.types.Object, uid: str) -> None:
     """Put the present settings and result in place of what a take holds."""
     check(rig)
+    jobs.finish(shot.leader(rig))
     with live.paused():
         takes.update(rig, uid)
     _remember(rig)
@@ -341,7 +352,15 @@ def _remember(rig: bpy.types.Object) -> None:
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Does the result still belong to the settings and the source, or to what was baked from it?"""
-    return bool(rig.heft.fingerprint) and store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+    if not rig.heft.fingerprint or not is_whole(rig):
+        return False
+    return store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+
+
+def is_whole(rig: bpy.types.Object) -> bool:
+    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
+    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
+    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
 
 
 def bake(
@@ -356,6 +375,8 @@ def bake(
     """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
     stay current."""
     group = shot.members(rig)
+    # What is on its way is waited for: half a result is not baked.
+    jobs.finish(group.leader)
     current = [each for each in group.rigs if is_current(each, scene)]
     baked = baker.bake(rig, scene, target, selected_only, reduce, mute, span)
     with live.paused():

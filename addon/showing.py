@@ -9,18 +9,23 @@ The rig's action, slot, NLA and pose channels are never touched.
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ..engine import Motion
-from . import actions, constraints, objects, properties, reader, result_pose, shot
+from . import actions, constraints, marks, objects, properties, reader, result_pose, shot
 from .errors import RigError
 
 # Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
 LOCATION_NOISE = 2e-6
 SCALE_NOISE = 1e-5
+# Keys written before the window gets its turn: a few milliseconds.
+AT_ONCE = 20_000
 
 
 # --- the result armature -------------------------------------------------------
@@ -104,39 +109,89 @@ def _ties(data: bpy.types.Armature) -> list[tuple[str, bool]]:
 
 
 def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_moved: bool = False) -> None:
-    """Put a simulated motion onto the result armature's action.
+    """Put a simulated motion onto the result armature's action; see `write_steps`."""
+    for _ in write_steps(rig, poses_of(reading, motion), {}, only_moved):
+        pass
 
-    `only_moved`: location and scale of the last reading are there already, so that
-    only rotations and the locations of roots and other loose bones are written.
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """A motion as keys of the result armature: quats (k, 4, frames), locations (k, 3, frames), scales
+    (k, 3, frames), all float32."""
+
+    reading: reader.Reading
+    quats: np.ndarray
+    locations: np.ndarray
+    scales: np.ndarray
+
+
+def poses_of(reading: reader.Reading, motion: Motion) -> Poses:
+    """What a simulated motion makes of the result armature's channels. Knows nothing of Blender."""
+    quats, locations = result_pose.of_motion(reading, motion)
+    channels = (_as_keys(reading, each) for each in (quats, locations, reading.keyed.scales))
+    return Poses(reading, *(np.ascontiguousarray(each.transpose(1, 2, 0)) for each in channels))
+
+
+def write_steps(
+    rig: bpy.types.Object, poses: Poses, sums: dict[tuple[str, int], int], only_moved: bool = False
+) -> Generator[float, None, None]:
+    """Put poses onto the result armature's action, some curves at a time; yields the share that is done.
+
+    `only_moved`: location and scale of the last reading are there already, so that only rotations and the
+    locations of roots and other loose bones are written. `sums` are the checksums of the curves as they were
+    written last, and are brought up to date: curves that have them already are left alone.
+
+    Whole curves are written, bone by bone: Blender fills a curve at once or key by key, which takes a hundred
+    times longer. The rig shows nothing of it before the end, when the action is tagged, so that no mixture of
+    the old and the new motion is ever seen on it. Nothing of Blender's is kept over a yield.
     """
+    reading, keyed = poses.reading, poses.reading.keyed
     result = ensure_result(rig)
     data = result.animation_data
     if data is None or data.action is None:
         actions.assign(result, actions.new_action(f"{rig.name} result", result))
-    action = result.animation_data.action
-    bag = actions.ensure_bag(action, actions.slot_of(result))
-    table = actions.curve_table(bag)
-    if not only_moved:
-        _drop_misplaced(bag, table, reading)
-    quats, locations = result_pose.of_motion(reading, motion)
-    quats, locations = _as_keys(reading, quats), _as_keys(reading, locations)
-    keyed = reading.keyed
+    marks.begin(result)
     every = np.arange(len(keyed.names))
     fresh = not only_moved
+    bag, table = _curves(rig)
+    if fresh:
+        sums.clear()
+        _drop_misplaced(bag, table, reading)
     turning = every if fresh else every[keyed.loose | (every < len(reading.names))]
     moving = every if fresh else np.flatnonzero(keyed.loose)
     noise = LOCATION_NOISE * reading.height
-    wanted = _write_channels(bag, table, reading, turning, "rotation_quaternion", quats, actions.SAME, None, fresh)
-    wanted |= _write_channels(bag, table, reading, moving, "location", locations, noise, 0.0, fresh)
+    channels = [
+        Channels(reading, turning, "rotation_quaternion", poses.quats, actions.SAME, None),
+        Channels(reading, moving, "location", poses.locations, noise, 0.0),
+        Channels(reading, every if fresh else (), "scale", poses.scales, SCALE_NOISE, 1.0),
+    ]
+    total, done, at_once = max(sum(len(each.chosen) for each in channels), 1), 0, 0
+    for each in channels:
+        for bone in each.chosen:
+            at_once += each.write(bag, table, bone, fresh, sums)
+            done += 1
+            if at_once > AT_ONCE:
+                at_once = 0
+                yield done / total
+                bag, table = _curves(rig)
+    result = rig.heft_result
     if fresh:
-        scales = _as_keys(reading, keyed.scales)
-        wanted |= _write_channels(bag, table, reading, every, "scale", scales, SCALE_NOISE, 1.0, fresh)
         for key, curve in table.items():
-            if key not in wanted:
+            if key not in sums:
                 bag.fcurves.remove(curve)
         rest_unkeyed(result)
-    action.update_tag()
+    result.animation_data.action.update_tag()
     result.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+
+def _curves(rig: bpy.types.Object):
+    """The bag of the result's curves, and the curves by path and index."""
+    result = rig.heft_result
+    action = result.animation_data.action if result is not None and result.animation_data is not None else None
+    if action is None:
+        raise RigError(f"The result of '{rig.name}' was taken away while it was written: simulate again.")
+    bag = actions.ensure_bag(action, actions.slot_of(result))
+    return bag, actions.curve_table(bag)
 
 
 def _as_keys(reading: reader.Reading, values: np.ndarray) -> np.ndarray:
@@ -167,31 +222,40 @@ def _drop_misplaced(bag, table: dict, reading: reader.Reading) -> None:
             del table[key]
 
 
-def _write_channels(bag, table, reading, chosen, suffix, values, noise, default, fresh) -> set[tuple[str, int]]:
-    """Write one vector channel of many bones; the curves written.
+class Channels:
+    """One vector channel of many bones.
 
     A component that stays within the noise gets one key, and a channel that never
     leaves its default no curve at all; unless `fresh`, one that is there is kept.
     """
-    values = values.astype(np.float32, copy=False)
-    calm = values.max(axis=0) - values.min(axis=0) <= noise
-    idle = np.zeros(values.shape[1], dtype=bool)
-    if default is not None:
-        idle = ((np.abs(values[0] - default) <= noise) & calm).all(axis=1)
-    co = np.empty((*values.shape[1:], len(values), 2), dtype=np.float32)
-    co[..., 0] = reading.frames
-    co[..., 1] = values.transpose(1, 2, 0)
-    written = set()
-    for b in chosen:
-        path = f"{_bone_path(reading.keyed.names[b])}.{suffix}"
-        if idle[b] and (fresh or (path, 0) not in table):
-            continue
-        for i in range(values.shape[2]):
-            curve = actions.ensure_curve(bag, table, path, i, reading.keyed.groups[b])
-            if actions.move_keys(curve, co[b, i, :1] if calm[b, i] else co[b, i]):
+
+    def __init__(self, reading: reader.Reading, chosen, suffix: str, values: np.ndarray, noise: float, default) -> None:
+        self.reading, self.chosen, self.suffix, self.values = reading, chosen, suffix, values
+        self.calm = values.max(axis=2) - values.min(axis=2) <= noise
+        self.idle = np.zeros(len(values), dtype=bool)
+        if default is not None:
+            self.idle = ((np.abs(values[..., 0] - default) <= noise) & self.calm).all(axis=1)
+        self.when = reading.frames.astype(np.float32)
+
+    def write(self, bag, table: dict, bone: int, fresh: bool, sums: dict) -> int:
+        """Write a bone's curves that are not there already; the number of keys written."""
+        keyed, written = self.reading.keyed, 0
+        path = f"{_bone_path(keyed.names[bone])}.{self.suffix}"
+        if self.idle[bone] and (fresh or (path, 0) not in table):
+            return 0
+        for i in range(self.values.shape[1]):
+            count = 1 if self.calm[bone, i] else len(self.when)
+            co = np.empty((count, 2), dtype=np.float32)
+            co[:, 0], co[:, 1] = self.when[:count], self.values[bone, i, :count]
+            found = zlib.crc32(co)
+            if sums.get((path, i)) == found and (path, i) in table:
+                continue
+            curve = actions.ensure_curve(bag, table, path, i, keyed.groups[bone])
+            if actions.move_keys(curve, co):
                 curve.lock = True
-            written.add((path, i))
-    return written
+            sums[path, i] = found
+            written += count
+        return written
 
 
 def rest_unkeyed(result: bpy.types.Object) -> None:

@@ -14,7 +14,21 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, constraints, lead_in, limits, physical_keys, properties, sampling, settings, shot, skin, solids
+from . import (
+    actions,
+    constraints,
+    digests,
+    lead_in,
+    limits,
+    physical_keys,
+    properties,
+    sampling,
+    settings,
+    shot,
+    skin,
+    solids,
+)
+from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
@@ -22,7 +36,7 @@ ARMATURE_SETTINGS = (
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
-    "show_shapes", "wind", "wind_strength", "bad_frames",
+    "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
@@ -59,14 +73,12 @@ POINTERS = {
 }
 # Lists within a list's entries.
 NESTED = {"objects": ("ob", "action")}
-# Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
-VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 OBJECT_CHANNELS = (
     "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
 # Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes", "pin")
+NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
@@ -187,7 +199,7 @@ def _source_digest(blocks, scene: bpy.types.Scene, frames: np.ndarray) -> str:
             ties = [(bone.inherit_scale, bone.use_inherit_rotation, bone.use_local_location) for bone in block.bones]
             digest.update(repr((ties, [(bone.use_connect, bone.parent) for bone in block.bones])).encode())
         if isinstance(block, bpy.types.Action):
-            _digest_curves(digest, _all_curves(block))
+            _digest_action(digest, block)
     return digest.hexdigest()
 
 
@@ -199,7 +211,7 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
         _digest_driver(digest, curve)
     if data.action is not None:
         digest.update(repr((data.action_influence, data.action_blend_type, data.use_nla)).encode())
-        _digest_curves(digest, actions.active_curves(block))
+        digest.update(digests.of_bag(data.action, actions.active_bag(block)))
     for track in data.nla_tracks:
         digest.update(repr((track.mute, track.is_solo)).encode())
         for strip in track.strips:
@@ -208,30 +220,29 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
             digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
             digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
             digest.update(repr((strip.use_reverse, strip.use_animated_influence, strip.use_animated_time)).encode())
-            _digest_curves(digest, strip.fcurves)
+            for curve in strip.fcurves:
+                digest.update(digests.of_curve(curve))
             if strip.action is not None:
-                _digest_curves(digest, _all_curves(strip.action))
+                _digest_action(digest, strip.action)
 
 
-def _digest_curves(digest, curves) -> None:
-    for curve in curves:
-        if "heft.mix" in curve.data_path:
-            continue
-        points = curve.keyframe_points
-        count = len(points)
-        digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{curve.extrapolation}{count}".encode())
-        co = np.empty(count * 2, dtype=np.float32)
-        points.foreach_get("co", co)
-        digest.update(co.tobytes())
-        kinds = np.empty(count, dtype=np.int32)
-        points.foreach_get("interpolation", kinds)
-        digest.update(kinds.tobytes())
-        if (kinds == actions.BEZIER).any():
-            for part in ("handle_left", "handle_right"):
-                points.foreach_get(part, co)
-                digest.update(co.tobytes())
-        for modifier in curve.modifiers:
-            digest.update(repr(_plain_values(modifier)).encode())
+def _digest_action(digest, action: bpy.types.Action) -> None:
+    for bag in actions.bags(action):
+        digest.update(digests.of_bag(action, bag))
+
+
+def source_actions(group: shot.Members) -> list[bpy.types.Action]:
+    """The actions that the sources of a shot depend on."""
+    things = (*group.rigs, *group.objects, *shot.anchors(group))
+    found: dict[bpy.types.Action, None] = {}
+    for block in dict.fromkeys(block for thing in things for block in sampling.upstream(thing)):
+        if isinstance(block, bpy.types.Action):
+            found[block] = None
+        data = block.animation_data if hasattr(block, "animation_data") else None
+        if data is not None:
+            strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+            found.update(dict.fromkeys(each for each in (data.action, *strips) if each is not None))
+    return list(found)
 
 
 def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
@@ -242,19 +253,7 @@ def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
     for variable in driver.variables:
         targets = [(t.id, t.data_path, t.bone_target, t.transform_type, t.transform_space) for t in variable.targets]
         digest.update(repr((variable.name, variable.type, targets)).encode())
-    _digest_curves(digest, (curve,))
-
-
-def _plain_values(thing: bpy.types.bpy_struct) -> list:
-    """The numbers, switches, choices and names of a small thing, with the names of the blocks it points to."""
-    values = []
-    for prop in thing.bl_rna.properties:
-        value = getattr(thing, prop.identifier, None)
-        if prop.type == "POINTER":
-            values.append(value.name_full if isinstance(value, bpy.types.ID) else None)
-        elif prop.type != "COLLECTION" and prop.identifier not in VOLATILE:
-            values.append(value[:] if getattr(prop, "is_array", False) else value)
-    return values
+    digest.update(digests.of_curve(curve))
 
 
 def _all_curves(action: bpy.types.Action):
@@ -305,7 +304,7 @@ def _constraint_text(constraint: bpy.types.Constraint, moved: set[str], is_ours:
     mute = False if is_ours or f"{base}.mute" in moved else constraint.mute
     if any(path.startswith(base) for path in moved):
         return f"{constraint.type}{constraint.name}{influence}{mute}"
-    return f"{_plain_values(constraint)}{influence}{mute}"
+    return f"{digests.plain_values(constraint)}{influence}{mute}"
 
 
 def _bulk(collection, name: str, width: int) -> bytes:

@@ -18,7 +18,16 @@ from . import properties, settings, shot, store
 KEPT = tuple(name for name in store.ARMATURE_SETTINGS if name not in store.NOT_SIMULATED or name == "mix")
 # Units by the kind of number, and those of properties whose kind says nothing.
 UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": " m/s²", "VELOCITY": " m/s"}
-MOST_WORDS = 3
+# Labels that are too long for a row of the list.
+SHORT = {
+    "settle_time": "settle",
+    "damping_ratio": "damping",
+    "recovery_time": "recovery",
+    "use_strength": "limited",
+    "total_mass": "mass",
+    "steps_per_second": "steps",
+    "meters_per_unit": "metres",
+}
 
 
 # --- to text -------------------------------------------------------------------------
@@ -121,7 +130,7 @@ def _set_list(items, fields: tuple[str, ...], stored: list[dict]) -> None:
 
 @lru_cache(maxsize=256)
 def phrase(text: str, other: str) -> str:
-    """What `text` has that `other` has not, in a few words: "settle time 0.35 s, heaviness 0.4"."""
+    """What `text` has that `other` has not, in a few words: "settle 0.35 s, heaviness 0.4"."""
     a, b = json.loads(text), json.loads(other)
     words = [_word(name, a["armature"]) for name in KEPT if a["armature"].get(name, "") != b["armature"].get(name, "")]
     changed = [name for name in a["bones"].keys() | b["bones"].keys() if a["bones"].get(name) != b["bones"].get(name)]
@@ -130,15 +139,13 @@ def phrase(text: str, other: str) -> str:
     words += [name for name in store.LISTS if a["lists"].get(name) != b["lists"].get(name)]
     objects = a["objects"].keys() | b["objects"].keys()
     words += sorted(name for name in objects if a["objects"].get(name) != b["objects"].get(name))
-    if len(words) > MOST_WORDS:
-        words = [*words[:MOST_WORDS], f"{len(words) - MOST_WORDS} more"]
     return ", ".join(words)
 
 
 def _word(name: str, values: dict) -> str:
     kind = properties.HeftArmature
     prop = kind.bl_rna.properties[name]
-    label = prop.name.lower()
+    label = SHORT.get(name, prop.name.lower())
     value = values.get(name, _defaults(kind)[name])
     if name in values and value is None:
         return f"{label} keyed"

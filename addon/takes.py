@@ -12,7 +12,7 @@ import json
 
 import bpy
 
-from . import actions, beside, live, objects, shot, showing, store, take_settings
+from . import actions, beside, live, marks, objects, shot, showing, store, take_settings
 from .errors import RigError
 
 # What is kept of a result besides its keys.
@@ -188,6 +188,7 @@ def _show(rig: bpy.types.Object, take) -> None:
         store.restore(heft.misses.add(), values)
     result = showing.ensure_result(rig)
     _put(result, take.action, f"{rig.name} result")
+    marks.end(result, heft.fingerprint, heft.written)
     showing.rest_unkeyed(result)
     kept = {part.ob: part.action for part in take.objects if part.ob is not None and part.action is not None}
     for ob in objects.results_of(rig):

@@ -9,6 +9,7 @@ SI units, Z up, quaternions w first. Never imports Blender.
 
 from .build import build_progress
 from .cast import Actor
+from .checkpoints import Memory
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .jit import NO_NUMBA, is_compiled
@@ -57,6 +58,7 @@ __all__ = [
     "Keys",
     "LibraryError",
     "Limp",
+    "Memory",
     "Model",
     "ModelError",
     "Motion",

@@ -30,6 +30,7 @@ from .touch import MARK_A, MARK_B
 from .whereabouts import Outline, extent, near, new_boxes, poses_of
 
 if TYPE_CHECKING:
+    from .checkpoints import Memory
     from .simulate import Shot
 
 # Frames that groups go through at a time, if there are so many: enough to be worth fetching their tables.
@@ -76,6 +77,14 @@ class Crowd:
         self._first_heads([each.motion for each in sources])
         self._groups: dict[int, _Group] = {}
         self._gather()
+
+    def remember(self, memory: Memory) -> None:
+        """Before it has run: see `Shot.remember`. Groups that may yet join begin anew then, and are not remembered."""
+        memory.first = 0
+        if len(self._groups) == 1:
+            shot = self._groups[0].shot
+            shot.remember(memory)
+            self.done = self._ahead = shot.done
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""

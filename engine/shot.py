@@ -56,7 +56,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
     `touch` is None where nothing can touch. Where every joint is prescribed the closed form
     holds over any time, so only the steps at the frame's edges, whose torques are written
-    down, are taken one by one.
+    down, are taken one by one. Appointments on frame `last` are kept when the next frame begins,
+    so that slices change no byte; at the end of all, or asked for no frames, they are kept here.
     """
     total = len(record.rate)
     for frame in range(first, last):
@@ -109,7 +110,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 mark_contacts(touch, record.touch, frame + 1, h)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
-    keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)  # those of the last frame
+    if last + 1 == total or first == last:
+        keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)
     return -1
 
 

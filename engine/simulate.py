@@ -7,6 +7,7 @@ threads. Must not know what happens inside a step.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +16,7 @@ import numpy as np
 from . import rotations as rot
 from .build import ensure_built
 from .cast import Actor, Cast
+from .checkpoints import Memory
 from .controllers import Controller, Follow
 from .crowd import Crowd
 from .errors import SettingError, SimulationError
@@ -25,11 +27,12 @@ from .result import Arrivals, Contacts, Progress, Result
 from .scene import Collider, Scene
 from .shapes import Sphere
 from .shot import SECOND, SPOT, TURN, Record, new_record, run_frames
-from .state import ANIMATED, new_aim, new_state, new_work
+from .state import ANIMATED, Aim, State, new_aim, new_state, new_work
 from .target import ANCHOR_AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
-SLICES = 50  # progress reports of a shot
+SLICES = 50  # progress reports of a shot, at least
+SLICE = 0.006  # with a memory: how long to the next one, as far as it can be foreseen [s]
 
 
 def simulate(
@@ -64,14 +67,24 @@ def simulate_iter(
 
 
 def simulate_together_iter(
-    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
+    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240, memory: Memory | None = None
 ) -> Iterator[Progress]:
-    """Several characters in slices; the last report carries one result each."""
+    """Several characters in slices; the last report carries one result each.
+
+    `memory`: that of the last simulation, to go on from the first frame that differs, in slices of a few
+    milliseconds; every byte is the same.
+    """
     shot = begin(actors, scene, steps_per_second)
-    yield Progress(0, shot.frames)
-    stride = max(1, math.ceil(shot.frames / SLICES))
+    if memory is not None:
+        shot.remember(memory)
+    yield Progress(shot.done, shot.frames)
+    most = stride = max(1, math.ceil(shot.frames / SLICES))
     while shot.done < shot.frames - 1:
+        start, before = time.perf_counter(), shot.done
         shot.run(min(shot.done + stride, shot.frames - 1))
+        taken = (time.perf_counter() - start) / (shot.done - before)
+        if memory is not None:
+            stride = min(max(1, int(SLICE / max(taken, 1e-9))), most)
         if shot.done < shot.frames - 1:
             yield Progress(shot.done, shot.frames)
     results = shot.results()
@@ -134,6 +147,7 @@ class Shot:
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
+        self.memory: Memory | None = None
         self.record = new_record(self.tree, self.frames, self.touch is not None)
         if self.frames == 1:  # nothing to simulate: the result is the source
             turns = [motion.rotations[0] for motion in self.cast.motions]
@@ -151,13 +165,25 @@ class Shot:
         if last <= self.done:
             return -1
         ensure_built(self.touch is not None)
-        bad = run_frames(
-            self.tree, self.target, self.plan, self.state, self.aim, self.work, self.touch, self.record,
+        bad = -1
+        while bad < 0 and self.done < last:
+            stop = last if self.memory is None else min(self.memory.next_stop(self.done), last)
+            bad = self._run_frames(self.state, self.aim, stop)
+            if bad < 0:
+                self.done = stop
+                if self.memory is not None and stop < self.frames - 1:
+                    self.memory.keep()
+        return bad
+
+    def _run_frames(self, state: State, aim: Aim, last: int) -> int:
+        return run_frames(
+            self.tree, self.target, self.plan, state, aim, self.work, self.touch, self.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
-        if bad < 0:
-            self.done = last
-        return bad
+
+    def remember(self, memory: Memory) -> None:
+        """Before it has run: go on from where it differs from the last shot, and be remembered."""
+        memory.begin(self)
 
     def error(self, frame: int) -> SimulationError:
         """What to say where frame index `frame` has a bad number."""
@@ -208,13 +234,22 @@ class Shot:
         first = self.target.key_first[start + 1 : start + count + 2]
         rows = np.arange(first[0], first[-1])
         bodies = np.repeat(np.arange(count), np.diff(first))
-        met = ~np.isnan(self.state.off[rows, 0])
+        off = self._met()
+        met = ~np.isnan(off[rows, 0])
         rows, bodies = rows[met], bodies[met]
         order = np.argsort(self.target.key[rows, WHEN], kind="stable")
         rows, bodies = rows[order], bodies[order]
         names = tuple(actor.model.names[b] for b in bodies)
         frames = self.target.key[rows, WHEN] + actor.motion.frame_start
-        return Arrivals(names, frames, *_sizes(actor.model, bodies, self.state.off[rows]))
+        return Arrivals(names, frames, *_sizes(actor.model, bodies, off[rows]))
+
+    def _met(self) -> np.ndarray:
+        """(k, 6) how the keys were met up to now, those of this very frame included: the shot may yet go on."""
+        if not 0 < self.done < self.frames - 1:
+            return self.state.off
+        state, aim = (type(table)(*(array.copy() for array in table)) for table in (self.state, self.aim))
+        self._run_frames(state, aim, self.done)
+        return state.off
 
     def marks(self) -> tuple[np.ndarray, np.ndarray]:
         """Frames (k,) and marks (k, MARK_COLUMNS) of all contacts written down."""
@@ -224,7 +259,8 @@ class Shot:
     def contacts(self) -> Contacts:
         """What touched, frame by frame."""
         frames, marks = self.marks()
-        names = [tuple(self.cast.name_of(int(row)) for row in marks[:, side]) for side in (MARK_A, MARK_B)]
+        known = np.array([self.cast.name_of(row) for row in range(len(self.cast.model) + 1)], dtype=object)
+        names = [tuple(known[marks[:, side].astype(int)]) for side in (MARK_A, MARK_B)]
         point, normal, force = (marks[:, c : c + 3] for c in (MARK_POINT, MARK_NORMAL, MARK_FORCE))
         return Contacts(frames, *names, point, normal, force)
 

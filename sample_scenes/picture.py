@@ -29,6 +29,7 @@ LIGHTS = (((-0.45, 0.75, 0.5), 0.95, 0.25), ((0.85, 0.15, 0.5), 0.32, 0.5), ((0.
 # Captions of a sheet's tiles: height of their band and of their letters [pixels], ink and paper.
 BAND, LETTERS, INK, PAPER = 22, 13, (52, 60, 74), (244, 246, 248)
 GAP = 3  # [pixels] between tiles
+MANY = 10  # pictures that move, and are seen too shortly for the finest edges
 
 
 def bake(rig: bpy.types.Object, ghosts: bool = True) -> None:
@@ -161,17 +162,17 @@ def save_moving(images: Sequence[Image.Image], target: Path, milliseconds: int) 
     target.parent.mkdir(parents=True, exist_ok=True)
     durations = [milliseconds] * (len(images) - 1) + [milliseconds + 700]
     images[0].save(
-        target, save_all=True, append_images=images[1:], duration=durations, loop=0, quality=74, method=6, kmax=1000
+        target, save_all=True, append_images=images[1:], duration=durations, loop=0, quality=74, method=4, kmax=1000
     )
 
 
-def light_workbench(scene: bpy.types.Scene) -> None:
+def light_workbench(scene: bpy.types.Scene, smooth: bool) -> None:
     shading = scene.display.shading
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
     shading.show_shadows, shading.shadow_intensity = True, 0.3
     shading.show_cavity, shading.cavity_type = True, "WORLD"
     shading.show_specular_highlight = True
-    scene.display.render_aa = "8"
+    scene.display.render_aa = "8" if smooth else "5"
     scene.display.light_direction = (-0.3, 0.35, 0.9)
     system = bpy.context.preferences.system
     system.use_studio_light_edit = True
@@ -198,7 +199,7 @@ def render_here(engine: str, order: str) -> None:
             scene.cycles.use_denoising = True
             scene.cycles.max_bounces = 3
         else:
-            light_workbench(scene)
+            light_workbench(scene, smooth=len(wanted["frames"]) < MANY)
         for frame in wanted["frames"]:
             scene.frame_set(frame)
             scene.render.filepath = str(Path(wanted["folder"]) / f"{k}-{frame:04d}.png")

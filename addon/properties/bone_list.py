@@ -6,6 +6,8 @@ Owns how a click in the list selects. Nothing is stored.
 import bpy
 from bpy.props import IntProperty
 
+from .common import OVERRIDABLE
+
 
 def _get(heft: bpy.types.PropertyGroup) -> int:
     rig = heft.id_data
@@ -33,4 +35,5 @@ class BoneList:
         get=_get,
         set=_set,
         options={"SKIP_SAVE"},
+        override=OVERRIDABLE,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, intake, live, physical_keys, rotations, session, shot, units
+from heft.addon import actions, intake, live, physical_keys, rotations, sampling, session, shot, units
 from test_steps import push_down
 
 FRAMES = np.arange(1, 41)
@@ -60,7 +60,7 @@ def keys_of(rig):
             cached = stop.value[0][rig]
             break
     meters = units.meters_in_unit(rig.heft.meters_per_unit, 1.0)
-    keys = intake.read(rig, bpy.context.scene, cached, meters, False).motion.keys
+    keys = sampling.finish(intake.read_steps(rig, bpy.context.scene, cached, meters, False, False)).motion.keys
     found: dict[str, dict] = {}
     for i, (name, frame) in enumerate(zip(keys.bodies, keys.frames, strict=True)):
         row = (keys.rotations[i], keys.velocities[i], keys.positions[i], keys.drifts[i])

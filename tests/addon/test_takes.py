@@ -10,7 +10,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, beside, live, session, take_settings, takes
+from heft.addon import actions, beside, caption, live, session, take_settings, takes
 
 WHEN = range(1, 41, 3)
 
@@ -108,7 +108,7 @@ def test_live_changes_the_present_and_never_the_take(two):
     for settle in (0.3, 0.5, 0.8):
         rig.heft.settle_time = settle
     assert takes.is_changed(rig) and rigs.deviation(soft, rigs.poses(rig, WHEN), 1.0)[1] > 1.0
-    assert take_settings.phrase(rig.heft.made_with, takes.shown(rig).settings) == "settle time 0.8 s"
+    assert take_settings.phrase(rig.heft.made_with, takes.shown(rig).settings) == "settle 0.8 s"
     assert len(rig.heft.takes) == 2
     bpy.ops.heft.choose_take()
     assert rig.heft.live and np.array_equal(rigs.poses(rig, WHEN), soft)
@@ -355,6 +355,20 @@ def test_a_take_whose_action_was_deleted_says_so(two):
     assert np.array_equal(rigs.poses(rig, WHEN), stiff)
     bpy.ops.heft.delete_take()
     assert [take.name for take in rig.heft.takes] == ["Stiff"]
+
+
+def test_the_view_says_what_is_shown(two):
+    rig, _, _ = two
+    assert caption.text_of(rig) == ("RESULT", "Result: Stiff")
+    bpy.ops.heft.flip()
+    assert caption.text_of(rig) == ("SOURCE", "Source")
+    bpy.ops.heft.flip_take()
+    assert caption.text_of(rig) == ("RESULT", "Result: Soft")
+    rig.heft.heaviness = 0.5
+    bpy.ops.heft.simulate()
+    assert caption.text_of(rig) == ("RESULT", "Result: Soft, changed")
+    actions.assign(rig, actions.new_action("other", rig))
+    assert caption.text_of(rig) == ("SOURCE", "Source"), "it stands back"
 
 
 def test_what_was_simulated_comes_back_to_those_who_draw_it(two):

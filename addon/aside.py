@@ -1,0 +1,67 @@
+"""Long sums beside the window: work on a thread that knows nothing of Blender.
+
+Owns the one thread and how a generator waits for it. What is given to it must not touch bpy. The engine's
+kernels and numpy run without Python's lock, so the window goes on meanwhile. One thread does one thing after the
+other: what is begun after something was dropped comes after its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def run(work: Callable[[], Value]) -> Generator[None, None, Value]:
+    """Do the work beside; yields while it goes on, returns what it gives. Closed half way, nobody waits for it."""
+    future = _begin(work)
+    while not future.done():
+        yield
+    return future.result()
+
+
+def walk(steps: Iterator[Value]) -> Generator[Value | None, None, None]:
+    """Go through an iterator beside; yields its latest value, the last one for certain. Closed half way, the
+    iterator goes no further than the step it is in."""
+    latest: list[Value] = []
+    stopped = False
+
+    def work() -> None:
+        for value in steps:
+            latest[:] = [value]
+            if stopped:
+                break
+
+    future = _begin(work)
+    try:
+        while not future.done():
+            yield latest[0] if latest else None
+        future.result()
+        yield latest[0]
+    finally:
+        stopped = True
+
+
+def wait() -> None:
+    """Wait until nothing is being done beside: what was left half way may yet hold what is wanted."""
+    if _pool is not None:
+        _pool.submit(int).result()
+
+
+def _begin(work: Callable[[], Value]) -> Future:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="Heft")
+    return _pool.submit(work)
+
+
+def end() -> None:
+    """Wait for what is being done, and let the thread go."""
+    global _pool
+    if _pool is not None:
+        _pool.shutdown(wait=True)
+        _pool = None
