@@ -71,6 +71,12 @@ def press_button(window, name: str) -> None:
         window.click(*window.buttons()[name])
 
 
+def runs(window, command: str) -> None:
+    """Wait until the command has the mouse: what is pressed before selects a bone."""
+    window.wait_for(f"any(o.bl_idname == {command!r} for o in bpy.context.window_manager.windows[0].modal_operators)")
+    time.sleep(0.3)
+
+
 def hands(window):
     return getattr(window, "screen", window)
 
@@ -107,7 +113,7 @@ def test_a_hand_is_pulled_and_the_body_follows(blender, window_of, tmp_path):
     window = ready(blender, window_of, tmp_path / "man.blend")
     start, feet = window.ask("channels()"), window.ask("[world('foot.L'), world('foot.R')]")
     press_button(window, "bpy.ops.heft.pull_pose")
-    time.sleep(0.5)
+    runs(window, "HEFT_OT_pull_pose")
 
     # held: the hand is under the mouse, the feet stay; Esc puts every channel back
     take(window, "hand.L", (90, -260))
@@ -193,7 +199,7 @@ def test_a_limb_is_thrown_and_the_push_is_listed(blender, window_of, tmp_path, l
     window.wait_for("man().heft_result is not None and man().heft.shown == 'RESULT'", 300.0)
     before = window.ask("result()")
     press_button(window, "bpy.ops.heft.nudge")
-    time.sleep(0.5)
+    runs(window, "HEFT_OT_nudge")
 
     take(window, "hand.L", (150, -80), "len(man().heft.pushes) == 1 and man().heft.pushes[0].impulse > 1.0")
     window.picture(f"nudge-1-aimed-{live}")
