@@ -56,7 +56,7 @@ def flight(wanted: int, distance: float, speed: float, fps: float, first: int, l
     if room < SHORTEST_FLIGHT:
         raise RigError(
             f"The shot has {last - first + 1} frames, from {first} to {last}: too few for a ball to fly. "
-            "Give the scene, or the range under Body and Time, more."
+            "Give the scene, or the range under Set Up, more."
         )
     frames = min(max(round(distance / speed * fps), SHORTEST_FLIGHT), room)
     hit = min(max(wanted, first + 1 + frames), last)

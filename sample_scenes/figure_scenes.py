@@ -20,7 +20,7 @@ def ymca_struck() -> bpy.types.Object:
     """The four letters as stepped keys, with a blow from the side between the second and the third."""
     rig = ymca.build()
     stage.name_action(rig, "YMCA stepped", interpolation="CONSTANT")
-    push(rig, "forearm.R", (1, 0.4, -0.6), 30.0, 30)
+    push(rig, "forearm.R", (1, 0.4, -0.3), 9.0, 33)
     return rig
 
 

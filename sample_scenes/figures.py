@@ -204,7 +204,7 @@ ARM_L = ("upper_arm.L", "forearm.L", "hand.L")
 FIGURES = (
     # On top of README and manual
     Figure(
-        "hero", (scene("ball_hits_walker"), scene("net"), scene("tail")), [("", rig_has())] * 3, range(1, 72, 2),
+        "hero", (scene("ball_hits_walker"), scene("net"), scene("tail")), [("", rig_has())] * 3, range(1, 60, 2),
         columns=3, size=(264, 264), zoom=1.12,
     ),
     # The controllers, moving
@@ -250,7 +250,7 @@ FIGURES = (
     Figure("shape", scene("ymca"), row("shape", (3.5, 5.0, 7.0, 9.5)), [13], size=(200, 240)),
     Figure("arrive", passing,
            [(word, rig_has(arrival=name)) for word, name in (("At Rest", "REST"), ("As Keyed", "CURVE"))],
-           range(1, 31, 2), columns=2, size=(240, 220), camera=((5.2, -1.9, 1.5), (0.0, -0.1, 0.95), 64), ghosts=False),
+           range(1, 31, 2), columns=2, size=(240, 220), camera=((5.2, -1.9, 1.5), (0.0, -0.2, 1.1), 92), ghosts=False),
     # Bones
     Figure("behaviour", scene("mannequin"),
            [(word.title(), bones_have(ARM_L, behaviour=word, settle_scale=3.0, heaviness_scale=3.0))

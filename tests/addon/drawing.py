@@ -5,6 +5,7 @@ Owns what stands in for Blender's `UILayout`. Must not know any single panel.
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from types import SimpleNamespace
 
 import bpy
@@ -86,6 +87,17 @@ class _Properties:
         assert name in self.known, f"the command has no {name}"
 
 
+class _Self:
+    """A panel that draws: Blender gives these their layout, and makes them itself."""
+
+    def __init__(self, panel: type, layout: Layout) -> None:
+        self.panel, self.layout = panel, layout
+
+    def __getattr__(self, name: str):
+        found = getattr_static(self.panel, name)
+        return found.__get__(self, self.panel) if hasattr(found, "__get__") else found
+
+
 class Context:
     """Blender's context with a sidebar."""
 
@@ -102,7 +114,7 @@ def draw(panel: type, context: Context | None = None) -> Layout | None:
     if hasattr(panel, "poll") and not panel.poll(context):
         return None
     layout = Layout()
-    panel.draw(SimpleNamespace(layout=layout), context)
+    panel.draw(_Self(panel, layout), context)
     return layout
 
 

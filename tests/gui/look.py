@@ -4,6 +4,7 @@ Sent to the inspector as it stands, before the first question.
 """
 
 import pickle
+import sys
 import zlib
 from pathlib import Path
 
@@ -69,9 +70,16 @@ def busy() -> bool:
 
 def running() -> bool:
     """Is Heft still compiling?"""
-    import sys
+    return _module("warmup").is_running()
 
-    return sys.modules["bl_ext.user_default.heft.addon.warmup"].is_running()
+
+def idle() -> bool:
+    """Has Heft nothing left to do?"""
+    return not busy() and not _module("jobs").any_left()
+
+
+def _module(name: str):
+    return sys.modules[f"bl_ext.user_default.heft.addon.{name}"]
 
 
 def remember(path: str) -> None:

@@ -19,6 +19,12 @@ def test_simulate_waits_for_the_engine(blender, window_of, tmp_path, monkeypatch
     assert window.ask("running()")
     window.open_tab()
     window.click("bpy.ops.heft.add", "rig().heft.enabled")
+    # A ball thrown too soon waits as well, and goes back where it came from.
+    window.click("bpy.ops.heft.throw", "busy() and 'Ball' in bpy.data.objects")
+    window.screen.press("Escape")
+    window.wait_for("not busy()")
+    assert window.ask("running() and 'Ball' not in bpy.data.objects and rig().heft.colliders is None")
+
     window.click("bpy.ops.heft.simulate", "busy()")
     window.picture("0-waiting-for-the-engine")
     window.screen.press("Escape")
