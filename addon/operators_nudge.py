@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty
 
-from . import first_settings, hand_marks, live, nudging, picking, session
+from . import first_settings, hand_marks, jobs, live, nudging, picking, session, shot
 from .operator_parts import PhysicsOperator
 from .operators_posing import MouseOperator
 
@@ -82,7 +82,10 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             self._simulate(rig)
 
     def _simulate(self, rig) -> None:
-        live.refresh(rig)
+        """At once, not beside: what is shown belongs to the arrow as it is."""
+        jobs.cancel(shot.leader(rig))
+        with live.paused():
+            session.simulate(rig, bpy.context.scene, fresh=False)
         self._changed, self._simulated = False, True
         self._area.tag_redraw()
 
@@ -92,8 +95,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             self.take_back(context)
             return
         if self._changed:
-            with live.paused():
-                session.simulate(rig, context.scene, fresh=False)
+            self._simulate(rig)
         bpy.ops.ed.undo_push(message="Nudge")
         push = rig.heft.pushes[self._drag]
         self.report({"INFO"}, f"Push {self._drag + 1} on '{push.bone}': {push.impulse:.3g} N s on frame {push.frame}")
@@ -102,7 +104,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         rig = self.rig
         nudging.remove(rig, self._drag, self._before)
         if self._simulated:
-            live.refresh(rig)
+            self._simulate(rig)
 
     def lines(self) -> list[hand_marks.Line]:
         """The arrow that is being drawn, and the other pushes of this frame."""
