@@ -1,4 +1,5 @@
-"""What the active character shows, written into the 3D View: its source, or its result and the take.
+"""What the active character shows, written into the 3D View: its source, or its result, the take, and whether it is
+out of date.
 
 Owns that one line. It goes with the view's own text (Overlays > Text Info). Must not change data.
 """
@@ -9,7 +10,7 @@ import traceback
 
 import bpy
 
-from . import properties, showing, takes
+from . import panel_status, properties, showing, takes
 
 COLORS = {"SOURCE": (0.85, 0.85, 0.85, 1.0), "RESULT": (1.0, 0.65, 0.2, 1.0)}
 SIZE, FROM_TOP = 14.0, 64.0  # [pixels at normal size]
@@ -50,6 +51,8 @@ def _draw() -> None:
     which, words = text_of(rig)
     if not words:
         return
+    badge = panel_status.badge_of(rig, context.scene) if which == "RESULT" else ""
+    words = f"{words}, {badge}" if badge else words
     scale = context.preferences.system.ui_scale
     blf.size(0, SIZE * scale)
     width, _ = blf.dimensions(0, words)

@@ -157,15 +157,15 @@ def _end(job: Job, goes_on: bool = True) -> None:
     live.follow_soon()
 
 
-def _draw(now: bool) -> None:
-    """Draw the sidebars, now and then."""
+def _draw(ended: bool) -> None:
+    """Draw the sidebars now and then, and at the end all that tells of the result."""
     global _drawn
-    if not now and time.perf_counter() - _drawn < DRAWN_EVERY:
+    if not ended and time.perf_counter() - _drawn < DRAWN_EVERY:
         return
     _drawn = time.perf_counter()
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 for region in area.regions:
-                    if region.type == "UI":
+                    if ended or region.type == "UI":
                         region.tag_redraw()

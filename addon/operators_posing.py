@@ -199,6 +199,9 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
         if self._was_result and not self._posed and self.rig is not None:
             showing.show(self.rig, "RESULT")  # nothing was made: all is as it was
         super().close(context)
+        if self._posed and not bpy.app.timers.is_registered(live.follow_source):
+            # edits made meanwhile were not followed
+            bpy.app.timers.register(live.follow_source, first_interval=TICK)
 
     def tell(self, context) -> None:
         self._look(context)

@@ -48,40 +48,40 @@ class HEFT_PT_overlays(PhysicsPanel, bpy.types.Panel):
             row = column.row(align=True)
             for name, icon in pair:
                 row.prop(heft, name, toggle=True, icon=icon)
-        self._draw_details(heft)
-        self._draw_missing(context, rig)
+        _draw_details(layout, heft)
+        _draw_missing(layout, context, rig)
 
-    def _draw_details(self, heft) -> None:
-        column = self.layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
-        for switch, names in DETAILS:
-            for name in names if getattr(heft, switch) else ():
-                column.prop(heft, name)
-        if heft.show_mass or heft.show_arcs:
-            column.prop(heft, "path_frames")
-        if heft.show_onion:
-            row = self.layout.row(align=True)
-            for name in ("onion_before", "onion_after", "onion_step"):
-                row.prop(heft, name)
 
-    def _draw_missing(self, context: bpy.types.Context, rig: bpy.types.Object) -> None:
-        """What has to be done before all that is switched on is seen."""
-        on = switched_on(rig.heft)
-        space = context.space_data
-        if on and not space.overlay.show_overlays:
-            note(self.layout, context, "Overlays are off in this 3D View: switch them on in its header.", "INFO")
-        needs = {overlay.needs for overlay in on}
-        if FORCES in needs and session.last_shown(rig) is None:
-            box = note(
-                self.layout, context, "Forces and stress are not kept in the file: simulate to see them.", "INFO"
-            )
-            box.operator("heft.simulate", text="Simulate to See Forces", icon="PLAY")
-        elif FORCES in needs and rig.heft.shown != "RESULT":
-            box = note(self.layout, context, "Forces and stress are the result's, and the source is shown.", "INFO")
-            box.operator("heft.show", text="Show the Result", icon="HIDE_OFF").which = "RESULT"
-        elif MOTION in needs and rig.heft_result is None and (rig.heft.show_ghost or rig.heft.show_arcs):
-            note(self.layout, context, "Only the source is known: simulate to see the result beside it.", "INFO")
+def _draw_details(layout: bpy.types.UILayout, heft) -> None:
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    for switch, names in DETAILS:
+        for name in names if getattr(heft, switch) else ():
+            column.prop(heft, name)
+    if heft.show_mass or heft.show_arcs:
+        column.prop(heft, "path_frames")
+    if heft.show_onion:
+        row = layout.row(align=True)
+        for name in ("onion_before", "onion_after", "onion_step"):
+            row.prop(heft, name)
+
+
+def _draw_missing(layout: bpy.types.UILayout, context: bpy.types.Context, rig: bpy.types.Object) -> None:
+    """What has to be done before all that is switched on is seen."""
+    on = switched_on(rig.heft)
+    space = context.space_data
+    if on and not space.overlay.show_overlays:
+        note(layout, context, "Overlays are off in this 3D View: switch them on in its header.", "INFO")
+    needs = {overlay.needs for overlay in on}
+    if FORCES in needs and session.last_shown(rig) is None:
+        box = note(layout, context, "Forces and stress are not kept in the file: simulate to see them.", "INFO")
+        box.operator("heft.simulate", text="Simulate to See Forces", icon="PLAY")
+    elif FORCES in needs and rig.heft.shown != "RESULT":
+        box = note(layout, context, "Forces and stress are the result's, and the source is shown.", "INFO")
+        box.operator("heft.show", text="Show the Result", icon="HIDE_OFF").which = "RESULT"
+    elif MOTION in needs and rig.heft_result is None and (rig.heft.show_ghost or rig.heft.show_arcs):
+        note(layout, context, "Only the source is known: simulate to see the result beside it.", "INFO")
 
 
 CLASSES = (HEFT_PT_overlays,)

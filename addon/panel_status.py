@@ -16,18 +16,29 @@ def leader_of(rig: bpy.types.Object) -> bpy.types.Object:
     return glance.members(rig).leader
 
 
-def draw_badge(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """In the header, seen also where the panel is closed: the result no longer fits its settings."""
+def badge_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """What is to be seen of a result that does not fit its settings, in a few words; empty where it does."""
     if rig.heft_result is None or showing.standing_back(rig):
-        return
+        return ""
     job = jobs.of(leader_of(rig))
     if job is not None and rig.heft.live:
-        layout.label(text="Simulating…", icon="SORTTIME")
-    elif not _is_current(rig, context):
+        return "simulating"
+    try:
+        return "" if handlers.is_current(rig, scene) else "out of date"
+    except HeftError:
+        return "out of date"
+
+
+def draw_badge(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """In the header, seen also where the panel is closed: the result no longer fits its settings."""
+    text = badge_of(rig, context.scene).capitalize()
+    if text == "Out of date":
         row = layout.row(align=True)
         row.alert = True
-        row.label(text="Out of date", icon="ERROR")
+        row.label(text=text, icon="ERROR")
         row.operator("heft.simulate", text="", icon="PLAY")
+    elif text:
+        layout.label(text=f"{text}…", icon="SORTTIME")
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
@@ -73,10 +84,3 @@ def took(leader: bpy.types.Object) -> str:
     frames = f"{count:,} frames" if cost.first == 0 else f"{count:,} of {cost.frames:,} frames"
     seconds = cost.reading + cost.simulating
     return f"{frames} in {1000.0 * seconds:.0f} ms" if seconds < 10.0 else f"{frames} in {seconds:.0f} s"
-
-
-def _is_current(rig: bpy.types.Object, context: bpy.types.Context) -> bool:
-    try:
-        return handlers.is_current(rig, context.scene)
-    except HeftError:
-        return False

@@ -51,6 +51,30 @@ class Figure:
         return TARGET / f"{self.name}.webp"
 
 
+@dataclass(frozen=True)
+class Screenshots:
+    """One picture of the manual put together from pictures of the window, since renders leave overlays out.
+
+    tiles     captions, each with its picture in out/overlays
+    crop      left, top, right and bottom of what is kept of each [pixels]
+    """
+
+    name: str
+    tiles: Sequence[tuple[str, str]]
+    crop: tuple[int, int, int, int]
+    columns: int
+    size: tuple[int, int]
+    command: str = "python3 tests/gui/overlay_pictures.py 5.2"
+
+    @property
+    def path(self) -> Path:
+        return TARGET / f"{self.name}.webp"
+
+    @property
+    def paths(self) -> list[Path]:
+        return [stage.ROOT / "out" / "overlays" / f"5.2-{file}.png" for _, file in self.tiles]
+
+
 def make(figure: Figure, folder: Path) -> None:
     """Bake every tile into a file of its own, render them, put them together."""
     from PIL import Image
@@ -82,6 +106,19 @@ def make(figure: Figure, folder: Path) -> None:
     else:
         picture.save_still(sheets[0], figure.path)
     print(f"{figure.path.relative_to(stage.ROOT)}  {figure.path.stat().st_size / 1000:.0f} kB")
+
+
+def make_screenshots(shots: Screenshots) -> None:
+    """Put pictures of the window together, as they were taken by a command of their own."""
+    from PIL import Image
+
+    absent = [path for path in shots.paths if not path.exists()]
+    if absent:
+        print(f"{shots.name} stays as it is: {absent[0].relative_to(stage.ROOT)} is taken by {shots.command}")
+        return
+    tiles = [Image.open(path).convert("RGB").crop(shots.crop).resize(shots.size) for path in shots.paths]
+    picture.save_still(picture.sheet(tiles, [caption for caption, _ in shots.tiles], shots.columns), shots.path)
+    print(f"{shots.path.relative_to(stage.ROOT)}  {shots.path.stat().st_size / 1000:.0f} kB")
 
 
 # --- what changes from tile to tile ----------------------------------------------------------------
@@ -272,4 +309,16 @@ FIGURES = (
     Figure("pre_roll", scene("tail"),
            [(f"frame 1, pre-roll {value}", rig_has(pre_roll=value, heaviness=1.0)) for value in (0, 48)], [1],
            columns=2, camera=TAIL_AT_START),
+)  # fmt: skip
+
+SCREENSHOTS = (
+    Screenshots(
+        "overlays",
+        (
+            ("Shapes", "walk-shapes"), ("Limits", "walk-limits"), ("Centre of Mass", "jump-mass"),
+            ("Support", "walk-support"), ("Contacts", "walk-contacts"), ("Joint Stress", "walk-stress"),
+            ("Ghost", "walk-ghost"), ("Onion Skins", "walk-onion"), ("Motion Arcs", "walk-arcs"),
+        ),
+        crop=(440, 0, 1220, 900), columns=3, size=(300, 346),
+    ),
 )  # fmt: skip

@@ -113,11 +113,14 @@ class _Kept:
 
 
 _kept: dict[int, _Kept] = {}
+# By rig: where bodies could stand whose simulation had nothing to touch, with what that was made of.
+_stands: dict[int, tuple[str, tuple[str, ...], Soles]] = {}
 
 
 def forget() -> None:
     """Drop everything: another file, an undo."""
     _kept.clear()
+    _stands.clear()
 
 
 def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
@@ -125,7 +128,7 @@ def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
     kept = _kept.get(rig.session_uid)
     shown = session.last_shown(rig)
     if shown is not None and (kept is None or kept.shown is not shown):
-        kept = _kept[rig.session_uid] = _Kept(_of_shown(shown, _meters(rig, scene)), shown)
+        kept = _kept[rig.session_uid] = _Kept(_of_shown(rig, shown, _meters(rig, scene)), shown)
     return kept.footage if kept is not None else None
 
 
@@ -139,6 +142,7 @@ def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     source = store.source_fingerprint(rig, scene, frames) + store.structure(rig)
     result = rig.heft.written if rig.heft_result is not None else ""
     if kept is not None and kept.shown is not None:
+        _find_soles(rig, scene, kept)
         if not kept.source_mark:
             kept.source_mark = source
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
@@ -156,8 +160,23 @@ def _meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     return units.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
 
 
-def _of_shown(shown: session.Shown, meters: float) -> Footage:
+def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> None:
+    """Where a rig could stand whose simulation had nothing to touch: its bones' shapes are made for that alone."""
+    reading, mark = kept.footage.reading, store.structure(rig)
+    known = _stands.get(rig.session_uid)
+    if any(reading.model.shapes) or (known is not None and known[0] == mark):
+        return
+    skeleton = reader.skeleton_of(rig)
+    model = reader.build_model(rig, skeleton, reading.placement, scene, int(reading.frames[0]), solid=True)
+    _stands[rig.session_uid] = (mark, model.names, Soles.of(model))
+    kept.footage = _of_shown(rig, kept.shown, kept.footage.source.meters)
+
+
+def _of_shown(rig: bpy.types.Object, shown: session.Shown, meters: float) -> Footage:
     reading, soles = shown.reading, _soles(shown.reading)
+    known = _stands.get(rig.session_uid)
+    if known is not None and not any(reading.model.shapes) and known[1] == reading.model.names and len(known[2].bodies):
+        soles = known[2]
     films = (
         _film(reading, *world_poses(reading.model, motion), meters, soles)
         for motion in (reading.motion, shown.result.motion)
@@ -170,7 +189,7 @@ def _film(reading: reader.Reading, places: np.ndarray, turns: np.ndarray, meters
 
 
 def _soles(reading: reader.Reading) -> Soles:
-    """Where the bodies could stand: with their shapes, or, where nothing was to be touched, with the bones' ends."""
+    """Where the bodies could stand: with their shapes, or, where these are not known, with the bones' ends."""
     found = Soles.of(reading.model)
     if len(found.bodies):
         return found

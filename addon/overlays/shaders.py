@@ -81,6 +81,7 @@ void main()
   vec4 here = (corner.x < 0.5) ? a : b;
   across = corner.y * reach;
   here.xy += vec2(-way.y, way.x) * corner.y * reach * 2.0 / screen.xy * here.w;
+  here.z -= 4e-5 * here.w;  // in front of the surface that it lies on
   gl_Position = here;
 }
 """

@@ -94,7 +94,7 @@ class OverlaySettings:
     )
     force_scale: FloatProperty(
         name="Force Scale",
-        description="How long the arrow of a force is that is as large as the body's weight, in parts of its height",
+        description="The arrow of a force as large as the body's weight is this many times the body's height long",
         default=0.5,
         min=0.01,
         max=100.0,

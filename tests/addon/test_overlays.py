@@ -171,6 +171,30 @@ def test_a_thrown_rig_flies_the_parabola_that_is_drawn(empty):
     np.testing.assert_allclose(marks[0].point, centers[5], atol=1e-6)
 
 
+def test_the_flight_of_a_keyed_jump_without_ground(empty):
+    """Nothing was to be touched, so nothing had a shape in it: the bones' shapes tell when it is in the air."""
+    empty.frame_end = 12
+    rig = rigs.post(3)
+    for frame, height in ((1, 0.0), (4, 0.0), (7, 0.06), (10, 0.0)):
+        rig.location.z = height
+        rig.keyframe_insert("location", frame=frame)
+    bpy.ops.heft.add()
+    bpy.ops.heft.simulate()
+    rig.heft.show_mass = True
+    assert mass.flight_of(seen(rig, 3)) is None
+    looked = seen(rig, 7)
+    flight = mass.flight_of(looked)
+    flying = looked.film.flying(looked.ground, looked.reach)
+    touching = np.flatnonzero(~flying)
+    before, after = touching[touching < 6].max(), touching[touching > 6].min()
+    whole = looked.film.whole
+    times = (np.array([before, after]) - 6) / looked.film.fps
+    wanted = ballistic(whole.centers[6], whole.velocities[6], np.array([0.0, 0.0, -9.81]), times)
+    np.testing.assert_allclose(flight[[0, -1]], wanted, atol=1e-9)
+    rig.heft.ballistic = "ALWAYS"
+    assert mass.flight_of(seen(rig, 3)) is not None
+
+
 def test_standing_still_the_point_is_below_the_centre(rig):
     rig.heft.ground = True
     bpy.ops.heft.simulate()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import sys
@@ -18,12 +17,10 @@ import window
 from screen import Screen
 
 PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
-# Debian's Pythons. Its 4.3 is not among those zips are made for, but its Python has one.
-PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
 # A folder for all but Blender's user folder, to spare the next run the compiler.
 KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
 # dev.py runs the versions beside one another.
-VERSIONS = [version for version in PYTHONS if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
+VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
@@ -39,11 +36,7 @@ def blender(request, tmp_path_factory):
         shutil.rmtree(folder / "user", ignore_errors=True)
         (folder / "console.txt").unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-    wanted = (dev.this_platform(), PYTHONS[version])
-    target = next(zip_ for zip_ in dev.zips() if (zip_.platform, zip_.python_version) == wanted)
-    if version == "4.3":
-        target = dataclasses.replace(target, blender_min="4.2.0")
-    extension = dev.build_zip(target, folder / "heft.zip")
+    extension = window.build_zip(version, folder)
     screen = Screen(dev.REAL_BLENDER)
     try:
         found = window.Window(version, folder, extension, screen, PICTURES)

@@ -1,6 +1,6 @@
 """Pictures of every overlay, alone and together, taken in the real window: out/overlays/*.png
 
-    python3 tests/gui/overlay_pictures.py [4.3|5.2 …] [--display :93] [--port 5693] [--folder FOLDER]
+    python3 tests/gui/overlay_pictures.py [4.3|5.2 …] [--folder FOLDER]
 
 FOLDER keeps the user folder and the compiled kernels, so that a second run is quick. Exits 1 on a traceback.
 """
@@ -8,7 +8,6 @@ FOLDER keeps the user folder and the compiled kernels, so that a second run is q
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import time
 from pathlib import Path
@@ -17,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import window  # noqa: E402
+from screen import Screen  # noqa: E402
 
 import dev  # noqa: E402
 
-PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
 OUT = ROOT / "out" / "overlays"
 SWITCHES = (
     "show_shapes", "show_limits", "show_mass", "show_support", "show_contacts", "show_stress", "show_ghost",
@@ -66,9 +65,9 @@ def ready():
 FALL = "rig().heft.controller, rig().heft.root, rig().heft.ground = 'LIMP', 'FREE', True"
 # picture, scene, what is set before simulating, frame, and the look at it: distance, where to, turn
 SHOTS = (
-    ("walk", "ball_hits_walker", "", 30, 3.0, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
+    ("walk", "ball_hits_walker", "", 29, 3.0, (0.0, 0.15, 0.85), (1.40, 0.0, 0.6)),
     ("jump", "mannequin", "", 27, 3.4, (0.0, 0.0, 1.0), (1.42, 0.0, 0.75)),
-    ("fall", "mannequin", FALL, 22, 3.4, (0.0, 0.0, 0.6), (1.25, 0.0, 0.75)),
+    ("fall", "mannequin", FALL, 27, 3.4, (0.0, 0.0, 0.6), (1.25, 0.0, 0.75)),
 )
 # What each shot is there to show; the first shows everything.
 SHOWN = {
@@ -76,17 +75,6 @@ SHOWN = {
     "jump": ("show_mass", "show_arcs", "show_support"),
     "fall": ("show_contacts", "show_support", "show_ghost"),
 }
-
-
-def opened(version: str, folder: Path, display: str, port: int, pictures: Path) -> window.Window:
-    """A window with the add-on of this folder, its kernels kept in `folder`."""
-    target = next(
-        each for each in dev.zips() if (each.platform, each.python_version) == (dev.this_platform(), PYTHONS[version])
-    )
-    if version == "4.3":
-        target = dataclasses.replace(target, blender_min="4.2.0")
-    folder.mkdir(parents=True, exist_ok=True)
-    return window.Window(version, folder, dev.build_zip(target, folder / "heft.zip"), display, port, pictures)
 
 
 def show(found: window.Window, *names: str) -> None:
@@ -123,21 +111,25 @@ def take(found: window.Window, name: str, scene: str, setup: str, frame: int, *l
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[], help="4.3, 5.2")
-    options.add_argument("--display", default=":93")
-    options.add_argument("--port", type=int, default=5693)
     options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-pictures")
     chosen = options.parse_args()
-    reason = window.available()
-    if reason is not None:
-        print(f"No pictures: {reason}.")
-        return 1
     bad = []
-    for version in chosen.versions or PYTHONS:
-        found = opened(version, chosen.folder / version, chosen.display, chosen.port, OUT)
-        found.console.write_text("")
-        for shot in SHOTS:
-            take(found, *shot)
-        bad += found.complaints()
+    for version in chosen.versions or dev.REAL:
+        reason = dev.why_not_real(version)
+        if reason is not None:
+            print(f"No pictures: {reason}.")
+            return 1
+        folder = chosen.folder / version
+        folder.mkdir(parents=True, exist_ok=True)
+        screen = Screen(dev.REAL_BLENDER)
+        try:
+            found = window.Window(version, folder, window.build_zip(version, folder), screen, OUT)
+            found.console.write_text("")
+            for shot in SHOTS:
+                take(found, *shot)
+            bad += found.complaints()
+        finally:
+            screen.close()
     print("\n".join([*bad, f"{OUT}: {len(list(OUT.glob('*.png')))} pictures"]))
     return int(bool(bad))
 

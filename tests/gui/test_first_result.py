@@ -71,6 +71,14 @@ def test_from_a_recording_to_a_baked_reaction(blender, window_of, tmp_path):
     window.ask(f"bpy.context.scene.frame_set({struck(np.load(after)[:, -1]) + 4})")
     window.picture("first-result-7")
 
+    # Two clicks made something: two undos take it back, the ball with its simulation.
+    window.rest()
+    window.screen.press("ctrl+z")
+    window.wait_for("not any('baked' in name for name in source()) and result() != 0")
+    window.screen.press("ctrl+z")
+    window.wait_for("'Ball' not in bpy.data.objects and rig().heft_result is None and rig().heft.enabled")
+    assert window.ask("source()") == source
+
 
 def check_reaction(source: np.ndarray, baked: np.ndarray) -> None:
     """The ball is thrown off its flight; the body is as recorded until then, and no more from then on.

@@ -62,16 +62,16 @@ def drag_the_slider(window) -> None:
     window.click("heft.live", "rig().heft.live")
     window.wait_for("not busy()")
     before = window.ask("shape()")
-    seen = window.drag("heft.settle_time", 40, STEPS, "shape()")
+    seen = window.drag("heft.settle_time", 48, STEPS, "shape()")
     window.picture("4-dragging")
     assert len({result for *_, result in seen}) >= STEPS // 2, "the result follows the mouse"
-    assert all(result != before[-1] for *_, result in seen[2:])
+    assert seen[-1][-1] != before[-1]
     window.screen.press("Escape")
     window.screen.let_go()
     window.wait_for(f"shape() == {before}", 20.0)
     window.picture("5-cancelled")
 
-    window.drag("heft.settle_time", 40, STEPS, "shape()")
+    window.drag("heft.settle_time", 48, STEPS, "shape()")
     window.screen.let_go()
     after = window.ask("shape()")
     assert after != before

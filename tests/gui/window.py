@@ -9,6 +9,7 @@ button under it is the one. Where it was last is tried first.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import socket
@@ -27,6 +28,19 @@ BAD = ("Traceback (most recent call last)", "Error: Python:", "segmentation faul
 HEFT_TAB = "Heft"
 # Between two looks down the sidebar [pixels]: buttons are 20 high.
 STEP = 9
+
+
+# Debian's Pythons. Its 4.3 is not among those zips are made for, but its Python has one.
+PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
+
+
+def build_zip(version: str, folder: Path) -> Path:
+    """The extension as this Blender takes it."""
+    wanted = (dev.this_platform(), PYTHONS[version])
+    target = next(each for each in dev.zips() if (each.platform, each.python_version) == wanted)
+    if version == "4.3":
+        target = dataclasses.replace(target, blender_min="4.2.0")
+    return dev.build_zip(target, folder / "heft.zip")
 
 
 class Window:
