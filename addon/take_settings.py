@@ -15,7 +15,10 @@ import bpy
 from . import properties, settings, shot, store
 
 # What belongs to a view or to a moment, not to a take. Mix is seen.
-KEPT = tuple(name for name in store.ARMATURE_SETTINGS if name not in store.NOT_SIMULATED or name == "mix")
+KEPT, KEPT_OF_BONE = (
+    tuple(name for name in names if name not in store.NOT_SIMULATED or name == "mix")
+    for names in (store.ARMATURE_SETTINGS, store.BONE_SETTINGS)
+)
 # Units by the kind of number, and those of properties whose kind says nothing.
 UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": " m/s²", "VELOCITY": " m/s"}
 # Labels that are too long for a row of the list.
@@ -43,7 +46,7 @@ def packed(rig: bpy.types.Object) -> str:
     for bone in rig.pose.bones:
         if bone.is_property_set("heft"):
             base = f"{bone.path_from_id()}.heft" if keyed else ""
-            values = _values(bone.heft, store.BONE_SETTINGS, base, keyed)
+            values = _values(bone.heft, KEPT_OF_BONE, base, keyed)
             if values:
                 out["bones"][bone.name] = values
     if shot.leader(rig) == rig:
@@ -96,7 +99,7 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     for bone in rig.pose.bones:
         values = stored["bones"].get(bone.name, {})
         if values or bone.is_property_set("heft"):
-            _set(bone.heft, store.BONE_SETTINGS, values)
+            _set(bone.heft, KEPT_OF_BONE, values)
     for ob in bpy.data.objects:
         if ob.library is None and ob.name_full in stored["objects"]:
             _set(ob.heft_collider, store.COLLIDER_SETTINGS, stored["objects"][ob.name_full])

@@ -15,11 +15,10 @@ import pytest
 
 import figure
 import rigs
-from heft.addon import properties, store
+from heft.addon import store
 from heft.addon.properties.bone import HeftBone
 from heft.addon.properties.character import HeftArmature
 from heft.addon.properties.collider import HeftCollider
-from heft.addon.properties.overlays import OVERLAY_SETTINGS
 from heft.addon.properties.push import HeftPush
 from heft.addon.properties.tie import HeftTie
 
@@ -32,20 +31,24 @@ OWNERS = {
 }  # fmt: skip
 # Settings of no consequence to the motion, and why. None of them may be in the fingerprint.
 NO_MOTION = {
-    "enabled": "set by Add Physics",
-    "live": "simulates by itself: below",
-    **dict.fromkeys(OVERLAY_SETTINGS, "drawn over the view"),
-    "script": "becomes keys first",
-    "misses": "what the last simulation missed",
-    "controls": "of Bake to Controls",
-    "switches": "of Bake to Controls",
-    "takes": "results kept",
-    "beside_distance": "where kept results are shown",
-    "use_curves": "for the Graph Editor",
-    "curve_torque": "for the Graph Editor",
-    "curve_stress": "for the Graph Editor",
-    "curve_deviation": "for the Graph Editor",
-    "curve_bones": "for the Graph Editor",
+    "armature": {
+        "enabled": "set by Add Physics",
+        "live": "simulates by itself: below",
+        "script": "becomes keys first",
+        "misses": "what the last simulation missed",
+        "controls": "of Bake to Controls",
+        "switches": "of Bake to Controls",
+        "bone_index": "the panel's active row",
+        "takes": "results kept",
+        "beside_distance": "where kept results are shown",
+        "use_curves": "for the Graph Editor",
+        "curve_torque": "for the Graph Editor",
+        "curve_stress": "for the Graph Editor",
+        "curve_deviation": "for the Graph Editor",
+        "curve_bones": "for the Graph Editor",
+        **dict.fromkeys(store.OVERLAY_SETTINGS, "drawn over the view"),
+    },
+    "bone": {"pin": "held by Pull Pose"},
 }
 
 
@@ -353,6 +356,8 @@ CASES: dict[str, dict[str, Case]] = {
         "direction": Case((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), swing),
         "impulse": Case(1.5, 3.0, swing),
         "frame": Case(6, 12, swing),
+        "use_place": Case(False, True, swing, {"push.place": 1.0}),
+        "place": Case(0.0, 1.0, swing, {"push.use_place": True}),
     },
     "tie": {
         "bone": Case("bone.002", "bone.001", tied),
@@ -446,17 +451,16 @@ def test_no_setting_is_left_out():
             for prop in kind.bl_rna.properties
             if prop.identifier not in ("rna_type", "name") and not prop.is_hidden
         }
-        known = set(CASES[owner]) | (set(NO_MOTION) if owner == "armature" else set())
+        known = set(CASES[owner]) | set(NO_MOTION.get(owner, ()))
         assert settings == known, f"{owner}: without a case {settings - known}, without a setting {known - settings}"
 
 
 def test_what_is_in_the_fingerprint_has_a_case():
-    simulated = set(store.ARMATURE_SETTINGS) - set(store.NOT_SIMULATED)
-    assert simulated - {"colliders"} <= set(CASES["armature"]) and not simulated & set(NO_MOTION)
-    assert set(store.BONE_SETTINGS) == set(CASES["bone"])
+    for owner, names in (("armature", store.ARMATURE_SETTINGS), ("bone", store.BONE_SETTINGS)):
+        simulated = set(names) - set(store.NOT_SIMULATED)
+        assert simulated <= set(CASES[owner]) and not simulated & set(NO_MOTION[owner])
     assert set(store.COLLIDER_SETTINGS) == set(CASES["collider"])
     assert set(store.PUSH_SETTINGS) == set(CASES["push"]) and set(store.TIE_SETTINGS) == set(CASES["tie"])
-    assert set(properties.HeftArmature.bl_rna.properties.keys()) >= set(NO_MOTION)
 
 
 def test_live_simulates_by_itself(empty):
