@@ -2,11 +2,13 @@
 """Heft's chores, each with all its set-up:
 
     python3 dev.py demo                 bake a sample scene without a window, into out/
-    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package real)
+    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real)
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), and undo memory
+    python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
+    python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -15,7 +17,8 @@
 
 Standard library only. Environments are made once, under the user's cache folder
 (or $HEFT_ENVS), and named after what is in them; nothing else is installed,
-save Blender's system libraries where this runs as root on Debian.
+save Blender's system libraries where this runs as root on Debian. With HEFT_SET_UP_BLENDER=1
+the Blenders of the suites `window` and `real` are set up too, beside the other suites.
 """
 
 from __future__ import annotations
@@ -25,9 +28,11 @@ import hashlib
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -201,16 +206,116 @@ def say(text: str) -> None:
     print(f"dev: {text}", flush=True)
 
 
+# --- real Blenders --------------------------------------------------------------------------------
+
+# Blenders that PyPI does not have, with their windows: run by a tool beside the project, where there is one. It sets
+# each up once on a machine, which takes minutes, most of them of the network. By version: the Debian it comes from.
+REAL_BLENDER = Path(os.environ.get("HEFT_REAL_BLENDER") or ROOT.parent / "shared" / "tools" / "real-blender")
+REAL = {"4.3": "trixie", "5.2": "sid"}
+LONGEST_SET_UP = 900.0  # [s]
+
+
+def real_folder() -> Path:
+    """Where the tool keeps what it has set up."""
+    return Path(os.environ.get("REAL_BLENDER_DIR") or "/var/cache/real-blender")
+
+
+def why_no_tool() -> str | None:
+    """Why no real Blender can be run here, if so."""
+    if not REAL_BLENDER.exists():
+        return f"no real Blender here: {REAL_BLENDER} is missing (or name one like it in HEFT_REAL_BLENDER)"
+    if shutil.which("apt-get") is None:
+        return f"{REAL_BLENDER.name} works on Debian only"
+    if os.geteuid() != 0:
+        return "a real Blender of its own needs root, to mount its folders"
+    return None
+
+
+def why_not_real(version: str) -> str | None:
+    """Why this Blender cannot be run here, if so."""
+    reason = why_no_tool()
+    if reason or (real_folder() / REAL[version] / ".ready").exists():
+        return reason
+    failed = os.environ.get("HEFT_SET_UP_PROBLEM")
+    if failed:
+        return f"Blender {version} could not be set up: {failed}"
+    return f"Blender {version} is not set up here: `{REAL_BLENDER.name} install {version}`, or HEFT_SET_UP_BLENDER=1"
+
+
+class SetUp:
+    """Sets up the real Blenders in the background, where that was asked for and is not done yet.
+
+    The tool builds aside and renames, so that what is interrupted is no half Blender; but two of it at a time would
+    undo one another. So each holds a lock until its last process is gone, also one whose dev.py is gone.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+        self._stopped = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        if os.environ.get("HEFT_SET_UP_BLENDER") and why_no_tool() is None and any(map(why_not_real, REAL)):
+            say(f"setting up Blender {' and '.join(REAL)} beside the other suites (once)")
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Until all is set up, or it is known why not."""
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def stop(self) -> None:
+        """End it, finished or not."""
+        self._stopped = True
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+        self.wait()
+
+    def _work(self) -> None:
+        import fcntl  # absent on Windows, where the tool is too
+
+        start = time.monotonic()
+        real_folder().mkdir(parents=True, exist_ok=True)
+        with open(real_folder() / ".heft-lock", "w") as lock, tempfile.TemporaryFile("w+") as told:
+            while not self._stopped and time.monotonic() < start + LONGEST_SET_UP:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.2)
+            else:
+                os.environ["HEFT_SET_UP_PROBLEM"] = "another set-up did not end"
+                return
+            for version in REAL:
+                if why_not_real(version) is None or self._stopped:
+                    continue
+                command = [str(REAL_BLENDER), "install", version]
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=told, stderr=told, pass_fds=[lock.fileno()],
+                    start_new_session=True,
+                )  # fmt: skip
+                try:
+                    code = self._process.wait(max(LONGEST_SET_UP - (time.monotonic() - start), 1.0))
+                except subprocess.TimeoutExpired:
+                    os.killpg(self._process.pid, signal.SIGTERM)
+                    code = f"nothing after {LONGEST_SET_UP / 60:.0f} minutes"
+                if code:
+                    told.seek(0)
+                    last = " ".join(told.read().split())[-300:]
+                    os.environ["HEFT_SET_UP_PROBLEM"] = f"`{' '.join(command[-2:])}` ended with {code} {last}".strip()
+                    break
+        say(f"real Blenders: {os.environ.get('HEFT_SET_UP_PROBLEM', 'set up')}, {time.monotonic() - start:.0f} s")
+
+
 # --- test -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Suite:
-    """One pytest run; paths that do not exist are left out."""
+    """One pytest run; paths that do not exist are left out. A real one needs the real Blenders."""
 
     name: str
     env: Env
     paths: tuple[str, ...]
+    real: bool = False
 
 
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
@@ -218,7 +323,8 @@ SUITES = (
     *(Suite(version, env, BLENDER_TESTS) for version, env in BLENDER.items()),
     Suite("engine", ENGINE, ("tests/engine", "tests/test_dev.py", "tests/test_manual.py")),
     Suite("package", ENGINE, ("tests/test_package.py",)),
-    Suite("real", ENGINE, ("tests/test_real_blender.py",)),
+    *(Suite(f"window-{version}", ENGINE, ("tests/gui",), real=True) for version in REAL),
+    Suite("real", ENGINE, ("tests/test_real_blender.py",), real=True),
 )
 # pytest's words and their order in its closing line.
 OUTCOMES = ("failed", "passed", "skipped", "error")
@@ -278,21 +384,35 @@ def outcome_text(counts: dict[str, int]) -> str:
 
 
 def test(arguments: list[str]) -> int:
-    names = [suite.name for suite in SUITES]
+    names = {suite.name for suite in SUITES} | {suite.name.partition("-")[0] for suite in SUITES}
     chosen = [argument for argument in arguments if argument in names]
     pytest_arguments = [argument for argument in arguments if argument not in names]
-    suites = [suite for suite in SUITES if not chosen or suite.name in chosen]
+    suites = [s for s in SUITES if not chosen or {s.name, s.name.partition("-")[0]} & set(chosen)]
     start = time.monotonic()
     totals = dict.fromkeys(OUTCOMES, 0)
     for env in dict.fromkeys((ENGINE, *(suite.env for suite in suites))):
         ensure(env)
-    if run(ENGINE, "-m", "ruff", "check", "--quiet", "."):
-        totals["error"] += 1
-        say("ruff FAILED")
-    with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        for counts in pool.map(lambda suite: run_suite(suite, pytest_arguments, len(suites) == 1), suites):
-            for word in OUTCOMES:
-                totals[word] += counts[word]
+    if any(suite.real for suite in suites):
+        ensure(BLENDER["5.0"])  # builds the zip that they install
+    # Not before: environments may ask the same package manager.
+    set_up = SetUp() if any(suite.real for suite in suites) else None
+
+    def counted(suite: Suite) -> dict[str, int]:
+        if suite.real:
+            set_up.wait()
+        return run_suite(suite, pytest_arguments, len(suites) == 1)
+
+    try:
+        if run(ENGINE, "-m", "ruff", "check", "--quiet", "."):
+            totals["error"] += 1
+            say("ruff FAILED")
+        with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
+            for counts in pool.map(counted, suites):
+                for word in OUTCOMES:
+                    totals[word] += counts[word]
+    finally:
+        if set_up is not None:
+            set_up.stop()
     print(f"=== {outcome_text(totals)} in {time.monotonic() - start:.2f}s ===", flush=True)
     return int(bool(totals["failed"] or totals["error"] or not totals["passed"]))
 
@@ -427,16 +547,21 @@ def scenes(arguments: list[str]) -> int:
 
 
 def pictures(arguments: list[str]) -> int:
+    # Renders leave overlays out: those are taken in a real window, where there is one.
+    if not arguments or "overlays" in arguments:
+        run(ENGINE, "tests/gui/overlay_pictures.py", "5.2")
     return run(BLENDER["5.0"], "-m", "sample_scenes", "picture", *arguments)
 
 
 def bench(arguments: list[str]) -> int:
-    chosen = arguments or ["engine", "on_time", "addon"]
+    chosen = arguments or ["engine", "on_time", "addon", "posing"]
     failures = 0
     if "engine" in chosen:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
     if "on_time" in chosen:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
+    if "overlays" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/overlay_bench.py", *chosen[1:]))
     if "addon" in chosen:
         failures += bool(run(BLENDER["5.0"], "tests/bench/addon_bench.py"))
     if "panel" in chosen or "addon" in chosen:
@@ -445,6 +570,8 @@ def bench(arguments: list[str]) -> int:
         versions = [each for each in chosen if each in ("4.3", "5.2")]
         ensure(BLENDER["5.0"])
         failures += bool(subprocess.run([sys.executable, ROOT / "tests/gui/live_bench.py", *versions[:1]]).returncode)
+    if "posing" in chosen:
+        failures += bool(run(BLENDER["5.0"], "tests/bench/posing_bench.py"))
     return int(failures > 0)
 
 

@@ -28,12 +28,13 @@ from . import (
     operators_roles,
     operators_start,
     operators_takes,
-    overlay,
+    operators_throw,
     panel,
     properties,
     tool_posing,
     warmup,
 )
+from .overlays import view as overlay_view
 
 CLASSES = (
     *properties.CLASSES,
@@ -46,6 +47,7 @@ CLASSES = (
     *operators_posing.CLASSES,
     *operators_nudge.CLASSES,
     *operators_roles.CLASSES,
+    *operators_throw.CLASSES,
     *operators_controls.CLASSES,
     *operators_presets.CLASSES,
     *operators_start.CLASSES,
@@ -66,7 +68,7 @@ def register() -> None:
     menus.register()
     help_map.register()
     keymap.register()
-    overlay.register()
+    overlay_view.register()
     caption.register()
     tool_posing.register()
     cli.register()
@@ -79,7 +81,7 @@ def unregister() -> None:
     cli.unregister()
     tool_posing.unregister()
     caption.unregister()
-    overlay.unregister()
+    overlay_view.unregister()
     keymap.unregister()
     help_map.unregister()
     menus.unregister()

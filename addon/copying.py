@@ -11,9 +11,10 @@ import bpy
 
 from . import baker, properties, session, store
 from .errors import RigError
+from .properties.overlays import OVERLAY_SETTINGS
 
 # Of a shot, or of the view, and no character's nature.
-NOT_COPIED = ("enabled", "live", "mix", "colliders", "show_shapes")
+NOT_COPIED = ("enabled", "live", "mix", "colliders", *OVERLAY_SETTINGS)
 # How large and heavy a character is: another one's own, unless asked for.
 BODY = ("total_mass", "meters_per_unit")
 BONE_BODY = ("mass",)

@@ -1,12 +1,13 @@
 """Torque, stress and deviation of bones as curves that the Graph Editor plots.
 
 Owns the empty that carries them: a child of the rig, in its collection, since the Graph Editor lists only what is in
-the scene. Its custom properties are named after bone and unit, their curves locked. The rig's own action is never
-touched. Must not simulate.
+the scene. Its custom properties are named after bone and unit; their curves are samples, not keys: plotted as lines
+that nobody can edit by mistake. The rig's own action is never touched. Must not simulate.
 """
 
 from __future__ import annotations
 
+import colorsys
 import json
 
 import bpy
@@ -17,6 +18,10 @@ from . import actions, baker, reader, rig_roles, rotations, settings
 
 # Property of the rig's settings, word and unit.
 KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"}
+# What tells these curves from others by name.
+WORDS = "torque stress deviation"
+# Saturation and brightness of each: the hue is the bone's.
+TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)}
 # Blender's longest name of a custom property [bytes].
 LONGEST = 63
 
@@ -130,18 +135,17 @@ def write(rig: bpy.types.Object, reading: reader.Reading, result: engine.Result)
     holder = _ensure_holder(rig)
     bag = actions.ensure_bag(holder.animation_data.action, actions.slot_of(holder))
     table = actions.curve_table(bag)
-    when = reading.frames.astype(np.float32)
     wanted: dict[str, str] = {}
     values = {kind: NUMBERS[kind](rig, reading, result).astype(np.float32) for kind in kinds}
-    for body in chosen(rig, reading.names):
+    bodies = chosen(rig, reading.names)
+    for k, body in enumerate(bodies):
         for kind in kinds:
             name = _property_name(reading.names[body], KINDS[kind])
             path = f'["{bpy.utils.escape_identifier(name)}"]'
             if name not in holder:
                 holder[name] = 0.0
-            curve = actions.ensure_curve(bag, table, path, 0, reading.names[body])
-            actions.write_keys(curve, when, values[kind][:, body])
-            curve.lock = True
+            curve = _sampled(bag, table, path, reading.names[body], reading.frames, values[kind][:, body])
+            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *TINTS[kind])
             wanted[path] = name
     for (path, _), curve in table.items():
         if path not in wanted:
@@ -155,16 +159,18 @@ def write(rig: bpy.types.Object, reading: reader.Reading, result: engine.Result)
     holder.update_tag(refresh={"TIME"})
 
 
+def _sampled(bag, table: dict, path: str, group: str, frames: np.ndarray, values: np.ndarray) -> bpy.types.FCurve:
+    """The curve of that path with these samples, one a frame; frames (n,) without gaps, values (n,) float32."""
+    curve = table.pop((path, 0), None)
+    if curve is not None:
+        bag.fcurves.remove(curve)  # samples can be neither added nor taken away
+    curve = actions.ensure_curve(bag, table, path, 0, group)
+    actions.move_keys(curve, np.stack([frames.astype(np.float32), values], axis=1))
+    curve.convert_to_samples(int(frames[0]), int(frames[-1]) + 1)
+    return curve
+
+
 def _property_name(bone: str, words: str) -> str:
     """Bone, word and unit, as long as Blender allows."""
     room = LONGEST - len(words.encode()) - 1
     return f"{bone.encode()[:room].decode(errors='ignore')} {words}"
-
-
-def select(rig: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    """Select the empty beside what is selected, so that the Graph Editor lists its curves; False if it is not there."""
-    holder = holder_of(rig)
-    if holder is None or holder.name not in layer.objects:
-        return False
-    holder.select_set(True, view_layer=layer)
-    return holder.select_get(view_layer=layer)

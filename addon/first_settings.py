@@ -1,7 +1,7 @@
-"""What physics starts with on a rig: which bones are bodies, and how big the rig is.
+"""What physics starts with on a rig: which bones are bodies, how big the rig is and how heavy.
 
-Owns what is asked of Blender for that, and that nothing the user has set is overwritten. Must not know how either is
-guessed.
+Owns what is asked of Blender for that, and that nothing the user has set is overwritten. Must not know how any of them
+is guessed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions, choosing, rig_roles, skin, stature
+from . import actions, bodies, choosing, rig_roles, skin, stature
 from .parts import Part
 
 
@@ -61,6 +61,39 @@ def meters_per_unit(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
         return 1.0
     ends = np.array([[bone.head_local, bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
     return stature.meters_for_animal(float(np.ptp(ends, axis=0).max()) * unit)
+
+
+def guess_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Set the total mass, if the rig is no grown person and the user has not set it."""
+    if not rig.heft.is_property_set("total_mass"):
+        mass = total_mass(rig, scene)
+        if mass > 0.0:
+            rig.heft.total_mass = float(f"{mass:.2g}")
+
+
+def total_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """How heavy a child, a giant or an animal is likely to be [kg]; 0 for a grown person, and for what has no legs:
+    nobody knows what a chain is made of."""
+    unit = units_in_rig(rig) * scene.unit_settings.scale_length * rig.heft.meters_per_unit
+    tall = standing_height(rig, scene) * unit
+    if tall > 0.0:
+        return stature.mass_of_person(tall)
+    roles = {part.role for part in rig_roles.roles_of(rig).values()}
+    if not {"THIGH", "SHANK"} <= roles:
+        return 0.0
+    filled = float(skin.read(rig, scene).holds.volumes.sum())
+    return stature.mass_of_animal(filled * unit**3, _bulk(rig) * unit**3)
+
+
+def _bulk(rig: bpy.types.Object) -> float:
+    """What the bones that are bodies fill as capsules [armature units³]."""
+    bones = list(rig.pose.bones)
+    place = {bone.name: i for i, bone in enumerate(bones)}
+    parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
+    rests = np.array([bone.bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
+    lengths = np.array([bone.bone.length for bone in bones])
+    guess = bodies.measure(parents, rests, lengths, 1.0, np.zeros(len(bones)))
+    return float(bodies.bulk(guess)[[bone.heft.behaviour != "IGNORED" for bone in bones]].sum())
 
 
 def standing_height(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:

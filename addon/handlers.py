@@ -18,7 +18,6 @@ from . import (
     live,
     marks,
     objects,
-    overlay,
     sampling,
     session,
     shot,
@@ -26,6 +25,7 @@ from . import (
     spreading,
     store,
 )
+from .overlays import view as overlays
 
 # What a result may depend on.
 SOURCES = (
@@ -95,7 +95,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
         return
     _current.clear()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
-    overlay.changed()
+    overlays.changed()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)
@@ -115,7 +115,7 @@ def _edited(changed: list[bpy.types.Action]) -> None:
 def _forget() -> None:
     """What was read, foreseen or worked out of blocks that may be others now."""
     session.forget()
-    overlay.forget()
+    overlays.forget()
     glance.forget()
     spreading.forget()
     digests.forget()

@@ -20,6 +20,8 @@ from ..engine import HeftError
 BUDGET = 0.35
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
+# How often a change looks whether the engine is compiled by now [s].
+COMPILER_EVERY = 0.25
 
 _paused = 0
 
@@ -79,10 +81,13 @@ def _refresh_those_with(ob: bpy.types.Object) -> None:
 
 def refresh(rig: bpy.types.Object) -> None:
     """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
-    from . import jobs, session, shot
+    from . import jobs, session, shot, warmup
 
     scene = bpy.context.scene
     leader = shot.leader(rig)
+    if warmup.is_running():
+        wait_for_compiler(leader)
+        return
     if not is_quick(leader, scene):
         jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
         return
@@ -92,6 +97,31 @@ def refresh(rig: bpy.types.Object) -> None:
             session.simulate(leader, scene, fresh=False)
         except HeftError as error:
             tell(leader.session_uid, str(error))
+
+
+# Leaders of shots that wait for the engine to be compiled; by session_uid.
+_waiting: set[int] = set()
+
+
+def wait_for_compiler(leader: bpy.types.Object) -> None:
+    """Simulate the shot when the engine is compiled: to do it now would hold up the window until then."""
+    _waiting.add(leader.session_uid)
+    if not bpy.app.timers.is_registered(_after_compiling):
+        bpy.app.timers.register(_after_compiling, first_interval=COMPILER_EVERY)
+
+
+def _after_compiling() -> float | None:
+    """A timer's callback: waits, then simulates what is still live."""
+    from . import session, shot, warmup
+
+    if warmup.is_running():
+        return COMPILER_EVERY
+    wanted = set(_waiting)
+    _waiting.clear()
+    for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
+        if leader.session_uid in wanted:
+            refresh(leader)
+    return None
 
 
 def is_quick(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:

@@ -1,6 +1,6 @@
 """Heft in Blender's own menus: Object and Pose > Animation > Heft, Add > Armature.
 
-Owns what stands there. Must not know how anything is done.
+Owns what stands there: F3 finds by name what is in a menu. Must not know how anything is done.
 """
 
 from __future__ import annotations
@@ -9,6 +9,16 @@ import bpy
 
 from .operator_parts import active_rig
 from .properties import has_physics
+
+
+class HEFT_MT_presets(bpy.types.Menu):
+    """The presets, so that the search finds them by name."""
+
+    bl_label = "Presets"
+    bl_idname = "HEFT_MT_presets"
+    preset_subdir = "heft/character"
+    preset_operator = "heft.load_preset"
+    draw = bpy.types.Menu.draw_preset
 
 
 class HEFT_MT_animation(bpy.types.Menu):
@@ -24,6 +34,13 @@ class HEFT_MT_animation(bpy.types.Menu):
             layout.operator("heft.add", icon="PHYSICS")
             return
         layout.operator_context = "INVOKE_DEFAULT"
+        layout.menu(HEFT_MT_presets.bl_idname, icon="PRESET")
+        for text, panel in (
+            ("Stiffness and Weight…", "HEFT_PT_controller"),
+            ("Mass, Size and Range…", "HEFT_PT_setup"),
+        ):
+            layout.operator("wm.call_panel", text=text).name = panel
+        layout.separator()
         layout.operator("heft.simulate", icon="PLAY")
         layout.operator("heft.flip", icon="ARROW_LEFTRIGHT")
         layout.operator("heft.bake", text="Bake…", icon="KEY_HLT")
@@ -49,7 +66,7 @@ def draw_add(self, context: bpy.types.Context) -> None:
 
 
 ENTRIES = ((bpy.types.VIEW3D_MT_object_animation, draw_animation), (bpy.types.VIEW3D_MT_armature_add, draw_add))
-CLASSES = (HEFT_MT_animation,)
+CLASSES = (HEFT_MT_presets, HEFT_MT_animation)
 
 
 def register() -> None:

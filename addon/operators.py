@@ -25,7 +25,7 @@ TICK = 0.05
 
 class HEFT_OT_add(RigOperator, bpy.types.Operator):
     """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
-    size is guessed"""
+    size and mass are guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
@@ -37,7 +37,11 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
             rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
-        self.report({"INFO"}, f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m")
+        self.report(
+            {"INFO"},
+            f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m and "
+            f"{rig.heft.total_mass:.3g} kg",
+        )
         return {"FINISHED"}
 
 
@@ -54,13 +58,11 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
-    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
-    one another among their colliders are simulated together, from whichever of them it is pressed"""
+class Simulating(PhysicsOperator):
+    """For commands that simulate the shot: with progress in a window, at once from a script."""
 
-    bl_idname = "heft.simulate"
-    bl_label = "Simulate"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+    # While the engine is still being compiled the user may go on, undo included.
+    lets_go_on = True
 
     def run(self, context, rig) -> set[str]:
         with live.paused():
@@ -100,7 +102,7 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             self.cancel(context)
             self.report({"INFO"}, "Simulation cancelled; nothing was changed")
             return {"CANCELLED"}
-        waiting = self._steps is None
+        waiting = self._steps is None and self.lets_go_on
         if event.type != "TIMER":
             return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         try:
@@ -161,6 +163,15 @@ class HEFT_OT_simulate(PhysicsOperator, bpy.types.Operator):
             manager.progress_end()
         context.workspace.status_text_set(None)
         redraw(context)
+
+
+class HEFT_OT_simulate(Simulating, bpy.types.Operator):
+    """Simulate the shot and show the result on the rig; the source's keys stay as they are. Characters that have
+    one another among their colliders are simulated together, from whichever of them it is pressed"""
+
+    bl_idname = "heft.simulate"
+    bl_label = "Simulate"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
 
 class HEFT_OT_show(ResultOperator, bpy.types.Operator):

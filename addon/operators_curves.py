@@ -29,11 +29,12 @@ class HEFT_OT_pick_curve_bones(PhysicsOperator, bpy.types.Operator):
 
 
 class HEFT_OT_show_curves(PhysicsOperator, bpy.types.Operator):
-    """Select the empty with the curves beside the rig, so that the Graph Editor lists them, and frame them there"""
+    """Let the open Graph Editors list these curves alone, whatever is selected; once more, and they list the keys of
+    what is selected again"""
 
     bl_idname = "heft.show_curves"
     bl_label = "Show in Graph Editor"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+    bl_options: ClassVar[set[str]] = {"REGISTER"}  # of the window, not of the file: nothing to undo
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -45,29 +46,31 @@ class HEFT_OT_show_curves(PhysicsOperator, bpy.types.Operator):
         return True
 
     def run(self, context, rig) -> set[str]:
-        if not curves.select(rig, context.view_layer):
-            holder = curves.holder_of(rig)
-            self.report({"ERROR"}, f"'{holder.name}' is hidden: show it and its collection in the Outliner.")
+        editors = graph_editors(context)
+        if not editors:
+            self.report({"ERROR"}, "No Graph Editor is open: turn another editor into one.")
             return {"CANCELLED"}
-        editors = _graph_editors(context)
-        for area, region in editors:
+        back = are_listed(context)
+        for area in editors:
+            listed = area.spaces.active.dopesheet
+            # In Pose Mode nothing but bones' own channels is plotted while only the selected ones are shown.
+            listed.show_only_selected, listed.use_multi_word_filter = back, not back
+            listed.filter_text = "" if back else curves.WORDS
+            region = next(region for region in area.regions if region.type == "WINDOW")
             with context.temp_override(area=area, region=region):
                 bpy.ops.graph.view_all()
-        if not editors:
-            self.report({"INFO"}, f"Selected '{curves.holder_of(rig).name}': open a Graph Editor to see its curves")
         return {"FINISHED"}
 
 
-def _graph_editors(context: bpy.types.Context) -> list[tuple]:
-    """The open Graph Editors with their main regions."""
+def graph_editors(context: bpy.types.Context) -> list[bpy.types.Area]:
+    """The open Graph Editors."""
     areas = context.screen.areas if context.screen is not None else ()
-    return [
-        (area, region)
-        for area in areas
-        if area.type == "GRAPH_EDITOR"
-        for region in area.regions
-        if region.type == "WINDOW"
-    ]
+    return [area for area in areas if area.type == "GRAPH_EDITOR" and area.spaces.active.mode == "FCURVES"]
+
+
+def are_listed(context: bpy.types.Context) -> bool:
+    """Do the Graph Editors list the curves alone?"""
+    return any(area.spaces.active.dopesheet.filter_text == curves.WORDS for area in graph_editors(context))
 
 
 CLASSES = (HEFT_OT_pick_curve_bones, HEFT_OT_show_curves)

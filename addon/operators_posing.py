@@ -36,7 +36,6 @@ class MouseOperator(RigOperator):
 
     def begin(self, context, rig) -> None:
         """Take over the mouse."""
-        self._rig_name = rig.name_full
         self._area, self._view = context.area, picking.View.of(context.area)
         self._drag = None
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
@@ -44,6 +43,7 @@ class MouseOperator(RigOperator):
         live.hold()
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("SCROLL_XY")
+        self._seen = self._sight(context)
         self.tell(context)
 
     @property
@@ -78,6 +78,7 @@ class MouseOperator(RigOperator):
             return {"CANCELLED"}
         try:
             rig = session.check(active_rig(context))
+            self._rig_name = rig.name_full
             self.prepare(context, rig)
         except HeftError as error:
             self.report({"ERROR"}, str(error))
@@ -105,9 +106,13 @@ class MouseOperator(RigOperator):
             return {"CANCELLED"}
         if self._drag is not None:
             return self._dragging(context, event)
+        if event.type == "TIMER" and self._seen != self._sight(context):
+            self._seen = self._sight(context)
+            self.tell(context)
         if event.type == "TIMER" or not self._view.holds(event):
             return {"PASS_THROUGH"}
-        if event.value != "PRESS" or event.type in NAVIGATION or event.ctrl or event.oskey:
+        # a bone taken again at once comes as a double click
+        if event.value not in {"PRESS", "DOUBLE_CLICK"} or event.type in NAVIGATION or event.ctrl or event.oskey:
             return {"PASS_THROUGH"}
         if event.type in {"ESC", "RIGHTMOUSE", "RET", "NUMPAD_ENTER", "SPACE"}:
             self.close(context)
@@ -117,6 +122,10 @@ class MouseOperator(RigOperator):
         elif not self.other_key(context, event):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
+
+    def _sight(self, context) -> tuple:
+        """What changes when another frame is shown, or an undo makes other objects of all."""
+        return context.scene.frame_current, self.rig.as_pointer()
 
     def _dragging(self, context, event) -> set[str]:
         if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
@@ -171,16 +180,31 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
 
     def prepare(self, context, rig) -> None:
         """The source is what is posed: it must be seen."""
-        self._pins = None
+        self._pinned: list[np.ndarray] = []
         self._was_result = has_physics(rig) and showing.is_visible(rig)
         if self._was_result:
             with live.paused():
                 showing.show(rig, "SOURCE")
             context.view_layer.update()
             self.report({"INFO"}, "The source is shown: poses are made on it")
+        self._posed = False
+        self._look(context)
+
+    def _look(self, context) -> None:
+        """Where the pins are; raises where the rig cannot be pulled."""
+        pull = posing.Pull(self.rig, context.scene, context.evaluated_depsgraph_get())
+        self._pinned = [pull.place_of(body) for body in pull.pinned()]
+
+    def close(self, context) -> None:
+        if self._was_result and not self._posed and self.rig is not None:
+            showing.show(self.rig, "RESULT")  # nothing was made: all is as it was
+        super().close(context)
+        if self._posed and not bpy.app.timers.is_registered(live.follow_source):
+            # edits made meanwhile were not followed
+            bpy.app.timers.register(live.follow_source, first_interval=TICK)
 
     def tell(self, context) -> None:
-        self._pins = posing.Pull(self.rig, context.scene, context.evaluated_depsgraph_get())
+        self._look(context)
         esc = "leaves the tool"
         self.say(context, TEXT.format(gravity="on" if self.gravity else "off", esc=esc))
 
@@ -259,21 +283,16 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
             self._drag.pull(self._target)
         self._drag.key()
         if self._drag.moved():
+            self._posed = True
             context.view_layer.update()
             bpy.ops.ed.undo_push(message="Pull Pose")
 
     def take_back(self, context) -> None:
         self._drag.cancel()
-        if self.once and self._was_result:
-            showing.show(self.rig, "RESULT")
 
     def lines(self) -> list[hand_marks.Line]:
         """The pins, and the way from the grabbed point to where it is pulled."""
-        found = []
-        pull = self._drag or self._pins
-        if pull is not None:
-            for body in pull.pinned():
-                found.append(hand_marks.Line("pin", pull.place_of(body), pull.place_of(body)))
+        found = [hand_marks.Line("pin", place, place) for place in self._pinned]
         if self._drag is not None:
             found.append(hand_marks.Line("pull", self._drag.grabbed_at(), self._target))
         return found

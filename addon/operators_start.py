@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import bpy
 
+from . import glance
 from .properties import has_physics
 
 SAMPLE = Path(__file__).with_name("sample_character.blend")
@@ -72,9 +73,13 @@ class HEFT_OT_select_armature(bpy.types.Operator):
 
 
 def nearest_armature(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature most likely meant: the active mesh's own, one with physics, or the first that can be selected."""
+    """The armature most likely meant: the active mesh's own, one that meets it, one with physics, or the first that
+    can be selected."""
     active = context.object
     if active is not None:
+        met = [rig for rig, _ in glance.shots_with(active) if _selectable(rig, context)]
+        if met:
+            return met[0]
         own = active.find_armature() or (active.parent if active.parent and active.parent.type == "ARMATURE" else None)
         if own is not None and _selectable(own, context):
             return own

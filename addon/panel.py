@@ -14,6 +14,7 @@ from . import (
     panel_curves,
     panel_forces,
     panel_on_time,
+    panel_overlay,
     panel_presets,
     panel_setup,
     panel_takes,
@@ -57,6 +58,9 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         text = {1: "Simulate", 2: "Simulate Both"}.get(len(together), f"Simulate All {len(together)}")
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
+        if rig.heft_result is None or heft.undisturbed:
+            # The shortest way to something to see.
+            layout.operator("heft.throw", icon="SPHERE")
         if len(together) > 1:
             note(layout, context, f"One shot with {_named(each for each in together if each != rig)}", "COMMUNITY")
         if rig.heft_result is not None:
@@ -92,6 +96,7 @@ CLASSES = (
     *panel_on_time.CLASSES,
     HEFT_PT_result,
     *panel_takes.CLASSES,
+    *panel_overlay.CLASSES,
     *panel_curves.CLASSES,
     *panel_controls.CLASSES,
 )

@@ -34,6 +34,7 @@ class HEFT_PT_collider(HeftPanel, bpy.types.Panel):
         look = ob.heft_collider
         names = ", ".join(f"'{rig.name}'" for rig in rigs)
         layout.label(text=f"Part of {names}" if any(carried) else f"Meets {names}", icon="ARMATURE_DATA")
+        layout.operator("heft.select_armature", text=f"Select '{rigs[0].name}'", icon="RESTRICT_SELECT_OFF")
         layout.prop(look, "shape")
         if not any(carried):
             layout.prop(look, "moves")
@@ -78,12 +79,12 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "colliders")
         draw_colliders(layout, rig)
         layout.operator("heft.add_colliders", icon="ADD")
+        layout.operator("heft.throw", icon="SPHERE")
         layout.label(text="The character's own surface")
         column = layout.column(align=True)
         column.prop(heft, "friction")
         column.prop(heft, "bounce")
         layout.prop(heft, "touch_self")
-        layout.prop(heft, "show_shapes")
 
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:

@@ -10,6 +10,7 @@ import bpy
 
 from . import curves
 from .operator_parts import active_rig
+from .operators_curves import are_listed
 from .panel_parts import PhysicsPanel
 
 
@@ -42,7 +43,8 @@ class HEFT_PT_curves(PhysicsPanel, bpy.types.Panel):
             layout.operator("heft.pick_curve_bones", text=_named(heft), icon="RESTRICT_SELECT_OFF")
         if heft.use_curves and curves.holder_of(rig) is None:
             layout.label(text="Simulate to plot this result", icon="INFO")
-        layout.operator("heft.show_curves", icon="GRAPH")
+        text = "Back to the Keys" if are_listed(context) else "Show in Graph Editor"
+        layout.operator("heft.show_curves", text=text, icon="GRAPH")
 
 
 def _named(heft) -> str:

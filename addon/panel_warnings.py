@@ -46,7 +46,7 @@ def _draw_cut_short(layout: bpy.types.UILayout, rig: bpy.types.Object, context: 
     last, end = data.action.frame_range[1], context.scene.frame_end
     if last > end + 0.5:
         box = note(layout, context, f"The action goes on to frame {last:.0f}, the scene ends at {end}.", "INFO")
-        button = box.operator("wm.context_set_enum", text="Simulate All of the Action", icon="ACTION")
+        button = box.operator("wm.context_set_enum", text="Take All of the Action", icon="ACTION")
         button.data_path, button.value = "object.heft.range", "ACTION"
 
 

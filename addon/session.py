@@ -91,11 +91,12 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
 
 
 def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Physics on a rig: bodies and size are guessed, where the user has not set them."""
+    """Physics on a rig: bodies, size and mass are guessed, where the user has not set them."""
     check(rig)
     if not rig.heft.enabled:
         first_settings.choose_bodies(rig, scene)
         first_settings.guess_size(rig, scene)
+        first_settings.guess_mass(rig, scene)
     rig.heft.enabled = True
 
 

@@ -1,4 +1,4 @@
-"""How tall a body stands, and how many metres its units are likely to mean.
+"""How tall a body stands, how many metres its units are likely to mean, and how heavy it is likely to be.
 
 Owns the guess. Must not know Blender.
 """
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .parts import LEFT, MIDDLE, RIGHT, Part
+from .weighing import HOLLOW
 
 # People, children and drawn figures are this tall [m]: a rig that stands so is meant as it is.
 PLAUSIBLE = (0.5, 2.6)
@@ -21,6 +22,8 @@ ANIMAL = (0.03, 6.0)
 # Metres in the units that rigs are drawn in: centimetres, decimetres, millimetres, inches, feet, and the recordings of
 # Carnegie Mellon, whose unit is an inch over 0.45.
 UNITS = (0.01, 0.1, 0.001, 0.0254, 0.3048, 0.0254 / 0.45, 10.0, 100.0, 1000.0)
+# Kilograms over metres squared of a person of 1.75 m and 70 kg, and of a cubic metre of any animal.
+BODY_MASS_INDEX, WATER = 70.0 / USUAL**2, 1000.0
 # In parts of the leg from hip to ankle: from the ankle to the sole; in parts of the way up to the head's joint: the
 # least from there to the crown.
 SOLE_OF_LEG, CROWN_OF_BODY = 0.09, 0.07
@@ -80,3 +83,13 @@ def meters_for_animal(tall: float) -> float:
         return 1.0
     # Tens: nobody knows how big it is, but drawn in centimetres it is.
     return next((unit for unit in (0.01, 0.001, 0.1, 100.0, 10.0) if ANIMAL[0] <= tall * unit <= ANIMAL[1]), 1.0)
+
+
+def mass_of_person(tall: float) -> float:
+    """[kg] of a child or a giant of this height [m]; 0 for a grown person, whose mass is not told by height."""
+    return 0.0 if GROWN[0] <= tall <= GROWN[1] else BODY_MASS_INDEX * tall**2
+
+
+def mass_of_animal(filled: float, bulk: float) -> float:
+    """[kg] of an animal as heavy as water: by what its skin holds, or without one what its bones fill [m³]."""
+    return WATER * (filled if filled > HOLLOW * bulk else bulk)

@@ -28,6 +28,7 @@ from . import (
     skin,
     solids,
 )
+from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
@@ -35,7 +36,7 @@ ARMATURE_SETTINGS = (
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
-    "show_shapes", "wind", "wind_strength", "bad_frames",
+    "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
 )  # fmt: skip
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
@@ -77,7 +78,7 @@ OBJECT_CHANNELS = (
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
 # Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live", "show_shapes", "pin")
+NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 from .aim import aim_step, begin_frame, end_step, keep_appointments
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
+from .bench import SPOT_COLUMNS, new_bench
 from .carry import carry_rows
 from .collide import collide
 from .contact import meet
@@ -48,30 +49,9 @@ from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
 from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from .pairs import find_pairs
-from .pull import (
-    SPOT_COLUMNS,
-    add_floor,
-    add_joint_limits,
-    add_pins,
-    add_pull,
-    answer_rows,
-    assemble,
-    begin,
-    choose_rows,
-    factor_along,
-    feel_weights,
-    gather_forces,
-    look_back,
-    measure,
-    new_bench,
-    note_slack,
-    openness,
-    part_way,
-    place,
-    pull_round,
-    take_step,
-    worth,
-)
+from .pull import begin, note_slack, openness, part_way, place, pull_round, take_step, worth
+from .pull_metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure
+from .pull_rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
 from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths

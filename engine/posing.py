@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import pull
+from . import bench, pull
 from . import rotations as rot
 from .build import ensure_built
 from .errors import SettingError
@@ -81,21 +81,21 @@ class Posing:
         n1, nv = len(model) + 1, model.nv
         self._pose = Pose(np.zeros((n1, POSE_COLUMNS)), np.zeros((nv, 6)))
         self._pose.body[0, ROTATION] = 1.0
-        self._bench = pull.new_bench(self._tree, len(pins), _spots(model))
+        self._bench = bench.new_bench(self._tree, len(pins), _spots(model))
         self._bound = np.zeros((n1, BOUND_COLUMNS))
         self._bound[:, :LIMIT_FRAME], self._bound[1:, :LIMIT_FRAME] = np.inf, model.limits
         self._bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
         body = self._bench.body
-        body[1:, pull.COORDS : pull.COORDS + 4] = _coordinates(model, rotations)
-        body[1:, pull.ANCHOR : pull.ANCHOR + 3] = positions
+        body[1:, bench.COORDS : bench.COORDS + 4] = _coordinates(model, rotations)
+        body[1:, bench.ANCHOR : bench.ANCHOR + 3] = positions
         for name in fixed:
-            body[model.index(name) + 1, pull.STILL] = 1.0
+            body[model.index(name) + 1, bench.STILL] = 1.0
         if not np.isfinite(body).all():
             raise SettingError("The pose to start from has numbers that are not finite: look for a broken key.")
-        self._fixed = body[:, pull.STILL].copy()
+        self._fixed = body[:, bench.STILL].copy()
         number = self._bench.number
-        number[pull.SOFT] = -1.0
-        number[pull.SIZE] = 0.3 * max(_size(model), 1e-3)
+        number[bench.SOFT] = -1.0
+        number[bench.SIZE] = 0.3 * max(_size(model), 1e-3)
         pull.begin(self._tree, self._pose, self._bench)
         pull.note_slack(self._tree, self._bench, self._bound)
         self._mouse: tuple[float, ...] | None = None
@@ -108,32 +108,32 @@ class Posing:
 
     def set_gravity(self, gravity: Sequence[float] | None) -> None:
         """[m/s²]; None: none, and the pose as it is now is the one that is kept."""
-        self._bench.number[pull.FALL : pull.FALL + 3] = np.zeros(3) if gravity is None else gravity
-        self._bench.number[pull.FALL : pull.FALL + 3] *= FALL_TIME
+        self._bench.number[bench.FALL : bench.FALL + 3] = np.zeros(3) if gravity is None else gravity
+        self._bench.number[bench.FALL : bench.FALL + 3] *= FALL_TIME
         self._begin()
 
     def set_floor(self, height: float | None) -> None:
         """[m]; what is below it now may stay as deep."""
         number, spot = self._bench.number, self._bench.spot
-        number[pull.FLOOR] = -np.inf if height is None else height
+        number[bench.FLOOR] = -np.inf if height is None else height
         if height is not None and len(spot):
-            rows = spot[:, pull.SPOT_BODY].astype(int)
-            points = spot[:, pull.SPOT_POINT : pull.SPOT_POINT + 3]
+            rows = spot[:, bench.SPOT_BODY].astype(int)
+            points = spot[:, bench.SPOT_POINT : bench.SPOT_POINT + 3]
             places, turns = self.placed()
-            low = (places[rows - 1] + rot.rotate(turns[rows - 1], points))[:, 2] - spot[:, pull.SPOT_RADIUS]
-            spot[:, pull.SPOT_SLACK] = np.minimum(low - height, 0.0)
+            low = (places[rows - 1] + rot.rotate(turns[rows - 1], points))[:, 2] - spot[:, bench.SPOT_RADIUS]
+            spot[:, bench.SPOT_SLACK] = np.minimum(low - height, 0.0)
 
     def set_pins(self, pins: Sequence[Pin]) -> None:
         """From now on these bodies are held where they are."""
         self.pins = tuple(pins)
-        table = np.zeros((len(pins), pull.PIN_COLUMNS))
+        table = np.zeros((len(pins), bench.PIN_COLUMNS))
         places, turns = self.placed()
         for row, pin in zip(table, pins, strict=True):
             b = self.model.index(pin.body)
-            row[pull.PIN_BODY], row[pull.PIN_TURNS] = b + 1, pin.turns
-            row[pull.PIN_POINT : pull.PIN_POINT + 3] = pin.point
-            row[pull.PIN_PLACE : pull.PIN_PLACE + 3] = places[b] + rot.rotate(turns[b], np.asarray(pin.point, float))
-            row[pull.PIN_TURN : pull.PIN_TURN + 4] = turns[b]
+            row[bench.PIN_BODY], row[bench.PIN_TURNS] = b + 1, pin.turns
+            row[bench.PIN_POINT : bench.PIN_POINT + 3] = pin.point
+            row[bench.PIN_PLACE : bench.PIN_PLACE + 3] = places[b] + rot.rotate(turns[b], np.asarray(pin.point, float))
+            row[bench.PIN_TURN : bench.PIN_TURN + 4] = turns[b]
         self._bench = self._bench._replace(pin=table)
         self._choose_trees()
 
@@ -142,18 +142,18 @@ class Posing:
         be. A pin on it is not felt meanwhile: see `set_pins`."""
         b = self.model.index(body)
         number = self._bench.number
-        number[pull.GRABBED] = b + 1
-        number[pull.GRAB_POINT : pull.GRAB_POINT + 3] = point
-        number[pull.SOFT] = -1.0
+        number[bench.GRABBED] = b + 1
+        number[bench.GRAB_POINT : bench.GRAB_POINT + 3] = point
+        number[bench.SOFT] = -1.0
         self._begin()
         self._choose_trees()
         self._mouse = None
 
     def _begin(self) -> None:
         number = self._bench.number
-        number[pull.PULL_FORCE : pull.PULL_FORCE + 3] = 0.0
-        number[pull.WARY] = number[pull.PENALTY] = 0.0
-        self._bench.pin[:, pull.PIN_FORCE : pull.PIN_FORCE + 3] = 0.0
+        number[bench.PULL_FORCE : bench.PULL_FORCE + 3] = 0.0
+        number[bench.WARY] = number[bench.PENALTY] = 0.0
+        self._bench.pin[:, bench.PIN_FORCE : bench.PIN_FORCE + 3] = 0.0
         pull.begin(self._tree, self._pose, self._bench)
         self._waited = 0
 
@@ -161,10 +161,10 @@ class Posing:
         """What is neither pulled nor hangs together with what is stays as it is."""
         trees = self.model.trees
         body, number = self._bench.body, self._bench.number
-        grabbed = int(number[pull.GRABBED]) - 1
+        grabbed = int(number[bench.GRABBED]) - 1
         for b in range(len(self.model)):
             away = grabbed >= 0 and trees[b] != trees[grabbed]
-            body[b + 1, pull.STILL] = 1.0 if away else self._fixed[b + 1]
+            body[b + 1, bench.STILL] = 1.0 if away else self._fixed[b + 1]
         pull.begin(self._tree, self._pose, self._bench)
 
     # --- pulling ------------------------------------------------------------------------
@@ -178,15 +178,15 @@ class Posing:
         number = self._bench.number
         self._waited = self._waited + 1 if target == self._mouse else 0
         self._mouse = target
-        number[pull.MOUSE : pull.MOUSE + 3] = target
-        patience = PATIENCE_SINKING if number[pull.FALL : pull.FALL + 3].any() else PATIENCE
-        number[pull.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
+        number[bench.MOUSE : bench.MOUSE + 3] = target
+        patience = PATIENCE_SINKING if number[bench.FALL : bench.FALL + 3].any() else PATIENCE
+        number[bench.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
         for share in SHARES:
             before = self._bench.body.copy()
-            number[pull.MOUSE : pull.MOUSE + 3] = target
+            number[bench.MOUSE : bench.MOUSE + 3] = target
             if share < 1.0:
                 at = self.grabbed_at()
-                number[pull.MOUSE : pull.MOUSE + 3] = at + share * (np.asarray(target) - at)
+                number[bench.MOUSE : bench.MOUSE + 3] = at + share * (np.asarray(target) - at)
             turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
             if pull.openness(self._tree, self._pose, self._bench, self._bound) < OPEN:
                 break
@@ -217,7 +217,7 @@ class Posing:
     @property
     def rotations(self) -> np.ndarray:
         """(n, 4) the joints' rotations."""
-        model, c = self.model, self._bench.body[1:, pull.COORDS : pull.COORDS + 4]
+        model, c = self.model, self._bench.body[1:, bench.COORDS : bench.COORDS + 4]
         out = np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1))
         ball, hinge, cross = model.kinds >= BALL, model.kinds == HINGE, model.kinds == UNIVERSAL
         out[ball] = c[ball]
@@ -230,7 +230,7 @@ class Posing:
     @property
     def positions(self) -> np.ndarray:
         """(n, 3) roots in the world, all others in their parents' frames [m]."""
-        return self._bench.body[1:, pull.ANCHOR : pull.ANCHOR + 3].copy()
+        return self._bench.body[1:, bench.ANCHOR : bench.ANCHOR + 3].copy()
 
     def placed(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
@@ -240,9 +240,9 @@ class Posing:
 
     def grabbed_at(self) -> np.ndarray:
         """(3,) where the grabbed point is in the world [m]."""
-        b = int(self._bench.number[pull.GRABBED]) - 1
+        b = int(self._bench.number[bench.GRABBED]) - 1
         places, turns = self.placed()
-        return places[b] + rot.rotate(turns[b], self._bench.number[pull.GRAB_POINT : pull.GRAB_POINT + 3])
+        return places[b] + rot.rotate(turns[b], self._bench.number[bench.GRAB_POINT : bench.GRAB_POINT + 3])
 
 
 def warm_up() -> None:
@@ -257,9 +257,9 @@ def _coordinates(model: Model, rotations: np.ndarray) -> np.ndarray:
     """(n, 4) the joints' coordinates: quaternions, or angles."""
     rotations = np.asarray(rotations, dtype=np.float64)
     out = rotations / np.linalg.norm(rotations, axis=1, keepdims=True)
-    for b in np.flatnonzero(model.kinds < BALL):
-        out[b, 2:] = 0.0
-        out[b, :2] = fit_angles(model, int(b), rotations[None, b], 0.0)[0]
+    few = np.flatnonzero(model.kinds < BALL)
+    out[few] = 0.0
+    out[few, :2] = fit_angles(model, few, rotations[None, few], 0.0)[0]
     return out
 
 
@@ -279,7 +279,7 @@ def _spots(model: Model) -> np.ndarray:
         for shape in shapes:
             for point, radius in _corners(shape):
                 found.append([b + 1, *point, radius, 0.0])
-    return np.array(found, dtype=np.float64).reshape(-1, int(pull.SPOT_COLUMNS))
+    return np.array(found, dtype=np.float64).reshape(-1, int(bench.SPOT_COLUMNS))
 
 
 def _corners(shape: Shape) -> list[tuple[np.ndarray, float]]:

@@ -37,7 +37,8 @@ def bake(name: str, path: Path) -> tuple[int, ...]:
 
 
 def main(command: str, *names: str) -> None:
-    known = [*SCENES, *(figure.name for figure in figures.FIGURES)] if command == "picture" else SCENES
+    drawn = {figure.name: figure for figure in (*figures.FIGURES, *figures.SCREENSHOTS)}
+    known = [*SCENES, *drawn] if command == "picture" else SCENES
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"No sample scene '{unknown[0]}': there are {', '.join(known)}.")
@@ -53,8 +54,10 @@ def main(command: str, *names: str) -> None:
                 frames = bake(name, out / f"{name}.blend")
                 picture.strip(out / f"{name}.blend", frames, HERE / "pictures" / f"{name}.png")
                 picture.movie(out / f"{name}.blend", HERE / "pictures" / f"{name}.gif")
+            elif isinstance(drawn[name], figures.Figure):
+                figures.make(drawn[name], out / "figures")
             else:
-                figures.make(next(figure for figure in figures.FIGURES if figure.name == name), out / "figures")
+                figures.make_screenshots(drawn[name])
     elif command == "demo":
         name = names[0] if names else "mannequin"
         blend, image = out / f"{name}.blend", out / f"{name}.png"

@@ -51,6 +51,30 @@ class Figure:
         return TARGET / f"{self.name}.webp"
 
 
+@dataclass(frozen=True)
+class Screenshots:
+    """One picture of the manual put together from pictures of the window, since renders leave overlays out.
+
+    tiles     captions, each with its picture in out/overlays
+    crop      left, top, right and bottom of what is kept of each [pixels]
+    """
+
+    name: str
+    tiles: Sequence[tuple[str, str]]
+    crop: tuple[int, int, int, int]
+    columns: int
+    size: tuple[int, int]
+    command: str = "python3 tests/gui/overlay_pictures.py 5.2"
+
+    @property
+    def path(self) -> Path:
+        return TARGET / f"{self.name}.webp"
+
+    @property
+    def paths(self) -> list[Path]:
+        return [stage.ROOT / "out" / "overlays" / f"5.2-{file}.png" for _, file in self.tiles]
+
+
 def make(figure: Figure, folder: Path) -> None:
     """Bake every tile into a file of its own, render them, put them together."""
     from PIL import Image
@@ -82,6 +106,19 @@ def make(figure: Figure, folder: Path) -> None:
     else:
         picture.save_still(sheets[0], figure.path)
     print(f"{figure.path.relative_to(stage.ROOT)}  {figure.path.stat().st_size / 1000:.0f} kB")
+
+
+def make_screenshots(shots: Screenshots) -> None:
+    """Put pictures of the window together, as they were taken by a command of their own."""
+    from PIL import Image
+
+    absent = [path for path in shots.paths if not path.exists()]
+    if absent:
+        print(f"{shots.name} stays as it is: {absent[0].relative_to(stage.ROOT)} is taken by {shots.command}")
+        return
+    tiles = [Image.open(path).convert("RGB").crop(shots.crop).resize(shots.size) for path in shots.paths]
+    picture.save_still(picture.sheet(tiles, [caption for caption, _ in shots.tiles], shots.columns), shots.path)
+    print(f"{shots.path.relative_to(stage.ROOT)}  {shots.path.stat().st_size / 1000:.0f} kB")
 
 
 # --- what changes from tile to tile ----------------------------------------------------------------
@@ -172,7 +209,7 @@ FIGURES = (
     ),
     # The controllers, moving
     Figure(
-        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 68, 2), columns=3,
+        "follow", scene("ball_hits_walker"), row("settle_time", (0.15, 0.5, 1.2), " s"), range(19, 60, 2), columns=3,
         size=(236, 300), camera=((3.0, -5.0, 1.6), (0.12, 0.0, 0.86), 72),
     ),
     Figure(
@@ -205,9 +242,10 @@ FIGURES = (
          for word in ("ANIMATED", "ASSISTED", "FREE")],
         [20], columns=3, camera=PUSHED, size=(220, 260),
     ),
-    Figure("assist", struck_by_push,
-           [(f"assist {value:g}", both(pushed_by(90), rig_has(assist=value))) for value in (0.1, 0.5, 1.5, 5.0)], [21],
-           camera=PUSHED, size=(200, 260)),
+    Figure("assist", hold_pose,
+           row("assist", (0.0, 0.25, 0.5, 1.0),
+               also={"controller": "LIMP", "root": "ASSISTED", "ground": True, "touch_self": True}), [36],
+           size=(200, 250), zoom=0.95),
     # On Time
     Figure("shape", scene("ymca"), row("shape", (3.5, 5.0, 7.0, 9.5)), [13], size=(200, 240)),
     Figure("arrive", passing,
@@ -221,8 +259,9 @@ FIGURES = (
            row("settle_scale", (0.2, 1.0, 3.0, 8.0), label="tip: settle x", change=of_bones(*TAIL_TIP)), [17],
            camera=TAIL),
     Figure("heaviness_scale", scene("tail"),
-           row("heaviness_scale", (0.0, 1.0, 3.0), label="tip: heaviness x", change=of_bones(*TAIL_TIP)), [17],
-           columns=3, camera=TAIL),
+           [(f"tip: heaviness x {value:g}",
+             both(rig_has(settle_time=0.8), bones_have(TAIL_TIP, heaviness_scale=value))) for value in (0.0, 1.0, 3.0)],
+           [20], columns=3, camera=TAIL),
     Figure("strength_scale", hold_pose,
            [(f"left arm: strength x {value:g}",
              both(rig_has(use_strength=True), bones_have(ARM_L, strength_scale=value)))
@@ -270,4 +309,16 @@ FIGURES = (
     Figure("pre_roll", scene("tail"),
            [(f"frame 1, pre-roll {value}", rig_has(pre_roll=value, heaviness=1.0)) for value in (0, 48)], [1],
            columns=2, camera=TAIL_AT_START),
+)  # fmt: skip
+
+SCREENSHOTS = (
+    Screenshots(
+        "overlays",
+        (
+            ("Shapes", "walk-shapes"), ("Limits", "walk-limits"), ("Centre of Mass", "jump-mass"),
+            ("Support", "walk-support"), ("Contacts", "walk-contacts"), ("Joint Stress", "walk-stress"),
+            ("Ghost", "walk-ghost"), ("Onion Skins", "walk-onion"), ("Motion Arcs", "walk-arcs"),
+        ),
+        crop=(440, 0, 1220, 900), columns=3, size=(300, 346),
+    ),
 )  # fmt: skip

@@ -162,7 +162,7 @@ def save_moving(images: Sequence[Image.Image], target: Path, milliseconds: int) 
     target.parent.mkdir(parents=True, exist_ok=True)
     durations = [milliseconds] * (len(images) - 1) + [milliseconds + 700]
     images[0].save(
-        target, save_all=True, append_images=images[1:], duration=durations, loop=0, quality=74, method=6, kmax=1000
+        target, save_all=True, append_images=images[1:], duration=durations, loop=0, quality=74, method=4, kmax=1000
     )
 
 

@@ -89,3 +89,98 @@ def test_a_manifest_is_narrowed_to_its_zip():
     assert manifest["wheels"] == ["./wheels/numba-0.68.1-cp311.whl"]
     assert manifest["id"] == "heft"
     assert set(manifest["permissions"]) == {"files"}
+
+
+# --- real Blenders --------------------------------------------------------------------------------
+
+TOOL = """#!/bin/sh
+# Stands in for the tool: sets up as it does, aside and then renamed, and keeps a diary.
+root=$REAL_BLENDER_DIR/$([ "$2" = 4.3 ] && echo trixie || echo sid)
+[ -e "$root/.ready" ] && exit 0
+echo "start $2" >>"$REAL_BLENDER_DIR/diary"
+rm -rf "$root.part" && mkdir "$root.part"
+%s
+touch "$root.part/.ready" && mv "$root.part" "$root"
+echo "end $2" >>"$REAL_BLENDER_DIR/diary"
+"""
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch):
+    """A machine where real Blenders can be set up, by a tool that does this in between."""
+    path = tmp_path / "real-blender"
+    monkeypatch.setattr(dev, "REAL_BLENDER", path)
+    monkeypatch.setattr(dev.os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(dev.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setenv("REAL_BLENDER_DIR", str(tmp_path))
+    monkeypatch.setenv("HEFT_SET_UP_BLENDER", "1")
+    monkeypatch.setenv("HEFT_SET_UP_PROBLEM", "")
+
+    def make(work: str = "sleep 0.2"):
+        path.write_text(TOOL % work)
+        path.chmod(0o755)
+        return tmp_path
+
+    if sys.platform == "win32":
+        pytest.skip("the tool is for Debian")
+    return make
+
+
+def test_real_blenders_are_set_up_beside_the_suites(tool):
+    folder = tool()
+    set_up = dev.SetUp()
+    assert "is not set up here" in dev.why_not_real("4.3")  # it has only begun
+    set_up.wait()
+    assert [dev.why_not_real(version) for version in dev.REAL] == [None, None]
+    dev.SetUp().wait()
+    assert (folder / "diary").read_text().split() == ["start", "4.3", "end", "4.3", "start", "5.2", "end", "5.2"]
+
+
+def test_real_blenders_are_not_set_up_unasked(tool, monkeypatch):
+    folder = tool()
+    monkeypatch.delenv("HEFT_SET_UP_BLENDER")
+    dev.SetUp().wait()
+    assert not (folder / "diary").exists()
+    assert "HEFT_SET_UP_BLENDER=1" in dev.why_not_real("5.2")
+
+
+def test_a_set_up_that_fails_says_why(tool):
+    tool('echo "no way to the mirror" >&2; exit 3')
+    dev.SetUp().wait()
+    for version in dev.REAL:
+        assert f"Blender {version} could not be set up" in dev.why_not_real(version)
+        assert "`install 4.3` ended with 3 no way to the mirror" in dev.why_not_real(version)
+
+
+def test_two_runs_never_set_up_at_once(tool):
+    folder = tool()
+    for set_up in [dev.SetUp(), dev.SetUp(), dev.SetUp()]:
+        set_up.wait()
+    assert (folder / "diary").read_text().split() == ["start", "4.3", "end", "4.3", "start", "5.2", "end", "5.2"]
+
+
+def test_an_interrupted_set_up_leaves_nothing_half_done(tool):
+    folder = tool("sleep 600 & wait; sleep 600")
+    set_up = dev.SetUp()
+    while not (folder / "diary").exists():
+        pass
+    set_up.stop()
+    assert not (folder / "trixie").exists()
+    tool()
+    dev.SetUp().wait()  # the lock is free: nothing of the first is left
+    assert [dev.why_not_real(version) for version in dev.REAL] == [None, None]
+
+
+def test_a_suite_of_two_versions_has_one_name(monkeypatch):
+    ran = []
+    monkeypatch.setattr(dev, "ensure", lambda env: None)
+    monkeypatch.setattr(dev, "run", lambda *_: 0)
+    monkeypatch.setattr(dev, "why_no_tool", lambda: "none")
+    monkeypatch.setattr(
+        dev, "run_suite", lambda suite, *_: ran.append(suite.name) or {**dict.fromkeys(dev.OUTCOMES, 1)}
+    )
+    dev.test(["window"])
+    assert sorted(ran) == ["window-4.3", "window-5.2"]
+    ran.clear()
+    dev.test(["real"])
+    assert ran == ["real"]

@@ -74,7 +74,11 @@ def test_no_picture_lies_about_unseen():
 def test_every_picture_of_the_manual_is_made_by_the_command():
     """By reading figures.py, which needs Blender to be run."""
     tree = ast.parse((dev.ROOT / "sample_scenes" / "figures.py").read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Figure"]
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Figure", "Screenshots")
+    ]
     made = {f"{call.args[0].value}.webp" for call in calls}
     assert len(made) == len(calls) > 20
     assert {path.name for path in (MANUAL / "pictures").glob("*.webp")} == made

@@ -16,11 +16,12 @@ from bpy.props import (
 )
 
 from .bone_list import BoneList
-from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed, redraw
+from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed
 from .control import HeftControl, HeftSwitch
 from .curves import CurveSettings
 from .lead_in import LeadInSettings
 from .on_time import HeftMiss, OnTimeSettings
+from .overlays import OverlaySettings
 from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .take import TakeSettings
@@ -58,7 +59,9 @@ SHOWN = (
 )
 
 
-class HeftArmature(OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, bpy.types.PropertyGroup):
+class HeftArmature(
+    OnTimeSettings, LeadInSettings, BoneList, TakeSettings, CurveSettings, OverlaySettings, bpy.types.PropertyGroup
+):
     """`Object.heft`: the settings of one armature's physics."""
 
     enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
@@ -351,14 +354,6 @@ class HeftArmature(OnTimeSettings, LeadInSettings, BoneList, TakeSettings, Curve
         options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
-    )
-    show_shapes: BoolProperty(
-        name="Show Shapes",
-        description="Draw what touches in the 3D View: the shapes of bones and colliders, the ground and joint limits",
-        default=False,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
     )
     pushes: CollectionProperty(
         name="Pushes", description="Blows from nowhere", type=HeftPush, override=OVERRIDABLE_LIST

@@ -24,7 +24,7 @@ class CurveSettings:
 
     use_curves: BoolProperty(
         name="Curves",
-        description="Write what happens to the bones as curves for the Graph Editor, on an empty beside the rig; each "
+        description="Write what happens to the bones as curves for the Graph Editor, on an empty of the rig's; each "
         "simulation writes them again, switched off they are gone",
         options=NOT_KEYED,
         override=OVERRIDABLE,

@@ -19,6 +19,7 @@ from heft.addon import properties, store
 from heft.addon.properties.bone import HeftBone
 from heft.addon.properties.character import HeftArmature
 from heft.addon.properties.collider import HeftCollider
+from heft.addon.properties.overlays import OVERLAY_SETTINGS
 from heft.addon.properties.push import HeftPush
 from heft.addon.properties.tie import HeftTie
 
@@ -33,7 +34,7 @@ OWNERS = {
 NO_MOTION = {
     "enabled": "set by Add Physics",
     "live": "simulates by itself: below",
-    "show_shapes": "drawn over the view",
+    **dict.fromkeys(OVERLAY_SETTINGS, "drawn over the view"),
     "script": "becomes keys first",
     "misses": "what the last simulation missed",
     "controls": "of Bake to Controls",

@@ -220,3 +220,17 @@ def test_live_stands_back_from_another_action(rig):
     written = rig.heft.fingerprint
     live.follow_source()
     assert rig.heft.fingerprint == written
+
+
+def test_a_change_waits_for_the_compiler(rig, monkeypatch):
+    from heft.addon import warmup
+
+    rig.heft.heaviness = 0.5
+    monkeypatch.setattr(warmup, "is_running", lambda: True)
+    rig.heft.live = True
+    assert rig.heft_result is None, "nothing is simulated, and nothing waits"
+    assert live._after_compiling() == live.COMPILER_EVERY
+    monkeypatch.setattr(warmup, "is_running", lambda: False)
+    assert live._after_compiling() is None
+    assert rig.heft_result is not None
+    bpy.app.timers.unregister(live._after_compiling)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from bl_ui import space_view3d
 
 import drawing
 import rigs
@@ -81,6 +82,7 @@ def test_object_and_pose_animation_hold_heft(empty):
         bpy.ops.object.mode_set(mode=mode)
         words = " ".join(drawing.draw(menus.HEFT_MT_animation).texts("operator"))
         assert all(name in words for name in ("heft.simulate", "heft.bake", "heft.flip", "heft.remove"))
+        assert "Stiffness" in words and "Mass" in words, "F3 finds what is in a menu, by its words"
     assert rig.mode == "POSE"
 
 
@@ -88,9 +90,19 @@ def test_the_entries_are_in_blenders_menus():
     for menu, entry in menus.ENTRIES:
         assert entry in menu._dyn_ui_initialize()
     # Pose > Animation is Object > Animation.
-    source = Path(bpy.types.VIEW3D_MT_pose._dyn_ui_initialize()[0].__code__.co_filename).read_text(encoding="utf-8")
+    source = Path(space_view3d.__file__).read_text(encoding="utf-8")
     pose = source[source.index("class VIEW3D_MT_pose(Menu)") :]
     assert 'layout.menu("VIEW3D_MT_object_animation")' in pose[: pose.index("\nclass ")]
+
+
+def test_the_search_finds_presets_by_name(rig):
+    layout = drawing.Layout()
+    menu = SimpleNamespace(layout=layout, **{key: getattr(menus.HEFT_MT_presets, key) for key in
+                           ("bl_idname", "preset_subdir", "preset_operator")})  # fmt: skip
+    menu.path_menu = lambda *args, **named: bpy.types.Menu.path_menu(menu, *args, **named)
+    menus.HEFT_MT_presets.draw(menu, drawing.Context())
+    words = layout.texts("operator")
+    assert "heft.load_preset: Rag Doll" in words and "heft.load_preset: Heavy" in words
 
 
 def test_add_armature_offers_the_walker(empty):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import rotations, session, skin, solids, wires
+from heft.addon import rotations, session, skin, solids
+from heft.addon.overlays import wires
 from heft.engine import moments
 from heft.engine import shapes as engine_shapes
 

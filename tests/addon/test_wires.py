@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from heft.addon import wires
+from heft.addon.overlays import wires
 from heft.engine import Box, Capsule, Grid, Hull, Sphere
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])

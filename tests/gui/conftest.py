@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,31 +14,36 @@ import dev
 sys.path.insert(0, str(Path(__file__).parent))
 
 import window
+from screen import Screen
 
-ROOT = Path(__file__).resolve().parents[2]
-PICTURES = ROOT / "out" / "gui"
-# Debian's Pythons. Its 4.3 is not among those zips are made for, but its Python has one.
-PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
+PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
+# A folder for all but Blender's user folder, to spare the next run the compiler.
+KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
+# dev.py runs the versions beside one another.
+VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
 
 
-@pytest.fixture(scope="session", params=PYTHONS)
+@pytest.fixture(scope="session", params=VERSIONS)
 def blender(request, tmp_path_factory):
     """Installed once; tests open and close it."""
-    reason = window.available()
+    version = request.param
+    reason = dev.why_not_real(version)
     if reason is not None:
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp(f"blender-{request.param}")
-    target = next(
-        zip_
-        for zip_ in dev.zips()
-        if (zip_.platform, zip_.python_version) == (dev.this_platform(), PYTHONS[request.param])
-    )
-    if request.param == "4.3":
-        target = dataclasses.replace(target, blender_min="4.2.0")
-    extension = dev.build_zip(target, folder / "heft.zip")
-    found = window.Window(request.param, folder, extension, ":97", 5590 + len(request.param), PICTURES)
-    yield found
-    found.close()
+    folder = tmp_path_factory.mktemp(f"blender-{version}")
+    if KEEP:
+        folder = Path(KEEP, version)
+        shutil.rmtree(folder / "user", ignore_errors=True)
+        (folder / "console.txt").unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    extension = window.build_zip(version, folder)
+    screen = Screen(dev.REAL_BLENDER)
+    try:
+        found = window.Window(version, folder, extension, screen, PICTURES)
+        yield found
+        found.close()
+    finally:
+        screen.close()
 
 
 @pytest.fixture

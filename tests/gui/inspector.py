@@ -20,24 +20,46 @@ _server = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--") +
 _server.setblocking(False)
 
 
-def _name(manager: bpy.types.WindowManager) -> str:
-    """What was copied, and nothing the next time."""
-    found, manager.clipboard = manager.clipboard.strip(), ""
-    return found
+def region(kind: str = "UI", area: str = "VIEW_3D"):
+    """The context of a part of the first window."""
+    window = bpy.context.window_manager.windows[0]
+    where = next(a for a in window.screen.areas if a.type == area)
+    return {"window": window, "area": where, "region": next(r for r in where.regions if r.type == kind)}
 
 
-_names = {"bpy": bpy, "_name": _name}
+def under(kind: str = "UI", area: str = "VIEW_3D") -> str:
+    """What the mouse is over: a property's path, a command's Python, or nothing."""
+    manager = bpy.context.window_manager
+    with bpy.context.temp_override(**region(kind, area)):
+        found = bpy.context.property
+        if found is not None:
+            return found[1]
+        if not bpy.ops.ui.copy_python_command_button.poll():
+            return ""
+        kept, manager.clipboard = manager.clipboard, ""
+        bpy.ops.ui.copy_python_command_button()
+        found, manager.clipboard = manager.clipboard, kept
+        return found
+
+
+_names = {"bpy": bpy, "region": region, "under": under}
+
+
+_asking: list[socket.socket] = []
 
 
 def _look() -> float:
+    """Take a question on one tick and answer it on the next: in between Blender has seen what the hands did before
+    they asked."""
+    if _asking:
+        peer = _asking.pop()
+        peer.settimeout(5.0)
+        with peer, peer.makefile("rw", encoding="utf-8") as stream:
+            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
     try:
-        peer, _ = _server.accept()
+        _asking.append(_server.accept()[0])
     except BlockingIOError:
         return EVERY
-    with peer:
-        peer.settimeout(5.0)
-        with peer.makefile("rw", encoding="utf-8") as stream:
-            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
     return 0.0
 
 

@@ -9,11 +9,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..engine.hulls import hull_solid
-from ..engine.shapes import Box, Capsule, Grid, Shape, Sphere
-from . import rotations
+from ...engine.hulls import hull_solid
+from ...engine.shapes import Box, Capsule, Grid, Shape, Sphere
+from .. import rotations
 
-ROUND = 24  # segments of a circle
+ROUND = 20  # segments of a circle
 NONE = np.zeros((0, 2, 3))
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
@@ -50,7 +50,8 @@ def line(points: np.ndarray) -> np.ndarray:
 
 def _arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
     """Segments from angle to angle, of a circle whose half axes are x and y (3,)."""
-    t = np.linspace(start, end, ROUND + 1)[:, None]
+    count = max(round(ROUND * abs(end - start) / (2.0 * np.pi)), ROUND // 4)
+    t = np.linspace(start, end, count + 1)[:, None]
     return line(np.cos(t) * x + np.sin(t) * y)
 
 
@@ -76,10 +77,15 @@ def _capsule(shape: Capsule) -> np.ndarray:
     return np.concatenate(parts)
 
 
+def ground_middle(middle: np.ndarray, size: float, lines: int = 10) -> tuple[float, float]:
+    """The crossing of the grid's lines that is nearest to a spot."""
+    step = 2.0 * size / lines
+    return tuple(float(np.round(c / step) * step) for c in middle[:2])
+
+
 def ground(middle: np.ndarray, height: float, size: float, lines: int = 10) -> np.ndarray:
     """A level grid about a spot; its lines stay where they are when the spot moves."""
-    step = 2.0 * size / lines
-    x0, y0 = (np.round(c / step) * step for c in middle[:2])
+    x0, y0 = ground_middle(middle, size, lines)
     ticks = np.linspace(-size, size, lines + 1)
     out = []
     for tick in ticks:
@@ -151,3 +157,47 @@ def crosses(points: np.ndarray, size: float) -> np.ndarray:
         return NONE
     arms = size * np.stack([-np.eye(3), np.eye(3)], axis=1)
     return (points[:, None, None] + arms[None]).reshape(-1, 2, 3)
+
+
+def dashes(points: np.ndarray, step: float) -> np.ndarray:
+    """Every second stretch of length `step` of a line through points (k, 3)."""
+    long = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    count = int(long[-1] / step)
+    if not count:
+        return line(points)
+    at = np.linspace(0.0, long[-1], 2 * max(count // 2, 1) + 2)
+    spots = np.stack([np.interp(at, long, points[:, k]) for k in range(3)], axis=1)
+    return np.stack([spots[0::2], spots[1::2]], axis=1)
+
+
+def circle(middle: np.ndarray, radius: float) -> np.ndarray:
+    """A level ring."""
+    x, y, _ = radius * np.eye(3)
+    return _arc(x, y) + middle
+
+
+def shafts(points: np.ndarray, vectors: np.ndarray, head: float) -> np.ndarray:
+    """The shafts of arrows (k, 3) from points (k, 3), as far as their heads of that length reach."""
+    long = np.linalg.norm(vectors, axis=1)
+    kept = long > 0.25 * head
+    part = np.maximum(1.0 - head / np.maximum(long[kept], 1e-12), 0.0)
+    return np.stack([points[kept], points[kept] + vectors[kept] * part[:, None]], axis=1)
+
+
+def heads(points: np.ndarray, vectors: np.ndarray, size: float, sides: int = 8) -> np.ndarray:
+    """Triangles (t, 3, 3): the cones at the ends of arrows (k, 3) from points (k, 3)."""
+    long = np.linalg.norm(vectors, axis=1)
+    kept = long > 0.25 * size
+    z = vectors[kept] / np.maximum(long[kept], 1e-12)[:, None]
+    if not len(z):
+        return np.zeros((0, 3, 3))
+    tips = points[kept] + vectors[kept]
+    length = np.minimum(long[kept], 1.6 * size)[:, None]
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z), axis=1)], z)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    y = np.cross(z, x)
+    turn = 2.0 * np.pi * np.arange(sides + 1) / sides
+    rim = np.cos(turn)[None, :, None] * x[:, None] + np.sin(turn)[None, :, None] * y[:, None]
+    rim = (tips - z * length)[:, None] + 0.42 * length[:, None] * rim
+    cone = np.stack([rim[:, :-1], rim[:, 1:], np.broadcast_to(tips[:, None], rim[:, 1:].shape)], axis=2)
+    return cone.reshape(-1, 3, 3)

@@ -1,0 +1,204 @@
+"""A ball thrown at a character: whom it hits where, the object and its keys.
+
+Owns the target, the mesh and the curves of its flight. Must not know how a throw is worked out (`throwing`), nor
+operators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bmesh
+import bpy
+import numpy as np
+
+from . import actions, reader, rig_roles, sampling, session, settings, shot, showing, solids, throwing, units
+from .errors import RigError
+from .parts import LEFT, RIGHT, Part
+from .units import MIRROR_X
+
+NAME = "Ball"
+# Of a ball of leather: it springs back, and its shape is round at any distance a film is seen from.
+BOUNCE, SEGMENTS, RINGS = 0.4, 32, 16
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is thrown: where it comes from [rad] around the character (0 its front), bone ("": the chest), frame of
+    the hit, speed [m/s], distance [m], radius [m], mass [kg], and whether there shall be a ground to fall on."""
+
+    angle: float
+    bone: str
+    frame: int
+    speed: float
+    distance: float
+    radius: float
+    mass: float
+    ground: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Thrown:
+    """The ball in the scene, whom it is thrown at, the throw, the bone that it is to hit, and what the rig got for it:
+    a collection of colliders, a ground."""
+
+    rig: bpy.types.Object
+    ob: bpy.types.Object
+    throw: throwing.Throw
+    bone: str
+    collected: bool
+    grounded: bool
+
+
+def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown:
+    """Put a ball into the scene, among the rig's colliders, that hits it as ordered."""
+    session.check(rig)
+    frames = settings.frame_range(rig, scene)
+    fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
+    way = throwing.flight(order.frame, order.distance, order.speed, fps, int(frames[0]), int(frames[-1]))
+    stance = Stance(rig, scene, way[1])
+    bone = order.bone or stance.chest()
+    heading = throwing.heading_from(stance.front(), order.angle)
+    target = stance.surface(bone, -heading) - heading * order.radius
+    gravity = stance.reading.placement.vector_to_world(settings.gravity_of(rig))
+    flight = throwing.aim(target, heading, order.speed, gravity, way, fps)
+    grounded = order.ground and lay_ground(rig, scene)
+    if rig.heft.ground:
+        flight = throwing.lifted(flight, rig.heft.ground_height * stance.meters + order.radius)
+    ob = _object(order.radius / stance.meters)
+    _keys(ob, flight, stance, int(frames[-1]))
+    look = ob.heft_collider
+    look.shape, look.moves, look.free_from = "SPHERE", "FREE", flight.release
+    look.mass, look.bounce = order.mass, BOUNCE
+    collected = rig.heft.colliders is None
+    scene.collection.objects.link(ob)
+    session.add_colliders(rig, scene, [ob])
+    return Thrown(rig, ob, flight, bone, collected, grounded)
+
+
+def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Put a ground under a character that walks on feet, if its shot has none and the animator never said no: else
+    what bounces off falls for ever. Was there need for it?"""
+    if rig.heft.is_property_set("ground") or shot.members(rig).grounded is not None:
+        return False
+    if not any(part.role == "FOOT" for part in rig_roles.roles_of(rig).values()):
+        return False
+    rig.heft.ground_height = session.lowest_point(rig, scene)
+    rig.heft.ground = True
+    return True
+
+
+def take_back(thrown: Thrown) -> None:
+    """Undo a throw."""
+    rig, ob = thrown.rig, thrown.ob
+    mesh, action = ob.data, ob.animation_data.action
+    bpy.data.objects.remove(ob)
+    bpy.data.meshes.remove(mesh)
+    bpy.data.actions.remove(action)
+    if thrown.collected:
+        made = rig.heft.colliders
+        rig.heft.colliders, rig.heft.own_colliders = None, False
+        bpy.data.collections.remove(made)
+    if thrown.grounded:
+        for name in ("ground", "ground_height"):
+            rig.heft.property_unset(name)
+
+
+class Stance:
+    """The character as its source has it on one frame, in the engine's world."""
+
+    def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+        self.rig = rig
+        self.meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+        with showing.exposed(rig, "SOURCE"):
+            self._samples = sampling.finish(sampling.sample(rig, scene, np.array([frame])))
+        self.reading = reader.read(rig, scene, self._samples, self.meters, solid=True)
+
+    def to_blender(self, vector: np.ndarray) -> np.ndarray:
+        """A place (3,) [m] in the units of Blender's world."""
+        return (MIRROR_X @ vector if self.reading.placement.mirrored else vector) / self.meters
+
+    def chest(self) -> str:
+        """The bone that a ball hits if nobody says which: the top of the spine, or of no such rig the heaviest."""
+        bodies = [name for name, shapes in zip(self.reading.names, self.reading.model.shapes, strict=True) if shapes]
+        if not bodies:
+            raise RigError(f"No bone of '{self.rig.name}' has a shape for a ball to hit: give some one.")
+        parts = rig_roles.roles_of(self.rig)
+        spine = [name for name in bodies if parts[name].role == "SPINE"]
+        if spine:
+            return max(spine, key=lambda name: len(self.rig.data.bones[name].parent_recursive))
+        weights = dict(zip(self.reading.names, self.reading.model.masses, strict=True))
+        return max(bodies, key=lambda name: weights[name])
+
+    def front(self) -> np.ndarray:
+        """(3,) the level direction in which the character looks: from its sides, else Blender's front."""
+        parts = rig_roles.roles_of(self.rig)
+        for role in ("THIGH", "UPPER_ARM"):
+            ends = [
+                next((name for name in self.reading.names if parts[name] == Part(role, side)), None)
+                for side in (LEFT, RIGHT)
+            ]
+            if None in ends:
+                continue
+            left, right = (self._placed(name)[0] for name in ends)
+            across = (right - left) * [1.0, 1.0, 0.0]
+            if np.linalg.norm(across) > 1e-6:
+                return np.cross([0.0, 0.0, 1.0], across / np.linalg.norm(across))
+        return np.array([0.0, -1.0, 0.0])
+
+    def surface(self, bone: str, side: np.ndarray) -> np.ndarray:
+        """(3,) [m] beside the middle of a bone, as far out to that side (3,) as its body reaches."""
+        if bone not in self.reading.spots:
+            raise RigError(f"'{bone}' is no simulated bone of '{self.rig.name}': choose another to throw at.")
+        body, head, tail = self.reading.spots[bone]
+        place, turn = self._placed(body)
+        middle = place + turn @ (0.5 * (head + tail))
+        shapes = self.reading.model.shapes[self.reading.names.index(body)]
+        if not shapes:
+            raise RigError(f"Bone '{body}' has no shape for a ball to hit: give it one under Shape and Limits.")
+        # The farthest point to one side is the lowest where that side is down.
+        flat, tilted = np.array([[0.0, 0.0, -side @ place]]), np.zeros((1, 3, 3))
+        tilted[0, 2] = -side @ turn
+        out = max(-float(solids.lowest(shape, flat, tilted)[0]) for shape in shapes)
+        return middle + side * (out - side @ middle)
+
+    def _placed(self, body: str) -> tuple[np.ndarray, np.ndarray]:
+        places, turns = self.reading.placed(self._samples, self.reading.names.index(body))
+        return places[0], turns[0]
+
+
+def _object(radius: float) -> bpy.types.Object:
+    """A round mesh, in no collection yet [units]."""
+    mesh = bpy.data.meshes.new(NAME)
+    build = bmesh.new()
+    bmesh.ops.create_uvsphere(build, u_segments=SEGMENTS, v_segments=RINGS, radius=radius)
+    for face in build.faces:
+        face.smooth = True
+    build.to_mesh(mesh)
+    build.free()
+    return bpy.data.objects.new(NAME, mesh)
+
+
+def _keys(ob: bpy.types.Object, flight: throwing.Throw, stance: Stance, last: int) -> None:
+    """The flight as three keys a curve: a parabola is a Bézier curve with its handles on the thirds, where the ends'
+    tangents are. It goes on past the character as far as it came, so that the source shows a whole throw."""
+    end = max(min(flight.hit + (flight.hit - flight.release), last), flight.release + 1)
+    frames = (flight.release - 1, flight.release, end)
+    places = [stance.to_blender(flight.place_at(frame)) for frame in frames]
+    third = (end - flight.release) / 3.0
+    out = places[1] + stance.to_blender(flight.velocity_at(flight.release)) * third / flight.fps
+    back = places[2] - stance.to_blender(flight.velocity_at(end)) * third / flight.fps
+    actions.assign(ob, actions.new_action(f"{ob.name} throw", ob))
+    bag = actions.ensure_bag(ob.animation_data.action, actions.slot_of(ob))
+    table = actions.curve_table(bag)
+    for axis in range(3):
+        points = actions.ensure_curve(bag, table, "location", axis).keyframe_points
+        points.add(3)
+        for point, frame, place in zip(points, frames, places, strict=True):
+            point.co = frame, place[axis]
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left = point.handle_right = point.co
+        points[0].interpolation = "LINEAR"
+        points[1].handle_right = flight.release + third, out[axis]
+        points[2].handle_left = end - third, back[axis]
+    ob.location = places[0]

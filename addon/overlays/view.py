@@ -1,0 +1,156 @@
+"""The 3D View's draw callbacks: which rigs are seen, and what is worked out before they can be.
+
+Owns the callbacks and the timer that builds outside of drawing. Must not change data while drawing, nor know any single
+overlay.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+import bpy
+
+from ...engine import HeftError
+from .. import properties, session
+from . import BUILT, footage, shapes, sight, switched_on
+from .pieces import Mark, Note, Piece
+
+# How long after an edit what it changed is worked out again [s].
+CATCH_UP_AFTER = 0.05
+
+# Rigs looked at since the last change, sentences printed already, and by region what is drawn in pixels.
+_fresh: set[int] = set()
+_told: set[str] = set()
+_flat: dict[int, tuple] = {}
+
+
+def changed() -> None:
+    """Something was edited: look at shapes and motions again before they are drawn."""
+    _fresh.clear()
+    sight.forget()
+
+
+def forget() -> None:
+    """Drop everything: another file, an undo."""
+    changed()
+    _flat.clear()
+    shapes.forget()
+    footage.forget()
+    if not bpy.app.background:
+        from . import draw
+
+        draw.forget()
+
+
+def pieces(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> list[Piece]:
+    """All that is drawn of a rig now."""
+    seen = sight.of(rig, scene, graph)
+    return [piece for overlay in switched_on(rig.heft) for piece in overlay.pieces(seen)]
+
+
+def _draw_solid() -> None:
+    """What is in space; what is drawn in pixels is left for later."""
+    from . import draw
+
+    context = bpy.context
+    space, region = context.space_data, context.region
+    _flat.pop(region.as_pointer(), None)
+    if space is None or not space.overlay.show_overlays:
+        return
+    chosen = [
+        ob
+        for ob in context.view_layer.objects
+        if ob.type == "ARMATURE"
+        and properties.has_physics(ob)
+        and switched_on(ob.heft)
+        and ob.visible_get(viewport=space)
+    ]
+    if not chosen:
+        return
+    if any(rig.session_uid not in _fresh for rig in chosen) and not bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.register(_catch_up, first_interval=CATCH_UP_AFTER)
+    view = draw.View.of(region, context.region_data)
+    graph = context.evaluated_depsgraph_get()
+    found = [piece for rig in chosen for piece in pieces(rig, context.scene, graph)]
+    draw.draw(found, view)
+    marks = [piece for piece in found if isinstance(piece, Mark)]
+    _flat[region.as_pointer()] = (view, marks, [piece for piece in found if isinstance(piece, Note)])
+
+
+def _draw_flat() -> None:
+    """Signs and the legend."""
+    from . import signs
+
+    context = bpy.context
+    kept = _flat.get(context.region.as_pointer())
+    if kept is None:
+        return
+    view, marks, notes = kept
+    scale = context.preferences.system.ui_scale
+    signs.draw_marks(marks, view, scale)
+    if context.space_data.overlay.show_text:
+        signs.draw_notes(notes, context.area, scale)
+
+
+def guarded(draw: Callable[[], None]) -> Callable[[], None]:
+    """A draw callback: whatever goes wrong is printed once, never raised."""
+
+    def drawn() -> None:
+        try:
+            draw()
+        except Exception:
+            tell(traceback.format_exc())
+
+    return drawn
+
+
+def _catch_up() -> None:
+    """A timer's callback: work out what drawing found stale, then draw again."""
+    for rig in session.rigs():
+        if rig.session_uid not in _fresh and switched_on(rig.heft):
+            catch_up(rig, bpy.context.scene)
+            _fresh.add(rig.session_uid)
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Work out what the rig's overlays need; outside of drawing only."""
+    needs = {overlay.needs for overlay in switched_on(rig.heft)}
+    try:
+        if BUILT in needs:
+            shapes.build(rig, scene)
+        if needs - {BUILT}:
+            footage.refresh(rig, scene)
+    except HeftError as error:
+        tell(f"Heft: {error}")
+        shapes.forget(rig)
+
+
+def tell(text: str) -> None:
+    """Print a sentence, once."""
+    if text not in _told:
+        _told.add(text)
+        print(text)
+
+
+_handles: list = []
+
+
+def register() -> None:
+    """Draw over every 3D View of a Blender with windows."""
+    if not bpy.app.background:
+        for draw, when in ((_draw_solid, "POST_VIEW"), (_draw_flat, "POST_PIXEL")):
+            _handles.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", when))
+
+
+def unregister() -> None:
+    """Draw no more."""
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    if bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.unregister(_catch_up)
+    forget()
