@@ -113,6 +113,8 @@ class Blender:
         self.wait_for("sidebar()[2].width > 10")
         self.ask("sidebar()[2].active_panel_category = 'Heft'; sidebar()[2].tag_redraw()")
         self.wait_for("not module('warmup').is_running()", 1800.0)
+        # Without a graphics card the whole view would be drawn again for every step of a slider above it.
+        self.ask("bpy.context.preferences.system.use_region_overlap = False")
         self.ask("instrument()")
 
     def close(self) -> None:
