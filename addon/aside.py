@@ -7,6 +7,7 @@ other: what is begun after something was dropped comes after its end.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -14,6 +15,7 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 _pool: ThreadPoolExecutor | None = None
+_worked = 0.0
 
 
 def run(work: Callable[[], Value]) -> Generator[None, None, Value]:
@@ -56,7 +58,21 @@ def _begin(work: Callable[[], Value]) -> Future:
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="Heft")
-    return _pool.submit(work)
+    return _pool.submit(_timed, work)
+
+
+def _timed(work: Callable[[], Value]) -> Value:
+    global _worked
+    start = time.perf_counter()
+    try:
+        return work()
+    finally:
+        _worked += time.perf_counter() - start
+
+
+def worked() -> float:
+    """How long the thread has worked in all, up to the end of what it did last [s]."""
+    return _worked
 
 
 def end() -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import bpy
 
+from . import aside
+
 # A bone on a frame, where nothing was measured yet [s].
 GUESS = 5e-6
 
@@ -33,27 +35,24 @@ class Clock:
 
     def __init__(self) -> None:
         self.work = self.reading = 0.0
-        self._since = time.perf_counter()
+        self._since, self._beside = time.perf_counter(), aside.worked()
 
     def watch(self, steps: Generator) -> Generator:
-        """Pass steps on, count the time within them, and what passes while work is done beside."""
+        """Pass steps on and count the time within them; what is done beside counts by itself."""
         try:
             while True:
                 self._since = time.perf_counter()
                 step = next(steps)
-                self.work = self.total()
-                self._since = time.perf_counter()
+                self.work += time.perf_counter() - self._since
                 yield step
-                if step.waits:
-                    self.work = self.total()
         except StopIteration as stop:
             return stop.value
         finally:
             steps.close()
 
     def total(self) -> float:
-        """Work up to now [s]."""
-        return self.work + time.perf_counter() - self._since
+        """Work up to now, asked within a step [s]."""
+        return self.work + time.perf_counter() - self._since + aside.worked() - self._beside
 
     def start_simulating(self) -> None:
         """What came before was reading."""

@@ -65,8 +65,9 @@ def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None
         if changed:
             # A result changed by hand becomes a take before it is overwritten.
             takes.keep_by_hand(each)
-        if changed or not only_moved:
-            kept.sums.clear()
+        if changed or marks.made_from(each.heft_result) == marks.UNFINISHED:
+            # Nobody knows what stands there: all of it is written.
+            only_moved = False
         keys, same = poses[k]
         for share in showing.write_steps(each, keys, kept.sums, only_moved):
             yield Step(WRITE_FROM + (1.0 - WRITE_FROM) * (k + share) / len(group.rigs), "writing")

@@ -24,7 +24,7 @@ SLICE = 0.02
 # How long a change waits for more of them, at most, before what is on its way is let through to its end [s].
 PATIENCE = 1.0
 # How often the progress is drawn [s].
-DRAWN_EVERY = 0.25
+DRAWN_EVERY = 0.5
 
 Begin = Callable[[], Generator[Step, None, object]]
 

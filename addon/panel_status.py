@@ -72,7 +72,7 @@ def _draw_line(layout: bpy.types.UILayout, rig: bpy.types.Object, current: bool)
         row.label(text="Out of date: press Simulate", icon="FILE_REFRESH")
         return
     row.active = False
-    row.label(text=took(leader), icon="TIME")
+    row.label(text=took(leader), icon="CHECKMARK")
 
 
 def took(leader: bpy.types.Object) -> str:

@@ -32,7 +32,7 @@ from .target import ANCHOR_AT, WHEN
 from .touch import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 
 SLICES = 50  # progress reports of a shot, at least
-SLICE = 0.006  # with a memory: how long to the next one, as far as it can be foreseen [s]
+SLICE = 0.02  # with a memory: how long to the next one, as far as it can be foreseen [s]
 
 
 def simulate(

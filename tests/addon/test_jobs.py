@@ -165,11 +165,15 @@ def test_the_rig_never_shows_its_source_between_slices(rig):
 
 
 def test_hand_work_becomes_a_take_and_its_own_job_goes_on(rig):
+    rig.pose.bones[2].scale = (1.2, 1.2, 1.2)
+    rig.pose.bones[2].keyframe_insert("scale", frame=1)
+    bpy.ops.heft.simulate()
     curve = next(c for c in actions.active_curves(rig.heft_result) if len(c.keyframe_points) > 1)
     curve.keyframe_points[3].co[1] += 0.3
     rig.heft.settle_time = 0.5
     run()
     assert len(rig.heft.takes) == 1 and session.is_current(rig, bpy.context.scene)
+    assert store.keys_fingerprint(rig.heft_result) == rig.heft.written
     rig.heft.settle_time = 0.6
     run()
     assert len(rig.heft.takes) == 1

@@ -24,6 +24,7 @@ PREFIX = "bl_ext.user_default.heft.addon."
 beats: list[tuple[float, float]] = []  # (when, what of Heft's ran since the beat before) [s]
 spent: dict[str, float] = {}  # longest call of each function [s]
 events: list[tuple[str, float]] = []
+_replaced: list[tuple] = []
 _own = 0.0
 _depth = 0
 
@@ -65,6 +66,7 @@ def instrument() -> None:
         queue = getattr(bpy.app.handlers, queue_name)
         for i, handler in enumerate(queue):
             if handler.__module__.startswith(PREFIX):
+                _replaced.append((queue, i, handler))
                 queue[i] = timed(handler, queue_name)
     changed, end = module("live").setting_changed, module("marks").end
 
@@ -77,6 +79,13 @@ def instrument() -> None:
         events.append(("written", time.monotonic()))
 
     module("live").setting_changed, module("marks").end = noted_change, noted_end
+
+
+def restore() -> None:
+    """Heft's own handlers again: it takes them away when Blender quits."""
+    for queue, i, handler in _replaced:
+        queue[i] = handler
+    _replaced.clear()
 
 
 def beat() -> float:
