@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import bpy
 import pytest
 
+import heft
 import rigs
-from conftest import ROOT, heft
 from heft.addon import cli, manual_pages, operators_manual
 
+ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "addon" / "manual"
 # Where the settings of a group are described; one of these pages has to name each in bold.
 PAGES = {
