@@ -23,7 +23,7 @@ def text_of(rig: bpy.types.Object) -> tuple[str, str]:
     if rig.heft_result is None:
         return "", ""
     if not showing.is_visible(rig):
-        return "SOURCE", "Source"
+        return "SOURCE", "Baked" if rig.heft.baked and showing.standing_back(rig) else "Source"
     take = takes.shown(rig)
     if take is None:
         return "RESULT", "Result"
