@@ -107,7 +107,7 @@ def test_a_hand_is_pulled_and_the_body_follows(blender, window_of, tmp_path):
     runs(window, "HEFT_OT_pull_pose")
 
     # held: the hand is under the mouse, the feet stay; Esc puts every channel back
-    take(window, "hand.L", (90, -260))
+    take(window, "hand.L", (90, -190))
     window.picture("pull-1-held")
     assert window.ask("channels()") != start
     for before, after in zip(feet, window.ask("[world('foot.L'), world('foot.R')]"), strict=True):
@@ -117,7 +117,7 @@ def test_a_hand_is_pulled_and_the_body_follows(blender, window_of, tmp_path):
     window.wait_for(f"channels() == {start}", 10.0)
 
     # let go: the pose stays, one step of undo, no keys
-    take(window, "hand.L", (120, -200))
+    take(window, "hand.L", (110, -140))
     window.screen.let_go()
     time.sleep(0.5)
     posed = window.ask("channels()")
@@ -136,7 +136,7 @@ def test_a_hand_is_pulled_and_the_body_follows(blender, window_of, tmp_path):
     window.wait_for("[b.name for b in man().pose.bones if b.heft.pin == 'ON'] != []", 10.0)
     pinned = window.ask("[b.name for b in man().pose.bones if b.heft.pin == 'ON'][0]")
     held = window.ask(f"world({pinned!r}, 'head')")
-    take(window, "spine", (0, 110))
+    take(window, "spine", (0, 40))
     window.picture("pull-3-hips-down")
     assert apart(window.ask(f"world({pinned!r}, 'head')"), held) < 1e-3
     for before, after in zip(feet, window.ask("[world('foot.L'), world('foot.R')]"), strict=True):
