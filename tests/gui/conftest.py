@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 import dev
 
@@ -21,6 +22,26 @@ PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
 KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
 # dev.py runs the versions beside one another.
 VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem) -> bool:
+    """A test that fails is tried once more, and it is said: a hand may come too late on a busy machine.
+
+    What the console complains of stays in it, so that a second try hides no traceback.
+    """
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    failed = [report for report in reports if report.failed]
+    if failed:
+        last = str(failed[0].longrepr).strip().splitlines()[-1]
+        print(f"\n{item.name} failed ({last}) and is tried again", file=sys.__stdout__, flush=True)
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
