@@ -24,8 +24,8 @@ LIMIT = 1.0  # [ms] a rig of 700 bones
 ROUNDS = 41
 
 
-def build(bones: int) -> bpy.types.Object:
-    """Rows of ten bones on one root, with physics and a result, in Pose Mode with a bone active."""
+def build_rig(bones: int) -> bpy.types.Object:
+    """Rows of ten bones on one root, alone in a file."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.frame_end = 3
     rows = [("root", None, (0.0, 0.0, 0.0), (0.0, 0.0, 0.2))]
@@ -33,7 +33,12 @@ def build(bones: int) -> bpy.types.Object:
         parent = rows[0] if i % 10 == 0 else rows[-1]
         head = parent[3]
         rows.append((f"b.{i:03d}", parent[0], head, (head[0] + 0.05, head[1] + 0.02 * (i // 10), head[2] + 0.1)))
-    rig = stage.rig("Rig", rows)
+    return stage.rig("Rig", rows)
+
+
+def build(bones: int) -> bpy.types.Object:
+    """Such a rig with physics and a result, in Pose Mode with a bone active."""
+    rig = build_rig(bones)
     bpy.ops.heft.add()
     rig.heft.heaviness = 0.5
     bpy.ops.heft.simulate()

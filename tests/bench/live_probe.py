@@ -1,36 +1,29 @@
-"""Run inside Blender by `live_bench`: answers its questions, and times what keeps the window waiting.
+"""What `bench/live_bench` asks inside Blender: clocks around all of Heft's that runs on the window's thread.
 
-usage: blender --python live_probe.py -- PORT
-
-Owns a socket looked at by a timer, a heartbeat, and clocks around everything of Heft's that runs on the window's
-thread. It never acts for the user: hands are xdotool's.
+Owns a heartbeat and those clocks. Sent to the inspector as it stands. It never acts for the user: hands are xdotool's.
 """
 
-import ast
 import functools
 import itertools
-import json
-import socket
+import statistics
 import sys
 import time
-import traceback
 
 import bpy
 
-_server = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--") + 1])))
-_server.setblocking(False)
-PREFIX = "bl_ext.user_default.heft.addon."
+PREFIX = "bl_ext.user_default.heft.addon"
 
 beats: list[tuple[float, float]] = []  # (when, what of Heft's ran since the beat before) [s]
 spent: dict[str, float] = {}  # longest call of each function [s]
 events: list[tuple[str, float]] = []
+drawn: list[tuple[str, float]] = []  # a panel and what its poll, header and body took [s]
 _replaced: list[tuple] = []
 _own = 0.0
 _depth = 0
 
 
 def module(name: str):
-    return sys.modules[PREFIX + name]
+    return sys.modules[f"{PREFIX}.{name}"]
 
 
 def rig():
@@ -79,6 +72,7 @@ def instrument() -> None:
         events.append(("written", time.monotonic()))
 
     module("live").setting_changed, module("marks").end = noted_change, noted_end
+    bpy.app.timers.register(beat, persistent=True)
 
 
 def restore() -> None:
@@ -120,27 +114,10 @@ def frame_pass(frames: int) -> float:
     return time.monotonic() - start
 
 
-def sidebar():
-    window = bpy.context.window_manager.windows[0]
-    area = next(each for each in window.screen.areas if each.type == "VIEW_3D")
-    area.spaces[0].show_region_ui = True
-    return window, area, next(each for each in area.regions if each.type == "UI")
-
-
 def within(command: str) -> None:
     """Run an operator as if from the viewport."""
-    window, area, _ = sidebar()
-    region = next(each for each in area.regions if each.type == "WINDOW")
-    with bpy.context.temp_override(window=window, area=area, region=region):
+    with bpy.context.temp_override(**region("WINDOW")):  # noqa: F821 (the inspector's)
         exec(command, globals())
-
-
-def under() -> str:
-    """The property that the mouse is over."""
-    window, area, region = sidebar()
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        found = bpy.context.property
-        return found[1] if found is not None else ""
 
 
 def undo_memory() -> int:
@@ -148,28 +125,47 @@ def undo_memory() -> int:
     return bpy.app.memory_usage_undo() if hasattr(bpy.app, "memory_usage_undo") else -1
 
 
-def _look() -> float:
-    try:
-        peer, _ = _server.accept()
-    except BlockingIOError:
-        return 0.01
-    with peer:
-        peer.settimeout(5.0)
-        with peer.makefile("rw", encoding="utf-8") as stream:
-            stream.write(json.dumps(_answer(json.loads(stream.readline()))) + "\n")
-    return 0.0
+def open_panels() -> None:
+    """Every panel of the tab is open when it is first seen, and timed from now on."""
+    classes = [cls for cls in sys.modules[PREFIX].CLASSES if getattr(cls, "bl_category", "") == "Heft"]
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
+    for cls in classes:
+        cls.bl_options = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
+        for name in ("draw", "draw_header_preset"):
+            setattr(cls, name, _drawing(getattr(cls, name), cls.__name__))
+        if hasattr(cls, "poll"):
+            cls.poll = classmethod(_drawing(cls.poll.__func__, cls.__name__))
+        bpy.utils.register_class(cls)
 
 
-def _answer(question: str) -> dict:
-    try:
-        tree = ast.parse(question)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, "question", "exec"), globals())
-        value = eval(compile(ast.Expression(last.value), "question", "eval"), globals()) if last else None
-        return {"value": json.loads(json.dumps(value))}
-    except Exception:
-        return {"error": traceback.format_exc()}
+def _drawing(function, name: str):
+    @functools.wraps(function)
+    def wrapper(*args):
+        start = time.perf_counter()
+        try:
+            return function(*args)
+        finally:
+            drawn.append((name, time.perf_counter() - start))
+
+    return wrapper
 
 
-bpy.app.timers.register(_look, persistent=True)
-bpy.app.timers.register(beat, persistent=True)
+def redraw() -> None:
+    """Have the sidebar drawn once more; what was drawn before is one round."""
+    drawn.append(("", 0.0))
+    region()["region"].tag_redraw()  # noqa: F821
+
+
+def drawing_times() -> dict:
+    """Of the rounds in which all was drawn: the median of each panel's time, and of all together [ms]."""
+    rounds: list[dict[str, float]] = [{}]
+    for name, taken in drawn:
+        if not name:
+            rounds.append({})
+        else:
+            rounds[-1][name] = rounds[-1].get(name, 0.0) + 1e3 * taken
+    most = max(map(len, rounds))
+    full = [each for each in rounds if len(each) == most]
+    found = {name: statistics.median(each[name] for each in full) for name in full[0]}
+    return {**found, "all": statistics.median(sum(each.values()) for each in full), "rounds": len(full)}
