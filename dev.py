@@ -327,6 +327,8 @@ SUITES = (
     *(Suite(f"window-{version}", ENGINE, ("tests/gui",), real=True) for version in REAL),
     Suite("real", ENGINE, ("tests/test_real_blender.py",), real=True),
 )
+# How a line of a suite ends that tells of a test that failed and is tried once more (`tests/gui`).
+TRIED_AGAIN = "and is tried again"
 # pytest's words and their order in its closing line.
 OUTCOMES = ("failed", "passed", "skipped", "error")
 
@@ -357,9 +359,9 @@ def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool) -> dict[st
         counts["error"] = 1
     if wordy or counts["failed"] + counts["error"]:
         print(done.stdout, flush=True)
-    else:  # the reasons of skips stay readable
+    else:  # the reasons of skips, and of second tries, stay readable
         for line in done.stdout.splitlines():
-            if line.startswith("SKIPPED"):
+            if line.startswith("SKIPPED") or line.endswith(TRIED_AGAIN):
                 print(f"    {line}", flush=True)
     verdict = "FAILED" if counts["failed"] + counts["error"] else "ok"
     say(f"{suite.name} {verdict} – {outcome_text(counts)} in {time.monotonic() - start:.1f} s")

@@ -42,13 +42,19 @@ class HEFT_MT_animation(bpy.types.Menu):
             layout.operator("wm.call_panel", text=text).name = panel
         layout.separator()
         layout.operator("heft.simulate", icon="PLAY")
+        layout.operator("heft.throw", icon="SPHERE")
+        layout.operator("heft.nudge", icon="FORCE_FORCE")
         layout.operator("heft.flip", icon="ARROW_LEFTRIGHT")
         layout.operator("heft.bake", text="Bake…", icon="KEY_HLT")
+        layout.separator()
+        layout.operator("heft.keep_take", icon="ADD")
+        layout.operator("heft.flip_take", icon="UV_SYNC_SELECT")
         layout.separator()
         layout.operator("heft.mirror_settings", text="Mirror Bone Settings", icon="MOD_MIRROR").which = "SELECTED"
         layout.operator("heft.copy_to_armatures", icon="COPYDOWN")
         layout.operator("heft.add_colliders")
         layout.separator()
+        layout.operator("heft.manual", icon="HELP")
         layout.operator("heft.remove", icon="X")
 
 

@@ -35,7 +35,7 @@ def pytest_runtest_protocol(item, nextitem) -> bool:
     failed = [report for report in reports if report.failed]
     if failed:
         last = str(failed[0].longrepr).strip().splitlines()[-1]
-        print(f"\n{item.name} failed ({last}) and is tried again", file=sys.__stdout__, flush=True)
+        print(f"\n{item.name} failed ({last}) {dev.TRIED_AGAIN}", file=sys.__stdout__, flush=True)
         item._initrequest()
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     for report in reports:
