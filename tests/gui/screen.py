@@ -19,7 +19,7 @@ class Screen:
     """An X server, until closed. Xvfb takes the first free number itself, so that two never meet."""
 
     def __init__(self, tool: Path) -> None:
-        if not all(map(shutil.which, ("Xvfb", "xdotool", "import"))):
+        if not _is_installed():
             _install(tool)
         reading, writing = os.pipe()
         self._server = subprocess.Popen(
@@ -78,12 +78,18 @@ class Screen:
         return path
 
 
+def _is_installed() -> bool:
+    return all(map(shutil.which, ("Xvfb", "xdotool", "import")))
+
+
 def _install(tool: Path) -> None:
     """The tool installs what a screen takes when it is asked for one; that one is not needed."""
     import fcntl
 
     with open("/tmp/heft-screen.lock", "w") as lock:  # two at once would meet in the package manager
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if _is_installed():  # by the one that was first
+            return
         if Path("/tmp/.X99-lock").exists():
             raise RuntimeError("screen :99 is taken: Xvfb, xdotool and imagemagick cannot be installed by its tool")
         subprocess.run([tool, "display", ":99"], check=True, stdout=subprocess.DEVNULL, close_fds=True)
