@@ -204,6 +204,91 @@ def test_out_of_date_after_changes_of_drivers_constraints_and_strips(rig):
         assert not session.is_current(rig, scene)
 
 
+def nla_editor() -> bpy.types.Area:
+    area = bpy.context.window.screen.areas[0]
+    area.type = "NLA_EDITOR"
+    return area
+
+
+def test_out_of_date_after_changes_of_switches_groups_easing_and_nested_strips(rig):
+    scene = bpy.context.scene
+    rig["switch"], rig.data["reach"] = 0.5, 1
+    driver = rig.driver_add('pose.bones["bone.004"].scale', 0).driver
+    driver.expression = "1 + 0.01 * a + 0.01 * b"
+    for name, block, path in (("a", rig, '["switch"]'), ("b", rig.data, '["reach"]')):
+        variable = driver.variables.new()
+        variable.name = name
+        variable.targets[0].id_type = block.id_type
+        variable.targets[0].id, variable.targets[0].data_path = block, path
+    copy = rig.pose.bones[2].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget = rig, "bone.000"
+    copy.keyframe_insert("influence", frame=1)
+    copy.influence = 0.2
+    copy.keyframe_insert("influence", frame=30)
+    held = rig.pose.bones[3].constraints.new("ARMATURE")
+    held.influence, weighted = 0.1, held.targets.new()
+    weighted.target, weighted.subtarget, weighted.weight = rig, "bone.000", 0.5
+    bag = actions.active_bag(rig)
+    curve, group = bag.fcurves[0], bag.groups.new("some")
+    curve.group = group
+    curve.keyframe_points[2].interpolation = "ELASTIC"
+    noise = curve.modifiers.new("NOISE")
+    track = rig.animation_data.nla_tracks.new()
+    other = rig.animation_data.action.copy()
+    track.strips.new("inner", 1, other).select = True
+    with bpy.context.temp_override(area=nla_editor()):
+        bpy.ops.nla.meta_add()
+    assert [strip.type for strip in track.strips] == ["META"]
+    for change in (
+        lambda: rig.__setitem__("switch", 0.9),
+        lambda: rig.data.__setitem__("reach", 2),
+        lambda: setattr(copy, "subtarget", "bone.001"),
+        lambda: setattr(weighted, "weight", 0.7),
+        lambda: setattr(curve.keyframe_points[2], "easing", "EASE_IN"),
+        lambda: setattr(noise, "mute", True),
+        lambda: setattr(group, "mute", True),
+        lambda: setattr(actions.bags(other)[0].fcurves[0].keyframe_points[0], "co", (1.0, 0.4)),
+    ):
+        bpy.ops.heft.simulate()
+        assert session.is_current(rig, scene)
+        for frame in (33, 8):
+            scene.frame_set(frame)
+            assert session.is_current(rig, scene), "the frame alone changes nothing"
+        change()
+        assert not session.is_current(rig, scene)
+
+
+def test_a_keyed_switch_counts_by_its_keys(rig):
+    """Its value is another on every frame."""
+    for frame, value in ((1, 0.0), (30, 1.0)):
+        rig["switch"] = value
+        rig.keyframe_insert('["switch"]', frame=frame)
+    driver = rig.driver_add('pose.bones["bone.004"].scale', 0).driver
+    driver.expression = "1 + 0.1 * a"
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id, variable.targets[0].data_path = "a", rig, '["switch"]'
+    bpy.ops.heft.simulate()
+    for frame in (3, 25):
+        bpy.context.scene.frame_set(frame)
+        assert session.is_current(rig, bpy.context.scene)
+
+
+def test_ik_muted_on_some_frames_leaves_the_result_current(rig):
+    """Heft's own drivers, that mute IK within a range shorter than the scene's, are no part of the source."""
+    target = rigs.block("Target", 0.1, (0.3, 0.5, 0.5))
+    ik = rig.pose.bones[3].constraints.new("IK")
+    ik.target, ik.chain_count = target, 2
+    rig.heft.range, rig.heft.frame_start, rig.heft.frame_end = "CUSTOM", 5, 30
+    bpy.ops.heft.simulate()
+    assert rig.animation_data.drivers.find(f"{ik.path_from_id()}.mute") is not None
+    assert session.is_current(rig, bpy.context.scene)
+    for which in ("SOURCE", "RESULT"):
+        bpy.ops.heft.show(which=which)
+        assert session.is_current(rig, bpy.context.scene)
+    ik.chain_count = 3
+    assert not session.is_current(rig, bpy.context.scene)
+
+
 @pytest.mark.parametrize("target", ["ACTION", "NLA"])
 def test_baking_ends_live_so_that_weight_is_given_once(rig, target):
     rig.heft.live = True
