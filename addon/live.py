@@ -83,11 +83,11 @@ def refresh(rig: bpy.types.Object) -> None:
     """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
     from . import jobs, session, shot, warmup
 
-    scene = bpy.context.scene
     leader = shot.leader(rig)
     if warmup.is_running():
         wait_for_compiler(leader)
         return
+    scene = session.scene_of(leader)
     if not is_quick(leader, scene):
         jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
         return
@@ -169,11 +169,10 @@ def source_edited() -> None:
     from . import jobs, session, shot
 
     if not _paused and jobs.any_left():
-        scene = bpy.context.scene
         for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
             if jobs.of(leader) is not None:
                 _followed.pop(leader.session_uid, None)
-                jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+                jobs.start(leader, lambda leader=leader: _follow_steps(leader))
 
 
 def follow_source() -> None:
@@ -182,17 +181,16 @@ def follow_source() -> None:
 
     if _paused:
         return
-    scene = bpy.context.scene
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
     for leader in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
         if jobs.of(leader) is not None:
             # It looks for what has changed at its end.
             continue
         if digests.is_ready(store.source_actions(shot.members(leader))):
-            if _is_new(leader, scene):
+            if _is_new(leader, session.scene_of(leader)):
                 refresh(leader)
         else:
-            jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+            jobs.start(leader, lambda leader=leader: _follow_steps(leader))
 
 
 def look_steps(leader: bpy.types.Object) -> Generator:
@@ -204,10 +202,11 @@ def look_steps(leader: bpy.types.Object) -> Generator:
         yield Step(0.0, "looking")
 
 
-def _follow_steps(leader: bpy.types.Object, scene: bpy.types.Scene) -> Generator:
+def _follow_steps(leader: bpy.types.Object) -> Generator:
     """Look at what has changed, and simulate if anything has."""
     from . import session
 
+    scene = session.scene_of(leader)
     yield from look_steps(leader)
     if _is_new(leader, scene):
         yield from session.simulate_steps(leader, scene, fresh=False, sliced=True)
@@ -215,13 +214,14 @@ def _follow_steps(leader: bpy.types.Object, scene: bpy.types.Scene) -> Generator
 
 def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
-    from . import session, store
+    from . import session, shot, store
 
     try:
         now = store.fingerprint(leader, scene)
     except HeftError as error:
         now = str(error)
-    if now in (leader.heft.fingerprint, leader.heft.baked) and session.is_whole(leader):
+    together = shot.members(leader).rigs
+    if all(now in (each.heft.fingerprint, each.heft.baked) and session.is_whole(each) for each in together):
         return False
     if now == _followed.get(leader.session_uid):
         return False

@@ -399,6 +399,19 @@ def rigs() -> list[bpy.types.Object]:
     return [ob for ob in bpy.data.objects if properties.has_physics(ob)]
 
 
+def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
+    """The scene that a shot is played in: the one that is worked in if any of its characters is there, or else their
+    own."""
+    own = [
+        scene
+        for each in shot.members(rig).rigs
+        for scene in each.users_scene
+        if not scene.name.startswith(sampling.STAGE)
+    ]
+    here = bpy.context.scene
+    return here if here in own or not own else own[0]
+
+
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)

@@ -98,6 +98,24 @@ def test_half_a_result_is_marked_and_made_whole(rig):
     assert not rig.heft.takes, "what was never written to its end is nobody's work"
 
 
+def test_half_a_shot_is_made_whole(rig):
+    """Stopped after the first character's keys and before the end of the other's."""
+    other = rigs.chain(3, name="Zed")
+    other.location = (1.0, 0.0, 0.0)
+    rigs.wave(other)
+    bpy.ops.heft.add()
+    rigs.collide(rig, other)
+    bpy.ops.heft.simulate()
+    other.heft.heaviness = 0.8
+    run(lambda: is_writing(other))
+    assert is_writing(other) and session.is_current(rig, bpy.context.scene)
+    jobs.cancel()
+    live.follow_source()
+    run()
+    assert not is_writing(other)
+    assert all(session.is_current(each, bpy.context.scene) for each in (rig, other))
+
+
 def test_esc_brings_the_old_result_back(rig):
     """Esc sets the old value again, which is a change like any other."""
     before, settle_time = keys(rig), rig.heft.settle_time

@@ -299,6 +299,23 @@ def test_baking_ends_live_so_that_weight_is_given_once(rig, target):
     assert rigs.deviation(baked, rigs.poses(rig, (10, 30)), 1.0) == (0.0, 0.0)
 
 
+def test_live_keeps_to_the_scene_of_the_rig(rig):
+    """Another scene, with another range, is worked in: nothing of it concerns the rig."""
+    bpy.ops.heft.simulate()
+    rig.heft.live = True
+    known = rig.heft.fingerprint, rig.heft.result_end
+    other = bpy.data.scenes.new("Other")
+    other.frame_end = 90
+    bpy.context.window.scene = other
+    live.follow_source()
+    assert (rig.heft.fingerprint, rig.heft.result_end) == known
+    rig.heft.settle_time = 0.5
+    assert rig.heft.fingerprint != known[0] and rig.heft.result_end == known[1]
+    other.collection.objects.link(rig)
+    live.follow_source()
+    assert rig.heft.result_end == 90, "worked in there, it is played there"
+
+
 def test_live_stands_back_from_another_action(rig):
     rig.heft.live = True
     actions.assign(rig, actions.new_action("other", rig))
