@@ -23,8 +23,10 @@ def shown_of(rig: bpy.types.Object) -> dict[str, bpy.types.Object]:
 
 
 def apply(rig: bpy.types.Object) -> None:
-    """Show the takes that are asked for, and no others."""
-    wanted = [take for take in rig.heft.takes if take.beside and take.action is not None]
+    """Show the takes that are asked for, and no others; none where there is no result whose bones they could have."""
+    wanted = [
+        take for take in rig.heft.takes if take.beside and take.action is not None and rig.heft_result is not None
+    ]
     there = shown_of(rig)
     for uid in there.keys() - {take.uid for take in wanted}:
         remove(rig, uid)

@@ -431,8 +431,13 @@ def restore(group, values: dict) -> None:
                 restore(items.add(), each)
             continue
         if name in POINTERS:
-            value = next((block for block in getattr(bpy.data, POINTERS[name]) if block.name_full == value), None)
+            value = named(name, value)
         setattr(group, name, value)
+
+
+def named(pointer: str, name: str | None) -> bpy.types.ID | None:
+    """The block of that full name which a setting points to, or None."""
+    return next((block for block in getattr(bpy.data, POINTERS[pointer]) if block.name_full == name), None)
 
 
 def plain(value):

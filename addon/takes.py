@@ -166,10 +166,12 @@ def choose(rig: bpy.types.Object, uid: str) -> list[bpy.types.Object]:
     take = find(rig, uid)
     if take is None:
         raise RigError(f"'{rig.name}' has no such take.")
-    if take.action is None:
-        raise RigError(f"The result of '{take.name}' is gone, its action was deleted: delete the take.")
+    rigs = [each for each in shot.members(rig).rigs if find(each, uid) is not None]
+    gone = next((each for each in rigs if find(each, uid).action is None), None)
+    if gone is not None:
+        whose = "" if gone == rig else f" on '{gone.name}'"
+        raise RigError(f"The result of '{take.name}'{whose} is gone, its action was deleted: delete the take.")
     with live.paused():
-        rigs = [each for each in shot.members(rig).rigs if find(each, uid) is not None]
         for each in rigs:
             take_settings.restore(each, find(each, uid).settings)
         for each in rigs:

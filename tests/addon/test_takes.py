@@ -294,6 +294,47 @@ def test_characters_of_one_shot_show_theirs_together(rig):
     assert [take.name for take in other.heft.takes] == ["A", "B"]
 
 
+def test_a_take_that_lacks_anothers_result_changes_nothing(rig):
+    other = rigs.chain(3, name="Other")
+    bpy.ops.heft.add()
+    rigs.collide(rig, other)
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.keep_take(name="A")
+    rig.heft.settle_time = 0.7
+    bpy.ops.heft.simulate()
+    bpy.context.view_layer.objects.active = rig
+    bpy.data.actions.remove(other.heft.takes["A"].action)
+    with pytest.raises(RuntimeError, match="'A' on 'Other' is gone"):
+        bpy.ops.heft.choose_take(name="A")
+    assert rig.heft.settle_time == np.float32(0.7)
+
+
+def test_renamed_colliders_keep_their_settings(rig):
+    ball, wall = rigs.ball("Ball", 0.1, (2.0, 0.0, 0.0)), rigs.block("Wall", 0.2, (3.0, 0.0, 0.0))
+    rigs.collide(rig, ball, wall)
+    ball.heft_collider.mass, wall.heft_collider.friction = 7.0, 0.2
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.keep_take(name="A")
+    wall.heft_collider.friction = 0.9
+    bpy.ops.heft.simulate()
+    ball.name, rig.heft.colliders.name = "Boulder", "Things"
+    bpy.ops.heft.choose_take(name="A")
+    assert rig.heft.colliders == bpy.data.collections["Things"]
+    assert ball.is_property_set("heft_collider") and ball.heft_collider.mass == 7.0
+    assert wall.heft_collider.friction == np.float32(0.2)
+
+
+def test_a_take_beside_a_rig_whose_result_was_deleted(two):
+    rig, _, _ = two
+    bpy.data.objects.remove(rig.heft_result)
+    rig.heft.takes["Soft"].beside = True
+    beside.apply(rig)
+    assert not beside.shown_of(rig)
+    bpy.ops.heft.choose_take(name="Soft")
+    beside.apply(rig)
+    assert beside.shown_of(rig)
+
+
 def test_a_take_beside_the_character_moves_as_it_did_and_leaves_no_trace(two):
     rig, soft, _ = two
     before = state.snapshot(rig, pose=False)
