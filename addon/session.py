@@ -83,7 +83,7 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
     """The rig, if physics can work on it."""
     if rig is None or rig.type != "ARMATURE":
         raise RigError("No armature is active: select one.")
-    if rig.library is not None and rig.override_library is None:
+    if rig.library is not None:
         raise RigError(f"'{rig.name}' is linked and cannot be edited: use Object > Library Override > Make.")
     if rig.mode == "EDIT":
         raise RigError(f"'{rig.name}' is in Edit Mode: leave it first.")
@@ -280,7 +280,7 @@ def _check_free(group: shot.Members) -> None:
     for ob in group.objects:
         if properties.collider_of(ob).moves != "FREE":
             continue
-        if ob.library is not None and ob.override_library is None:
+        if ob.library is not None:
             raise RigError(f"'{ob.name}' is linked and cannot be shown free: use Object > Library Override > Make.")
         for each in group.rigs:
             above = each.parent
