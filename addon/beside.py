@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions
+from . import actions, places
 
 MARK = "heft_take"
 # From one to the next, in parts of the rig's width; a rig is never thinner than this part of its height.
@@ -55,8 +55,7 @@ def _new(rig: bpy.types.Object, take) -> bpy.types.Object:
         group.is_visible = True
     ob.data.display_type, ob.show_name = "ENVELOPE", True
     ob.hide_select = ob.hide_render = True
-    places = [group for group in rig.users_collection if group.library is None]
-    (places[0] if places else bpy.context.scene.collection).objects.link(ob)
+    places.beside(rig).objects.link(ob)
     return ob
 
 

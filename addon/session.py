@@ -27,6 +27,7 @@ from . import (
     live,
     marks,
     objects,
+    places,
     properties,
     reader,
     result_pose,
@@ -118,7 +119,7 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
         group = bpy.data.collections.new(f"{rig.name} colliders")
         scene.collection.children.link(group)
         rig.heft.colliders, rig.heft.own_colliders = group, True
-    if group.library is not None:
+    if not places.is_open(group):
         raise RigError(f"The collection '{group.name}' is linked and cannot be edited: choose another.")
     skins = [ob for ob in chosen if ob.type == "MESH" and shot.skinned_by(ob)]
     held = set(group.all_objects)
@@ -130,12 +131,16 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
 
 def remove_collider(rig: bpy.types.Object, ob: bpy.types.Object) -> None:
     """Take an object out of the rig's colliders collection and those below it."""
-    for group in (rig.heft.colliders, *rig.heft.colliders.children_recursive):
-        if ob.name in group.objects:
-            if len(ob.users_collection) == 1:
-                # The last collection that holds it: it must not vanish from the scene.
-                bpy.context.scene.collection.objects.link(ob)
-            group.objects.unlink(ob)
+    whole = rig.heft.colliders
+    groups = [group for group in (whole, *whole.children_recursive) if ob in set(group.objects)]
+    closed = next((group for group in groups if not places.is_open(group)), None)
+    if closed is not None:
+        raise RigError(f"'{ob.name}' is in the collection '{closed.name}', which is linked and cannot be edited.")
+    for group in groups:
+        if len(ob.users_collection) == 1:
+            # The last collection that holds it: it must not vanish from the scene.
+            bpy.context.scene.collection.objects.link(ob)
+        group.objects.unlink(ob)
 
 
 def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:

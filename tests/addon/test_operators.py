@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import operators, properties, session
+from heft.addon import beside, curves, operators, properties, session
 
 
 def test_commands_need_an_armature(empty):
@@ -160,6 +160,38 @@ def test_linked_overrides_are_refused(library, tmp_path):
     bpy.context.view_layer.objects.active = rig
     with pytest.raises(RuntimeError, match="Library Override"):
         bpy.ops.heft.simulate()
+
+
+def test_what_is_made_beside_an_override_goes_where_it_can(library):
+    """Nothing can be put into the collection that was overridden with it."""
+    rig = override(link(library))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.keep_take(name="A")
+    rig.heft.takes["A"].beside = rig.heft.use_curves = True
+    for made in (curves.holder_of(rig), *beside.shown_of(rig).values()):
+        assert made.users_collection == (bpy.context.scene.collection,)
+    assert len(beside.shown_of(rig)) == 1
+
+
+def test_colliders_of_a_library_are_left_alone(library):
+    rig = override(link(library))
+    bpy.context.view_layer.objects.active = rig
+    rig.heft.colliders = rig.users_collection[0]
+    assert rig.heft.colliders.override_library is not None
+    rigs.ball().select_set(True)
+    with pytest.raises(RuntimeError, match="linked and cannot be edited"):
+        bpy.ops.heft.add_colliders()
+    with pytest.raises(RuntimeError, match="linked and cannot be edited"):
+        bpy.ops.heft.remove_collider(name=rig.name)
+
+
+def test_the_sample_goes_where_it_can(library):
+    link(library)
+    layer = bpy.context.view_layer
+    layer.active_layer_collection = layer.layer_collection.children["Character"]
+    bpy.ops.heft.add_sample()
+    assert bpy.context.object.name == "Walker" and bpy.context.object.name in bpy.context.scene.collection.objects
 
 
 def test_every_setting_has_a_tooltip_and_can_be_overridden():
