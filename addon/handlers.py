@@ -189,6 +189,7 @@ def register() -> None:
 def unregister() -> None:
     """Hook out."""
     jobs.cancel()
+    live.stop()
     aside.end()
     for queue, function in HANDLERS:
         queue.remove(function)

@@ -164,6 +164,14 @@ def follow_soon() -> None:
         bpy.app.timers.register(follow_source, first_interval=FOLLOW_AFTER)
 
 
+def stop() -> None:
+    """Nothing is looked for or waited for any more."""
+    for callback in (follow_source, _after_compiling):
+        if bpy.app.timers.is_registered(callback):
+            bpy.app.timers.unregister(callback)
+    _waiting.clear()
+
+
 def source_edited() -> None:
     """Keys were edited: what is on its way knows the old ones."""
     from . import jobs, session, shot
@@ -181,6 +189,7 @@ def follow_source() -> None:
 
     if _paused:
         return
+    jobs.go_on()
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
     for leader in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
         if jobs.of(leader) is not None:
@@ -214,14 +223,14 @@ def _follow_steps(leader: bpy.types.Object) -> Generator:
 
 def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
-    from . import session, shot, store
+    from . import shot, showing, store
 
     try:
         now = store.fingerprint(leader, scene)
     except HeftError as error:
         now = str(error)
     together = shot.members(leader).rigs
-    if all(now in (each.heft.fingerprint, each.heft.baked) and session.is_whole(each) for each in together):
+    if all(now in (each.heft.fingerprint, each.heft.baked) and showing.is_whole(each) for each in together):
         return False
     if now == _followed.get(leader.session_uid):
         return False

@@ -25,8 +25,6 @@ from . import (
     jobs,
     lead_in,
     live,
-    marks,
-    objects,
     places,
     properties,
     reader,
@@ -357,15 +355,9 @@ def _remember(rig: bpy.types.Object) -> None:
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Does the result still belong to the settings and the source, or to what was baked from it?"""
-    if not rig.heft.fingerprint or not is_whole(rig):
+    if not rig.heft.fingerprint or not showing.is_whole(rig):
         return False
     return store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
-
-
-def is_whole(rig: bpy.types.Object) -> bool:
-    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
-    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
-    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
 
 
 def bake(

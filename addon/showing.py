@@ -311,6 +311,12 @@ def is_applied(rig: bpy.types.Object) -> bool:
     return constraints.is_applied(rig, visible) and objects.is_applied(rig, visible)
 
 
+def is_whole(rig: bpy.types.Object) -> bool:
+    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
+    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
+    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
+
+
 def record_source(rig: bpy.types.Object) -> None:
     """Remember which action and slot the result was simulated from."""
     data = rig.animation_data

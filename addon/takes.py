@@ -123,6 +123,8 @@ def _fill(rig: bpy.types.Object, take, settings: str) -> None:
     take.settings = settings
     state = {name: getattr(rig.heft, name) for name in STATE}
     state["written"] = store.keys_fingerprint(rig.heft_result)
+    if not showing.is_whole(rig):
+        state["fingerprint"] = ""  # keys of other settings, or half of them: shown again, they are out of date still
     state["misses"] = [{name: getattr(miss, name) for name in MISS} for miss in rig.heft.misses]
     take.state = json.dumps(state)
     take.source_action = rig.heft.source_action

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -206,6 +207,26 @@ def begun(rig, stage: str) -> None:
 
 
 STAGES = ("reading", "simulating", "writing")
+
+
+def test_the_bug_of_one_shot_does_not_stop_the_others(rig, monkeypatch):
+    """Blender drops a timer that raises."""
+
+    def broken():
+        raise ZeroDivisionError("a bug")
+        yield
+
+    other = rigs.chain(2, name="Other")
+    jobs.start(other, broken)
+    rig.heft.settle_time = 0.5
+    with pytest.raises(ZeroDivisionError):
+        jobs.tick()
+    assert jobs.of(rig) is not None and jobs.of(other) is None
+    begun = []
+    timers = SimpleNamespace(is_registered=lambda _: False, register=lambda call, **_: begun.append(call))
+    monkeypatch.setattr(jobs, "bpy", SimpleNamespace(app=SimpleNamespace(background=False, timers=timers)))
+    live.follow_source()
+    assert begun == [jobs.tick]
 
 
 @pytest.mark.parametrize("stage", STAGES)

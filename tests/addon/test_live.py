@@ -336,3 +336,10 @@ def test_a_change_waits_for_the_compiler(rig, monkeypatch):
     assert live._after_compiling() is None
     assert rig.heft_result is not None
     bpy.app.timers.unregister(live._after_compiling)
+
+
+def test_nothing_waits_once_the_add_on_is_off(rig):
+    live.wait_for_compiler(rig)
+    assert bpy.app.timers.is_registered(live._after_compiling)
+    live.stop()
+    assert not bpy.app.timers.is_registered(live._after_compiling) and not live._waiting

@@ -10,7 +10,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, beside, caption, live, session, take_settings, takes
+from heft.addon import actions, beside, caption, live, marks, session, take_settings, takes
 
 WHEN = range(1, 41, 3)
 
@@ -99,6 +99,21 @@ def test_settings_that_were_not_simulated_are_not_lost(two):
     bpy.ops.heft.flip_take()
     assert rig.heft.settle_time == np.float32(0.6)
     assert not session.is_current(rig, bpy.context.scene), "and are said to be out of date"
+
+
+def test_keys_that_belong_to_other_settings_stay_out_of_date(two):
+    """As a save or an undo in the middle of a job leaves them."""
+    rig, _, _ = two
+    actions.active_bag(rig.heft_result).fcurves[0].keyframe_points[3].co[1] += 0.3
+    marks.begin(rig.heft_result)
+    assert not session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.keep_take(name="Half")
+    bpy.ops.heft.choose_take(name="Soft")
+    assert session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.choose_take(name="Half")
+    assert not session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.simulate()
+    assert session.is_current(rig, bpy.context.scene)
 
 
 def test_live_changes_the_present_and_never_the_take(two):
