@@ -32,6 +32,7 @@ SOURCES = (
     bpy.types.Action,
     bpy.types.Object,
     bpy.types.Armature,
+    bpy.types.Curve,
     bpy.types.Mesh,
     bpy.types.Collection,
     bpy.types.Scene,

@@ -79,6 +79,9 @@ OBJECT_CHANNELS = (
     "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
+CURVE_SETTINGS = ("dimensions", "twist_mode", "use_radius", "use_path", "use_path_follow", "path_duration", "eval_time")
+POINT = (("co", 4), ("tilt", 1), ("radius", 1))
+BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1), ("radius", 1))
 # How the path of a custom property ends, and that of one of its numbers.
 CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
 # Shown, not simulated: changing these leaves the result as it is.
@@ -202,6 +205,8 @@ def _source_digest(blocks, scene: bpy.types.Scene, frames: np.ndarray) -> str:
             digest.update(_bulk(block.bones, "matrix_local", 16))
             ties = [(bone.inherit_scale, bone.use_inherit_rotation, bone.use_local_location) for bone in block.bones]
             digest.update(repr((ties, [(bone.use_connect, bone.parent) for bone in block.bones])).encode())
+        if isinstance(block, bpy.types.Curve):
+            _digest_splines(digest, block)
         if isinstance(block, bpy.types.Action):
             _digest_action(digest, block)
     _digest_switches(digest, blocks)
@@ -348,6 +353,18 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
         values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)
         free = [i for i, bone in enumerate(ob.pose.bones) if f"{bone.path_from_id()}.{name}" not in moved]
         digest.update(values[free].tobytes())
+
+
+def _digest_splines(digest, curve: bpy.types.Curve) -> None:
+    """What a chain along the curve follows; points that are keyed count by their keys."""
+    moved = _animated_paths(curve)
+    digest.update(repr([getattr(curve, name) for name in CURVE_SETTINGS if name not in moved]).encode())
+    still = not any(path.startswith("splines") for path in moved)
+    for spline in curve.splines:
+        digest.update(repr((spline.type, spline.use_cyclic_u, spline.order_u, spline.resolution_u)).encode())
+        points, channels = (spline.bezier_points, BEZIER_POINT) if spline.type == "BEZIER" else (spline.points, POINT)
+        for name, width in channels if still else ():
+            digest.update(_bulk(points, name, width))
 
 
 def _constraint_text(constraint: bpy.types.Constraint, animated: dict[str, set[str]], is_ours: bool) -> str:

@@ -258,6 +258,31 @@ def test_out_of_date_after_changes_of_switches_groups_easing_and_nested_strips(r
         assert not session.is_current(rig, scene)
 
 
+@pytest.mark.parametrize("kind", ["POLY", "BEZIER"])
+def test_out_of_date_after_changes_of_the_curve_that_a_chain_follows(rig, kind):
+    scene, data = bpy.context.scene, bpy.data.curves.new("Way", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new(kind)
+    points = spline.bezier_points if kind == "BEZIER" else spline.points
+    points.add(3)
+    for k, point in enumerate(points):
+        point.co = (0.0, 0.3 * k, 0.05 * k * k, 1.0)[: len(point.co)]
+    way, handle = bpy.data.objects.new("Way", data), bpy.data.objects.new("Handle", None)
+    for ob in (way, handle):
+        scene.collection.objects.link(ob)
+    hook = way.modifiers.new("Hook", "HOOK")
+    hook.object = handle
+    hook.vertex_indices_set([3])
+    follows = rig.pose.bones[4].constraints.new("SPLINE_IK")
+    follows.target, follows.chain_count = way, 3
+    for change in (lambda: setattr(points[2], "tilt", 0.5), lambda: setattr(handle, "location", (0.0, 0.1, 0.3))):
+        bpy.ops.heft.simulate()
+        scene.frame_set(17)
+        assert session.is_current(rig, scene)
+        change()
+        assert not session.is_current(rig, scene)
+
+
 def test_a_keyed_switch_counts_by_its_keys(rig):
     """Its value is another on every frame."""
     for frame, value in ((1, 0.0), (30, 1.0)):
