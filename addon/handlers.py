@@ -97,6 +97,8 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     _current.clear()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
+    if any(isinstance(block, (bpy.types.Collection, bpy.types.Scene)) for block in edited):
+        session.let_go()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)

@@ -16,6 +16,7 @@ from .. import engine
 from . import (
     aside,
     baker,
+    beside,
     costs,
     curves,
     cycles,
@@ -25,6 +26,7 @@ from . import (
     jobs,
     lead_in,
     live,
+    objects,
     places,
     properties,
     reader,
@@ -393,7 +395,23 @@ def bake(
 
 def rigs() -> list[bpy.types.Object]:
     """All armatures with physics."""
-    return [ob for ob in bpy.data.objects if properties.has_physics(ob)]
+    return shot.characters()
+
+
+def let_go() -> None:
+    """Take away what still holds on to a character that was deleted: where its curves or a ball of its shot point to
+    it Blender keeps it, and its physics would go on unseen."""
+    for rig in rigs():
+        if rig.library is not None or rig.users_collection:
+            continue
+        jobs.cancel(shot.leader(rig))
+        with live.paused():
+            for ob in objects.results_of(rig):
+                objects.remove(ob)
+            for uid in beside.shown_of(rig):
+                beside.remove(rig, uid)
+            curves.remove(rig)
+            rig.heft.fingerprint = ""  # were it put back, its result would lack the free objects
 
 
 def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
