@@ -97,7 +97,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     _current.clear()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
-    if any(isinstance(block, (bpy.types.Collection, bpy.types.Scene)) for block in edited):
+    if any(isinstance(block, bpy.types.Collection) for block in edited):
         session.let_go()
     objects.settle()
     for rig in session.rigs():
@@ -138,6 +138,7 @@ def on_undo(*_args) -> None:
     simulated again."""
     _forget()
     sampling.sweep()
+    session.let_go()
     live.follow_soon()
 
 
@@ -155,6 +156,7 @@ def on_load(*_args) -> None:
                 store.unpack(ob)
             else:
                 store.unpack_collider(ob)
+    session.let_go()
 
 
 @persistent

@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, curves, session
+from heft.addon import actions, curves, handlers, session
 
 FRAMES = range(1, 41)
 
@@ -391,3 +391,19 @@ def test_a_deleted_character_is_gone_from_its_shot(shot, plotted):
     rig, ball = bpy.data.objects["Rig"], bpy.data.objects["Ball"]
     assert np.abs(rigs.places(ball, FRAMES) - result).max() < 1e-6
     assert session.is_current(rig, bpy.context.scene) and rig.heft.use_curves == (curves.holder_of(rig) is not None)
+
+
+def test_a_character_that_a_file_or_a_redo_brought_back_deleted(shot):
+    rig, ball = shot
+    free(rig, ball)
+    bpy.ops.heft.simulate()
+    for back in (handlers.on_undo, handlers.on_load):
+        bpy.context.scene.collection.objects.unlink(rig)
+        assert session.rigs() == [rig], "its ball holds on to it"
+        back()
+        assert session.rigs() == [] and ball.constraints.get("Heft") is None
+        bpy.context.scene.collection.objects.link(rig)
+        assert session.rigs() == [rig] and not session.is_current(rig, bpy.context.scene)
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.heft.simulate()
+        assert ball.constraints.get("Heft") is not None
