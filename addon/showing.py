@@ -314,7 +314,12 @@ def is_applied(rig: bpy.types.Object) -> bool:
 def is_whole(rig: bpy.types.Object) -> bool:
     """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
     results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
-    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
+    return all(_has_keys(each) and marks.made_from(each) in (None, rig.heft.fingerprint) for each in results if each)
+
+
+def _has_keys(result: bpy.types.Object) -> bool:
+    """Has it an action, or was that deleted?"""
+    return result.animation_data is not None and result.animation_data.action is not None
 
 
 def record_source(rig: bpy.types.Object) -> None:

@@ -144,6 +144,27 @@ def test_hand_edits_are_kept_as_a_take_while_live(rig):
     assert [action.name for action in bpy.data.actions if action.name not in names] == [rig.heft.takes[0].action.name]
 
 
+@pytest.mark.parametrize("what", ["actions", "objects"])
+def test_a_result_that_was_deleted_is_written_whole_again(empty, what):
+    """Live writes only what moves; of an action that is gone nothing is there."""
+    rig = rigs.chain(4, connected=False)
+    rigs.wave(rig)
+    for k, bone in enumerate(rig.pose.bones):
+        bone.location, bone.scale = (0.0, 0.1 * k, 0.0), (1.0, 1.2, 1.0)
+    bpy.ops.heft.add()
+    rig.heft.heaviness = 0.2
+    bpy.ops.heft.simulate()
+    rig.heft.live = True
+    rig.heft.settle_time = 0.4
+    gone = {"actions": lambda: rig.heft_result.animation_data.action, "objects": lambda: rig.heft_result}[what]()
+    getattr(bpy.data, what).remove(gone)
+    assert rig.heft_result is None or not session.is_current(rig, bpy.context.scene)
+    rig.heft.settle_time = 0.5
+    found = rigs.poses(rig, (5, 25))
+    bpy.ops.heft.simulate()
+    assert rigs.deviation(found, rigs.poses(rig, (5, 25)), 1.0) == (0.0, 0.0)
+
+
 def test_a_warning_does_not_stop_following(rig):
     rig.heft.live = True
     rig.heft.message = "a warning of the engine's"
