@@ -53,27 +53,33 @@ class Thrown:
 def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown:
     """Put a ball into the scene, among the rig's colliders, that hits it as ordered."""
     session.check(rig)
-    frames = settings.frame_range(rig, scene)
+    leader = shot.leader(rig)
+    frames = settings.frame_range(leader, scene)
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     way = throwing.flight(order.frame, order.distance, order.speed, fps, int(frames[0]), int(frames[-1]))
     stance = Stance(rig, scene, way[1])
     bone = order.bone or stance.chest()
     heading = throwing.heading_from(stance.front(), order.angle)
     target = stance.surface(bone, -heading) - heading * order.radius
-    gravity = stance.reading.placement.vector_to_world(settings.gravity_of(rig))
+    gravity = stance.reading.placement.vector_to_world(settings.gravity_of(leader))
     flight = throwing.aim(target, heading, order.speed, gravity, way, fps)
     grounded = order.ground and lay_ground(rig, scene)
-    if rig.heft.ground:
-        flight = throwing.lifted(flight, rig.heft.ground_height * stance.meters + order.radius)
+    stands_on = shot.members(rig).grounded
+    if stands_on is not None:
+        flight = throwing.lifted(flight, stands_on.heft.ground_height * stance.meters + order.radius)
     ob = _object(order.radius / stance.meters)
     _keys(ob, flight, stance, int(frames[-1]))
     look = ob.heft_collider
     look.shape, look.moves, look.free_from = "SPHERE", "FREE", flight.release
     look.mass, look.bounce = order.mass, BOUNCE
-    collected = rig.heft.colliders is None
+    thrown = Thrown(rig, ob, flight, bone, rig.heft.colliders is None, grounded)
     scene.collection.objects.link(ob)
-    session.add_colliders(rig, scene, [ob])
-    return Thrown(rig, ob, flight, bone, collected, grounded)
+    try:
+        session.add_colliders(rig, scene, [ob])
+    except RigError:
+        take_back(thrown)
+        raise
+    return thrown
 
 
 def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -109,7 +115,7 @@ class Stance:
 
     def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
         self.rig = rig
-        self.meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+        self.meters = units.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
         with showing.exposed(rig, "SOURCE"):
             self._samples = sampling.finish(sampling.sample(rig, scene, np.array([frame])))
         self.reading = reader.read(rig, scene, self._samples, self.meters, solid=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions
+from . import actions, places
 
 MARK = "heft_take"
 # From one to the next, in parts of the rig's width; a rig is never thinner than this part of its height.
@@ -23,8 +23,10 @@ def shown_of(rig: bpy.types.Object) -> dict[str, bpy.types.Object]:
 
 
 def apply(rig: bpy.types.Object) -> None:
-    """Show the takes that are asked for, and no others."""
-    wanted = [take for take in rig.heft.takes if take.beside and take.action is not None]
+    """Show the takes that are asked for, and no others; none where there is no result whose bones they could have."""
+    wanted = [
+        take for take in rig.heft.takes if take.beside and take.action is not None and rig.heft_result is not None
+    ]
     there = shown_of(rig)
     for uid in there.keys() - {take.uid for take in wanted}:
         remove(rig, uid)
@@ -53,8 +55,7 @@ def _new(rig: bpy.types.Object, take) -> bpy.types.Object:
         group.is_visible = True
     ob.data.display_type, ob.show_name = "ENVELOPE", True
     ob.hide_select = ob.hide_render = True
-    places = [group for group in rig.users_collection if group.library is None]
-    (places[0] if places else bpy.context.scene.collection).objects.link(ob)
+    places.beside(rig).objects.link(ob)
     return ob
 
 

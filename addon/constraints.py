@@ -247,6 +247,13 @@ def muted_solvers(rig: bpy.types.Object) -> list[tuple[str, str]]:
     return [(bone, name) for bone, name in json.loads(rig.heft.muted or "[]")]
 
 
+def muting_paths(rig: bpy.types.Object) -> set[str]:
+    """Data paths of the switches of what Heft has muted."""
+    found = ((rig.pose.bones.get(bone), name) for bone, name in muted_solvers(rig))
+    solvers = (bone.constraints.get(name) for bone, name in found if bone is not None)
+    return {f"{each.path_from_id()}.mute" for each in solvers if each is not None}
+
+
 def keep_muted(rig: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
     """Mute a constraint for good: Heft will not unmute it again."""
     _undrive(rig, f"{constraint.path_from_id()}.mute")

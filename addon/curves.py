@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, baker, reader, rig_roles, rotations, settings
+from . import actions, baker, places, reader, rig_roles, rotations, settings
 
 # Property of the rig's settings, word and unit.
 KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"}
@@ -89,8 +89,7 @@ def _ensure_holder(rig: bpy.types.Object) -> bpy.types.Object:
         holder.empty_display_size = 1e-4
         holder.hide_render = True
         holder.lock_location = holder.lock_rotation = holder.lock_scale = (True, True, True)
-        places = [group for group in rig.users_collection if group.library is None]
-        (places[0] if places else bpy.context.scene.collection).objects.link(holder)
+        places.beside(rig).objects.link(holder)
     data = holder.animation_data
     if data is None or data.action is None or data.action.users > 1:
         actions.assign(holder, actions.new_action(f"{rig.name} curves", holder))

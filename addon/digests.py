@@ -10,7 +10,7 @@ nothing is kept.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 
 import bpy
 import numpy as np
@@ -19,6 +19,8 @@ from . import actions
 
 # Actions with fewer keys than this are read at once, every time.
 FEW = 20_000
+# What shapes the keys that ease, bounce or swing.
+EASED = ("easing", "amplitude", "back", "period")
 
 _kept: dict[tuple[int, str], bytes] = {}
 _long: dict[int, bool] = {}
@@ -52,10 +54,10 @@ def of_bag(action: bpy.types.Action, bag) -> bytes:
     if bag is None:
         return b""
     if not is_long(action):
-        return _together(of_curve(curve) for curve in bag.fcurves)
+        return _whole(bag, map(of_curve, bag.fcurves))
     key = _key(action, bag)
     if key not in _kept:
-        _kept[key] = _together(of_curve(curve) for curve in bag.fcurves)
+        _kept[key] = _whole(bag, map(of_curve, bag.fcurves))
     return _kept[key]
 
 
@@ -76,8 +78,8 @@ def prepare(found: Iterable[bpy.types.Action]) -> Generator[None, None, None]:
                 break
             curves = [(_key(action, bag), curve) for bag in actions.bags(action) for curve in bag.fcurves]
             if done >= len(curves):
-                _kept.update({key: _together(each) for key, each in parts.items()})
-                _kept.update({_key(action, bag): _together(()) for bag in actions.bags(action) if not len(bag.fcurves)})
+                found = {_key(action, bag): bag for bag in actions.bags(action)}
+                _kept.update({key: _whole(bag, parts.get(key, ())) for key, bag in found.items()})
                 break
             read = 0
             for key, curve in curves[done:]:
@@ -94,9 +96,11 @@ def _key(action: bpy.types.Action, bag) -> tuple[int, str]:
     return action.session_uid, str(slot)
 
 
-def _together(parts: Iterable[bytes]) -> bytes:
+def _whole(bag, curves: Iterable[bytes]) -> bytes:
+    """A digest of a bag from those of its curves."""
     digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
+    digest.update(repr([group.name for group in bag.groups if group.mute]).encode())
+    for part in curves:
         digest.update(part)
     return digest.digest()
 
@@ -115,23 +119,30 @@ def of_curve(curve: bpy.types.FCurve) -> bytes:
     kinds = np.empty(count, dtype=np.int32)
     points.foreach_get("interpolation", kinds)
     digest.update(kinds.tobytes())
-    if (kinds == actions.BEZIER).any():
+    kind = kinds.max(initial=actions.CONSTANT)
+    if kind >= actions.BEZIER:
         for part in ("handle_left", "handle_right"):
             points.foreach_get(part, co)
             digest.update(co.tobytes())
+    if kind > actions.BEZIER:
+        for part in EASED:
+            points.foreach_get(part, co[:count])
+            digest.update(co[:count].tobytes())
     for modifier in curve.modifiers:
         digest.update(repr(plain_values(modifier)).encode())
     return digest.digest()
 
 
 # Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
-VOLATILE = {"influence", "mute", "enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
+VOLATILE = {"enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 
 
-def plain_values(thing: bpy.types.bpy_struct) -> list:
+def plain_values(thing: bpy.types.bpy_struct, without: Collection[str] = ()) -> list:
     """The numbers, switches, choices and names of a small thing, with the names of the blocks it points to."""
     values = []
     for prop in thing.bl_rna.properties:
+        if prop.identifier in without:
+            continue
         value = getattr(thing, prop.identifier, None)
         if prop.type == "POINTER":
             values.append(value.name_full if isinstance(value, bpy.types.ID) else None)

@@ -60,14 +60,13 @@ def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None
         poses.append((yield from intake.beside(work, WRITE_FROM, "writing")) if sliced else work())
     for k, (each, reading, result) in enumerate(zip(group.rigs, made.readings, made.results, strict=True)):
         kept = made.cached[each]
-        only_moved = kept.written is reading and each.heft_result is not None and bool(each.heft.fingerprint)
         changed = yield from _changed_by_hand(each)
         if changed:
             # A result changed by hand becomes a take before it is overwritten.
             takes.keep_by_hand(each)
-        if changed or marks.made_from(each.heft_result) == marks.UNFINISHED:
-            # Nobody knows what stands there: all of it is written.
-            only_moved = False
+        # Where nobody knows what stands there (half of it, or nothing), all of it is written.
+        known = bool(each.heft.fingerprint) and marks.made_from(each.heft_result) == each.heft.fingerprint
+        only_moved = known and not changed and kept.written is reading
         keys, same = poses[k]
         for share in showing.write_steps(each, keys, kept.sums, only_moved):
             yield Step(WRITE_FROM + (1.0 - WRITE_FROM) * (k + share) / len(group.rigs), "writing")

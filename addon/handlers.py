@@ -32,6 +32,7 @@ SOURCES = (
     bpy.types.Action,
     bpy.types.Object,
     bpy.types.Armature,
+    bpy.types.Curve,
     bpy.types.Mesh,
     bpy.types.Collection,
     bpy.types.Scene,
@@ -96,6 +97,8 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     _current.clear()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
+    if any(isinstance(block, bpy.types.Collection) for block in edited):
+        session.let_go()
     objects.settle()
     for rig in session.rigs():
         _settle(rig)
@@ -135,6 +138,7 @@ def on_undo(*_args) -> None:
     simulated again."""
     _forget()
     sampling.sweep()
+    session.let_go()
     live.follow_soon()
 
 
@@ -152,6 +156,7 @@ def on_load(*_args) -> None:
                 store.unpack(ob)
             else:
                 store.unpack_collider(ob)
+    session.let_go()
 
 
 @persistent
@@ -189,6 +194,7 @@ def register() -> None:
 def unregister() -> None:
     """Hook out."""
     jobs.cancel()
+    live.stop()
     aside.end()
     for queue, function in HANDLERS:
         queue.remove(function)

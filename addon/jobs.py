@@ -70,11 +70,12 @@ def start(leader: bpy.types.Object, begin: Begin) -> None:
         job.begin, job.latest = begin, None
     else:
         job.again = begin
-    _go_on()
+    go_on()
 
 
-def _go_on() -> None:
-    if not bpy.app.background and not bpy.app.timers.is_registered(tick):
+def go_on() -> None:
+    """Work on what is left: Blender drops a timer that raised an error, which may have been about one shot alone."""
+    if _jobs and not bpy.app.background and not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=0.0, persistent=True)
 
 

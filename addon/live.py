@@ -83,11 +83,11 @@ def refresh(rig: bpy.types.Object) -> None:
     """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
     from . import jobs, session, shot, warmup
 
-    scene = bpy.context.scene
     leader = shot.leader(rig)
     if warmup.is_running():
         wait_for_compiler(leader)
         return
+    scene = session.scene_of(leader)
     if not is_quick(leader, scene):
         jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
         return
@@ -164,16 +164,23 @@ def follow_soon() -> None:
         bpy.app.timers.register(follow_source, first_interval=FOLLOW_AFTER)
 
 
+def stop() -> None:
+    """Nothing is looked for or waited for any more."""
+    for callback in (follow_source, _after_compiling):
+        if bpy.app.timers.is_registered(callback):
+            bpy.app.timers.unregister(callback)
+    _waiting.clear()
+
+
 def source_edited() -> None:
     """Keys were edited: what is on its way knows the old ones."""
     from . import jobs, session, shot
 
     if not _paused and jobs.any_left():
-        scene = bpy.context.scene
         for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
             if jobs.of(leader) is not None:
                 _followed.pop(leader.session_uid, None)
-                jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+                jobs.start(leader, lambda leader=leader: _follow_steps(leader))
 
 
 def follow_source() -> None:
@@ -182,17 +189,17 @@ def follow_source() -> None:
 
     if _paused:
         return
-    scene = bpy.context.scene
+    jobs.go_on()
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
     for leader in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
         if jobs.of(leader) is not None:
             # It looks for what has changed at its end.
             continue
         if digests.is_ready(store.source_actions(shot.members(leader))):
-            if _is_new(leader, scene):
+            if _is_new(leader, session.scene_of(leader)):
                 refresh(leader)
         else:
-            jobs.start(leader, lambda leader=leader: _follow_steps(leader, scene))
+            jobs.start(leader, lambda leader=leader: _follow_steps(leader))
 
 
 def look_steps(leader: bpy.types.Object) -> Generator:
@@ -204,10 +211,11 @@ def look_steps(leader: bpy.types.Object) -> Generator:
         yield Step(0.0, "looking")
 
 
-def _follow_steps(leader: bpy.types.Object, scene: bpy.types.Scene) -> Generator:
+def _follow_steps(leader: bpy.types.Object) -> Generator:
     """Look at what has changed, and simulate if anything has."""
     from . import session
 
+    scene = session.scene_of(leader)
     yield from look_steps(leader)
     if _is_new(leader, scene):
         yield from session.simulate_steps(leader, scene, fresh=False, sliced=True)
@@ -215,13 +223,14 @@ def _follow_steps(leader: bpy.types.Object, scene: bpy.types.Scene) -> Generator
 
 def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
-    from . import session, store
+    from . import shot, showing, store
 
     try:
         now = store.fingerprint(leader, scene)
     except HeftError as error:
         now = str(error)
-    if now in (leader.heft.fingerprint, leader.heft.baked) and session.is_whole(leader):
+    together = shot.members(leader).rigs
+    if all(now in (each.heft.fingerprint, each.heft.baked) and showing.is_whole(each) for each in together):
         return False
     if now == _followed.get(leader.session_uid):
         return False

@@ -95,9 +95,12 @@ def _apply(rig: bpy.types.Object, ob: bpy.types.Object, visible: bool) -> None:
 
 def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
     """Are the constraints where the settings want them?"""
+    free = results_of(rig)
+    if not free:
+        return True  # the rest looks through all curves of the rig, and this is asked on every frame
     wanted = visible and (rig.heft.mix > 0.0 or constraints.mix_is_keyed(rig))
     condition = constraints.driven_condition(rig) if wanted else None
-    for ob in results_of(rig):
+    for ob in free:
         if wanted != (ob.constraints.get(CONSTRAINT) is not None):
             return False
         if wanted and _driver(ob) != (None if condition is None else f"rig * ({condition})" if condition else "rig"):

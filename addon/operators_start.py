@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import bpy
 
-from . import glance
+from . import glance, places
 from .properties import has_physics
 
 SAMPLE = Path(__file__).with_name("sample_character.blend")
@@ -37,8 +37,9 @@ class HEFT_OT_add_sample(bpy.types.Operator):
         rig = next(ob for ob in here.objects if ob.type == "ARMATURE")
         for ob in context.selected_objects:
             ob.select_set(False)
+        group = context.collection if places.is_open(context.collection) else context.scene.collection
         for ob in here.objects:
-            context.collection.objects.link(ob)
+            group.objects.link(ob)
         rig.location = context.scene.cursor.location
         rig.select_set(True)
         context.view_layer.objects.active = rig

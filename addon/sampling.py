@@ -342,8 +342,10 @@ def upstream(rig: bpy.types.Object) -> list[bpy.types.ID]:
             for variable in curve.driver.variables:
                 queue.extend(target.id for target in variable.targets)
         if isinstance(block, bpy.types.Object):
-            queue += [block.parent, block.data if block.type == "ARMATURE" else None]
+            queue += [block.parent, block.data if block.type in {"ARMATURE", "CURVE"} else None]
             queue += _targets(block)
+            if block.type == "CURVE":
+                queue += [each.object for each in block.modifiers if each.type == "HOOK"]
     return found
 
 

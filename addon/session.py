@@ -16,6 +16,7 @@ from .. import engine
 from . import (
     aside,
     baker,
+    beside,
     costs,
     curves,
     cycles,
@@ -25,8 +26,8 @@ from . import (
     jobs,
     lead_in,
     live,
-    marks,
     objects,
+    places,
     properties,
     reader,
     result_pose,
@@ -83,7 +84,7 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
     """The rig, if physics can work on it."""
     if rig is None or rig.type != "ARMATURE":
         raise RigError("No armature is active: select one.")
-    if rig.library is not None and rig.override_library is None:
+    if rig.library is not None:
         raise RigError(f"'{rig.name}' is linked and cannot be edited: use Object > Library Override > Make.")
     if rig.mode == "EDIT":
         raise RigError(f"'{rig.name}' is in Edit Mode: leave it first.")
@@ -118,7 +119,7 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
         group = bpy.data.collections.new(f"{rig.name} colliders")
         scene.collection.children.link(group)
         rig.heft.colliders, rig.heft.own_colliders = group, True
-    if group.library is not None:
+    if not places.is_open(group):
         raise RigError(f"The collection '{group.name}' is linked and cannot be edited: choose another.")
     skins = [ob for ob in chosen if ob.type == "MESH" and shot.skinned_by(ob)]
     held = set(group.all_objects)
@@ -130,12 +131,16 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
 
 def remove_collider(rig: bpy.types.Object, ob: bpy.types.Object) -> None:
     """Take an object out of the rig's colliders collection and those below it."""
-    for group in (rig.heft.colliders, *rig.heft.colliders.children_recursive):
-        if ob.name in group.objects:
-            if len(ob.users_collection) == 1:
-                # The last collection that holds it: it must not vanish from the scene.
-                bpy.context.scene.collection.objects.link(ob)
-            group.objects.unlink(ob)
+    whole = rig.heft.colliders
+    groups = [group for group in (whole, *whole.children_recursive) if ob in set(group.objects)]
+    closed = next((group for group in groups if not places.is_open(group)), None)
+    if closed is not None:
+        raise RigError(f"'{ob.name}' is in the collection '{closed.name}', which is linked and cannot be edited.")
+    for group in groups:
+        if len(ob.users_collection) == 1:
+            # The last collection that holds it: it must not vanish from the scene.
+            bpy.context.scene.collection.objects.link(ob)
+        group.objects.unlink(ob)
 
 
 def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -280,7 +285,7 @@ def _check_free(group: shot.Members) -> None:
     for ob in group.objects:
         if properties.collider_of(ob).moves != "FREE":
             continue
-        if ob.library is not None and ob.override_library is None:
+        if ob.library is not None:
             raise RigError(f"'{ob.name}' is linked and cannot be shown free: use Object > Library Override > Make.")
         for each in group.rigs:
             above = each.parent
@@ -352,15 +357,9 @@ def _remember(rig: bpy.types.Object) -> None:
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Does the result still belong to the settings and the source, or to what was baked from it?"""
-    if not rig.heft.fingerprint or not is_whole(rig):
+    if not rig.heft.fingerprint or not showing.is_whole(rig):
         return False
     return store.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
-
-
-def is_whole(rig: bpy.types.Object) -> bool:
-    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
-    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
-    return all(marks.made_from(each) in (None, rig.heft.fingerprint) for each in results)
 
 
 def bake(
@@ -396,7 +395,36 @@ def bake(
 
 def rigs() -> list[bpy.types.Object]:
     """All armatures with physics."""
-    return [ob for ob in bpy.data.objects if properties.has_physics(ob)]
+    return shot.characters()
+
+
+def let_go() -> None:
+    """Take away what still holds on to a character that was deleted: where its curves or a ball of its shot point to
+    it Blender keeps it, and its physics would go on unseen."""
+    for rig in rigs():
+        if rig.library is not None or rig.users_collection:
+            continue
+        jobs.cancel(shot.leader(rig))
+        with live.paused():
+            for ob in objects.results_of(rig):
+                objects.remove(ob)
+            for uid in beside.shown_of(rig):
+                beside.remove(rig, uid)
+            curves.remove(rig)
+            rig.heft.fingerprint = ""  # were it put back, its result would lack the free objects
+
+
+def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
+    """The scene that a shot is played in: the one that is worked in if any of its characters is there, or else their
+    own."""
+    own = [
+        scene
+        for each in shot.members(rig).rigs
+        for scene in each.users_scene
+        if not scene.name.startswith(sampling.STAGE)
+    ]
+    here = bpy.context.scene
+    return here if here in own or not own else own[0]
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:

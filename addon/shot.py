@@ -72,12 +72,18 @@ def members(rig: bpy.types.Object) -> Members:
     return Members(together, tuple(dict.fromkeys(meshes)))
 
 
+def characters() -> list[bpy.types.Object]:
+    """All armatures with physics. One that nothing holds any more was deleted: Blender keeps it until the file is
+    saved."""
+    return [ob for ob in bpy.data.objects if properties.has_physics(ob) and ob.users]
+
+
 def casts() -> list[tuple[bpy.types.Object, ...]]:
     """All armatures with physics, those of one shot together; each time the one that leads comes first.
 
     That is one that no other has among its colliders, and of several the first by name.
     """
-    rigs = sorted((ob for ob in bpy.data.objects if properties.has_physics(ob)), key=lambda ob: ob.name_full)
+    rigs = sorted(characters(), key=lambda ob: ob.name_full)
     met = {rig: {ob for ob in colliders(rig) if ob != rig and _joins(ob)} for rig in rigs}
     led = set().union(*met.values())
     groups: list[set[bpy.types.Object]] = []

@@ -32,9 +32,9 @@ AT_ONCE = 20_000
 
 
 def ensure_result(rig: bpy.types.Object) -> bpy.types.Object:
-    """The rig's own result armature, made, copied (after duplicating the rig) or renewed."""
+    """The rig's own result armature: made, copied (after duplicating the rig, or from its library) or renewed."""
     result = rig.heft_result
-    if result is not None and result.parent != rig:
+    if result is not None and (result.parent != rig or _is_of_library(result)):
         result = _own_copy(rig, result)
     if result is None:
         result = _new_result(rig)
@@ -56,8 +56,19 @@ def _new_result(rig: bpy.types.Object) -> bpy.types.Object:
     return result
 
 
+def _is_of_library(result: bpy.types.Object) -> bool:
+    """Did it come with a linked rig? What is written into its action is in no file, and every other override of that
+    rig shows it."""
+    action = result.animation_data.action if result.animation_data else None
+    return result.override_library is not None or any(
+        block is not None and block.library is not None for block in (result, result.data, action)
+    )
+
+
 def _own_copy(rig: bpy.types.Object, other: bpy.types.Object) -> bpy.types.Object:
     result = other.copy()
+    if result.override_library is not None:
+        result.make_local(clear_liboverride=True)
     result.data = other.data.copy()
     result.parent = rig
     rig.heft_result = result
@@ -298,6 +309,17 @@ def is_applied(rig: bpy.types.Object) -> bool:
     """Is what stands on the rig and its free objects what `apply` would make of the settings now?"""
     visible = is_visible(rig)
     return constraints.is_applied(rig, visible) and objects.is_applied(rig, visible)
+
+
+def is_whole(rig: bpy.types.Object) -> bool:
+    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
+    results = (rig.heft_result, *(ob.heft_result for ob in objects.results_of(rig)))
+    return all(_has_keys(each) and marks.made_from(each) in (None, rig.heft.fingerprint) for each in results if each)
+
+
+def _has_keys(result: bpy.types.Object) -> bool:
+    """Has it an action, or was that deleted?"""
+    return result.animation_data is not None and result.animation_data.action is not None
 
 
 def record_source(rig: bpy.types.Object) -> None:

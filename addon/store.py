@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 
 import bpy
 import numpy as np
@@ -77,6 +79,11 @@ OBJECT_CHANNELS = (
     "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
 )  # fmt: skip
+CURVE_SETTINGS = ("dimensions", "twist_mode", "use_radius", "use_path", "use_path_follow", "path_duration", "eval_time")
+POINT = (("co", 4), ("tilt", 1), ("radius", 1))
+BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1), ("radius", 1))
+# How the path of a custom property ends, and that of one of its numbers.
+CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
 # Shown, not simulated: changing these leaves the result as it is.
 NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
 
@@ -198,8 +205,11 @@ def _source_digest(blocks, scene: bpy.types.Scene, frames: np.ndarray) -> str:
             digest.update(_bulk(block.bones, "matrix_local", 16))
             ties = [(bone.inherit_scale, bone.use_inherit_rotation, bone.use_local_location) for bone in block.bones]
             digest.update(repr((ties, [(bone.use_connect, bone.parent) for bone in block.bones])).encode())
+        if isinstance(block, bpy.types.Curve):
+            _digest_splines(digest, block)
         if isinstance(block, bpy.types.Action):
             _digest_action(digest, block)
+    _digest_switches(digest, blocks)
     return digest.hexdigest()
 
 
@@ -207,23 +217,42 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
     data = block.animation_data
     if data is None:
         return
-    for curve in data.drivers:
+    for curve in _drivers(block):
         _digest_driver(digest, curve)
     if data.action is not None:
-        digest.update(repr((data.action_influence, data.action_blend_type, data.use_nla)).encode())
+        how = (data.action_influence, data.action_blend_type, data.action_extrapolation, data.use_nla)
+        digest.update(repr(how).encode())
         digest.update(digests.of_bag(data.action, actions.active_bag(block)))
     for track in data.nla_tracks:
         digest.update(repr((track.mute, track.is_solo)).encode())
-        for strip in track.strips:
+        for strip in _strips(track.strips):
             # Its influence is worked out frame by frame, from its blending or its curves.
             digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.mute)).encode())
             digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
             digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
             digest.update(repr((strip.use_reverse, strip.use_animated_influence, strip.use_animated_time)).encode())
+            digest.update(f"{getattr(strip, 'action_slot_handle', '')}".encode())
             for curve in strip.fcurves:
                 digest.update(digests.of_curve(curve))
             if strip.action is not None:
                 _digest_action(digest, strip.action)
+
+
+def _strips(strips) -> Iterator[bpy.types.NlaStrip]:
+    """These strips of the NLA, and those within them."""
+    for strip in strips:
+        yield strip
+        yield from _strips(strip.strips)
+
+
+def _drivers(block: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The user's drivers; not those that mute IK while a result shows."""
+    ours = constraints.muting_paths(block) if _is_rig(block) else ()
+    return [curve for curve in sampling.drivers(block) if curve.data_path not in ours]
+
+
+def _is_rig(block: bpy.types.ID) -> bool:
+    return isinstance(block, bpy.types.Object) and properties.has_physics(block)
 
 
 def _digest_action(digest, action: bpy.types.Action) -> None:
@@ -240,14 +269,12 @@ def source_actions(group: shot.Members) -> list[bpy.types.Action]:
             found[block] = None
         data = block.animation_data if hasattr(block, "animation_data") else None
         if data is not None:
-            strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+            strips = [strip.action for track in data.nla_tracks for strip in _strips(track.strips)]
             found.update(dict.fromkeys(each for each in (data.action, *strips) if each is not None))
     return list(found)
 
 
 def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
-    if f'["{constraints.CONSTRAINT}"]' in curve.data_path:
-        return
     driver = curve.driver
     digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{driver.type}{driver.expression}".encode())
     for variable in driver.variables:
@@ -256,33 +283,64 @@ def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
     digest.update(digests.of_curve(curve))
 
 
+def _digest_switches(digest, blocks) -> None:
+    """The custom properties that drivers read, such as a rig's switch between IK and FK: nothing else tells of them."""
+    read: dict[tuple[bpy.types.ID, str], None] = {}
+    for block in blocks:
+        for curve in _drivers(block):
+            for variable in curve.driver.variables:
+                read.update(dict.fromkeys((target.id, target.data_path) for target in variable.targets))
+    moved: dict[bpy.types.ID, set[str]] = {}
+    for block, path in read:
+        whole = INDEX.sub("", path)
+        if block is None or not whole.endswith(CUSTOM):
+            continue
+        if block not in moved:
+            moved[block] = _animated_paths(block)
+        if whole not in moved[block]:
+            digest.update(f"{path}{_number(block, path)}".encode())
+
+
+def _number(block: bpy.types.ID, path: str) -> float | None:
+    """What a path leads to, if it leads to a number or a switch."""
+    try:
+        value = block.path_resolve(path)
+    except ValueError:
+        return None
+    return value if isinstance(value, (bool, int, float)) else None
+
+
 def _all_curves(action: bpy.types.Action):
     return [curve for bag in actions.bags(action) for curve in bag.fcurves]
 
 
-def _animated_paths(ob: bpy.types.Object) -> set[str]:
+def _animated_paths(block: bpy.types.ID) -> set[str]:
     """Data paths whose values change with the frame: they count by their curves, not by their value."""
-    data = ob.animation_data
+    data = block.animation_data if hasattr(block, "animation_data") else None
     if data is None:
         return set()
-    paths = {curve.data_path for curve in actions.active_curves(ob)}
-    paths |= {curve.data_path for curve in data.drivers}
+    paths = {curve.data_path for curve in actions.active_curves(block)}
+    paths |= {curve.data_path for curve in _drivers(block)}
     for track in data.nla_tracks:
-        for strip in track.strips:
+        for strip in _strips(track.strips):
             paths |= {curve.data_path for curve in (_all_curves(strip.action) if strip.action else ())}
     return paths
 
 
 def _digest_object(digest, ob: bpy.types.Object) -> None:
     moved = _animated_paths(ob)
+    animated: dict[str, set[str]] = {}
+    for path in moved:
+        base, _, name = path.rpartition(".")
+        animated.setdefault(base, set()).add(name)
     for name in OBJECT_CHANNELS:
         if name not in moved:
             digest.update(np.array(getattr(ob, name), dtype=np.float32).tobytes())
-    digest.update(ob.rotation_mode.encode())
+    digest.update(f"{ob.rotation_mode}{ob.parent_type}{ob.parent_bone}".encode())
     digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
     for constraint in ob.constraints:
         if constraint.name != constraints.CONSTRAINT:
-            digest.update(_constraint_text(constraint, moved, False).encode())
+            digest.update(_constraint_text(constraint, animated, False).encode())
     if ob.pose is None:
         return
     muted = constraints.muted_solvers(ob) if properties.has_physics(ob) else ()
@@ -290,21 +348,37 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
         digest.update(f"{bone.rotation_mode}{bone.lock_rotation[:]}".encode())
         for constraint in bone.constraints:
             if constraint.name != constraints.CONSTRAINT:
-                digest.update(_constraint_text(constraint, moved, (bone.name, constraint.name) in muted).encode())
+                digest.update(_constraint_text(constraint, animated, (bone.name, constraint.name) in muted).encode())
     for name, width in sampling.CHANNELS:
         values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)
         free = [i for i, bone in enumerate(ob.pose.bones) if f"{bone.path_from_id()}.{name}" not in moved]
         digest.update(values[free].tobytes())
 
 
-def _constraint_text(constraint: bpy.types.Constraint, moved: set[str], is_ours: bool) -> str:
-    """What the constraint does, but for what changes with the frame or was muted by Heft."""
+def _digest_splines(digest, curve: bpy.types.Curve) -> None:
+    """What a chain along the curve follows; points that are keyed count by their keys."""
+    moved = _animated_paths(curve)
+    digest.update(repr([getattr(curve, name) for name in CURVE_SETTINGS if name not in moved]).encode())
+    still = not any(path.startswith("splines") for path in moved)
+    for spline in curve.splines:
+        digest.update(repr((spline.type, spline.use_cyclic_u, spline.order_u, spline.resolution_u)).encode())
+        points, channels = (spline.bezier_points, BEZIER_POINT) if spline.type == "BEZIER" else (spline.points, POINT)
+        for name, width in channels if still else ():
+            digest.update(_bulk(points, name, width))
+
+
+def _constraint_text(constraint: bpy.types.Constraint, animated: dict[str, set[str]], is_ours: bool) -> str:
+    """What the constraint does, but for what changes with the frame (names by the path they are at) or was muted by
+    Heft."""
     base = constraint.path_from_id()
-    influence = "" if f"{base}.influence" in moved else round(constraint.influence, 6)
-    mute = False if is_ours or f"{base}.mute" in moved else constraint.mute
-    if any(path.startswith(base) for path in moved):
-        return f"{constraint.type}{constraint.name}{influence}{mute}"
-    return f"{digests.plain_values(constraint)}{influence}{mute}"
+    moved = animated.get(base, set())
+    influence = "" if "influence" in moved else round(constraint.influence, 6)
+    mute = False if is_ours or "mute" in moved else constraint.mute
+    targets = [
+        (digests.plain_values(target, animated.get(f"{base}.targets[{i}]", ())))
+        for i, target in enumerate(constraint.targets if constraint.type == "ARMATURE" else ())
+    ]
+    return f"{digests.plain_values(constraint, moved | {'influence', 'mute'})}{influence}{mute}{targets}"
 
 
 def _bulk(collection, name: str, width: int) -> bytes:
@@ -374,8 +448,13 @@ def restore(group, values: dict) -> None:
                 restore(items.add(), each)
             continue
         if name in POINTERS:
-            value = next((block for block in getattr(bpy.data, POINTERS[name]) if block.name_full == value), None)
+            value = named(name, value)
         setattr(group, name, value)
+
+
+def named(pointer: str, name: str | None) -> bpy.types.ID | None:
+    """The block of that full name which a setting points to, or None."""
+    return next((block for block in getattr(bpy.data, POINTERS[pointer]) if block.name_full == name), None)
 
 
 def plain(value):

@@ -100,13 +100,15 @@ def restore(rig: bpy.types.Object, text: str) -> None:
         values = stored["bones"].get(bone.name, {})
         if values or bone.is_property_set("heft"):
             _set(bone.heft, KEPT_OF_BONE, values)
-    for ob in bpy.data.objects:
-        if ob.library is None and ob.name_full in stored["objects"]:
-            _set(ob.heft_collider, store.COLLIDER_SETTINGS, stored["objects"][ob.name_full])
-    if shot.leader(rig) == rig:
-        for ob in _met(rig):
-            if ob.library is None and ob.name_full not in stored["objects"]:
-                properties.forget(ob, "heft_collider")  # it had none then
+    there = {ob.name_full: ob for ob in bpy.data.objects}
+    for name, values in stored["objects"].items():
+        if name in there and there[name].library is None:
+            _set(there[name].heft_collider, store.COLLIDER_SETTINGS, values)
+    if shot.leader(rig) != rig or stored["objects"].keys() - there.keys():
+        return  # one that is not found may have another name now: nobody else's settings are taken for new
+    for ob in _met(rig):
+        if ob.library is None and ob.name_full not in stored["objects"]:
+            properties.forget(ob, "heft_collider")  # it had none then
 
 
 def _set(group, names: tuple[str, ...], values: dict) -> None:
@@ -115,6 +117,8 @@ def _set(group, names: tuple[str, ...], values: dict) -> None:
         if name in values and values[name] is None:
             continue  # it was keyed: its keys say what it is
         wanted = values.get(name, defaults[name])
+        if name in store.POINTERS and wanted is not None and store.named(name, wanted) is None:
+            continue  # renamed or deleted since: what is there now stays
         if store.plain(getattr(group, name)) != wanted:
             store.restore(group, {name: wanted})
 

@@ -123,6 +123,8 @@ def _fill(rig: bpy.types.Object, take, settings: str) -> None:
     take.settings = settings
     state = {name: getattr(rig.heft, name) for name in STATE}
     state["written"] = store.keys_fingerprint(rig.heft_result)
+    if not showing.is_whole(rig):
+        state["fingerprint"] = ""  # keys of other settings, or half of them: shown again, they are out of date still
     state["misses"] = [{name: getattr(miss, name) for name in MISS} for miss in rig.heft.misses]
     take.state = json.dumps(state)
     take.source_action = rig.heft.source_action
@@ -166,10 +168,12 @@ def choose(rig: bpy.types.Object, uid: str) -> list[bpy.types.Object]:
     take = find(rig, uid)
     if take is None:
         raise RigError(f"'{rig.name}' has no such take.")
-    if take.action is None:
-        raise RigError(f"The result of '{take.name}' is gone, its action was deleted: delete the take.")
+    rigs = [each for each in shot.members(rig).rigs if find(each, uid) is not None]
+    gone = next((each for each in rigs if find(each, uid).action is None), None)
+    if gone is not None:
+        whose = "" if gone == rig else f" on '{gone.name}'"
+        raise RigError(f"The result of '{take.name}'{whose} is gone, its action was deleted: delete the take.")
     with live.paused():
-        rigs = [each for each in shot.members(rig).rigs if find(each, uid) is not None]
         for each in rigs:
             take_settings.restore(each, find(each, uid).settings)
         for each in rigs:

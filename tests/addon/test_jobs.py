@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -98,6 +99,24 @@ def test_half_a_result_is_marked_and_made_whole(rig):
     assert not rig.heft.takes, "what was never written to its end is nobody's work"
 
 
+def test_half_a_shot_is_made_whole(rig):
+    """Stopped after the first character's keys and before the end of the other's."""
+    other = rigs.chain(3, name="Zed")
+    other.location = (1.0, 0.0, 0.0)
+    rigs.wave(other)
+    bpy.ops.heft.add()
+    rigs.collide(rig, other)
+    bpy.ops.heft.simulate()
+    other.heft.heaviness = 0.8
+    run(lambda: is_writing(other))
+    assert is_writing(other) and session.is_current(rig, bpy.context.scene)
+    jobs.cancel()
+    live.follow_source()
+    run()
+    assert not is_writing(other)
+    assert all(session.is_current(each, bpy.context.scene) for each in (rig, other))
+
+
 def test_esc_brings_the_old_result_back(rig):
     """Esc sets the old value again, which is a change like any other."""
     before, settle_time = keys(rig), rig.heft.settle_time
@@ -188,6 +207,26 @@ def begun(rig, stage: str) -> None:
 
 
 STAGES = ("reading", "simulating", "writing")
+
+
+def test_the_bug_of_one_shot_does_not_stop_the_others(rig, monkeypatch):
+    """Blender drops a timer that raises."""
+
+    def broken():
+        raise ZeroDivisionError("a bug")
+        yield
+
+    other = rigs.chain(2, name="Other")
+    jobs.start(other, broken)
+    rig.heft.settle_time = 0.5
+    with pytest.raises(ZeroDivisionError):
+        jobs.tick()
+    assert jobs.of(rig) is not None and jobs.of(other) is None
+    begun = []
+    timers = SimpleNamespace(is_registered=lambda _: False, register=lambda call, **_: begun.append(call))
+    monkeypatch.setattr(jobs, "bpy", SimpleNamespace(app=SimpleNamespace(background=False, timers=timers)))
+    live.follow_source()
+    assert begun == [jobs.tick]
 
 
 @pytest.mark.parametrize("stage", STAGES)

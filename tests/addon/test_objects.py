@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, session
+from heft.addon import actions, curves, handlers, session
 
 FRAMES = range(1, 41)
 
@@ -363,3 +363,47 @@ def test_contact_settings_can_be_overridden(shot, tmp_path):
     ball = next(ob for ob in bpy.data.objects if ob.override_library and ob.name.startswith("Ball"))
     assert rig.heft.ground and ball.heft_collider.moves == "FREE"
     assert ball.heft_collider.bounce == 0.5
+
+
+@pytest.mark.parametrize("plotted", [False, True])
+def test_a_deleted_character_is_gone_from_its_shot(shot, plotted):
+    """Its ball and its curves point to it: Blender would keep it, to be met and simulated unseen."""
+    rig, ball = shot
+    source = rigs.places(ball, FRAMES)
+    free(rig, ball)
+    other = rigs.post(2, "Zed", at=(1.0, 0.0, 0.0))
+    bpy.ops.heft.add()
+    other.heft.colliders = rig.heft.colliders
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.simulate()
+    rig.heft.use_curves = plotted
+    result = rigs.places(ball, FRAMES)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.object.select_all(action="DESELECT")
+    rig.select_set(True)
+    bpy.ops.object.delete()
+    bpy.context.view_layer.update()
+    assert session.rigs() == [other] and curves.holder_of(other) is None
+    assert [ob.name for ob in bpy.context.scene.objects if ob.name.startswith("Rig")] == []
+    assert np.abs(rigs.places(ball, FRAMES) - source).max() < 1e-6
+    bpy.ops.ed.undo_push(message="deleted")
+    bpy.ops.ed.undo()
+    rig, ball = bpy.data.objects["Rig"], bpy.data.objects["Ball"]
+    assert np.abs(rigs.places(ball, FRAMES) - result).max() < 1e-6
+    assert session.is_current(rig, bpy.context.scene) and rig.heft.use_curves == (curves.holder_of(rig) is not None)
+
+
+def test_a_character_that_a_file_or_a_redo_brought_back_deleted(shot):
+    rig, ball = shot
+    free(rig, ball)
+    bpy.ops.heft.simulate()
+    for back in (handlers.on_undo, handlers.on_load):
+        bpy.context.scene.collection.objects.unlink(rig)
+        assert session.rigs() == [rig], "its ball holds on to it"
+        back()
+        assert session.rigs() == [] and ball.constraints.get("Heft") is None
+        bpy.context.scene.collection.objects.link(rig)
+        assert session.rigs() == [rig] and not session.is_current(rig, bpy.context.scene)
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.heft.simulate()
+        assert ball.constraints.get("Heft") is not None

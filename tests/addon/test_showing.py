@@ -307,3 +307,12 @@ def test_a_driver_of_the_users_on_ik_is_left_alone(rig):
     bpy.ops.heft.simulate()
     bpy.ops.heft.remove()
     assert [curve.driver.expression for curve in rig.animation_data.drivers] == ["frame > 20"]
+
+
+def test_a_frame_looks_through_the_curves_once(rig, monkeypatch):
+    """With some thousand of them twice is felt while playing."""
+    bpy.ops.heft.simulate()
+    asked, is_keyed = [], constraints.mix_is_keyed
+    monkeypatch.setattr(constraints, "mix_is_keyed", lambda each: asked.append(each) or is_keyed(each))
+    bpy.context.scene.frame_set(7)
+    assert asked == [rig]

@@ -10,7 +10,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, beside, caption, live, session, take_settings, takes
+from heft.addon import actions, beside, caption, live, marks, session, take_settings, takes
 
 WHEN = range(1, 41, 3)
 
@@ -99,6 +99,21 @@ def test_settings_that_were_not_simulated_are_not_lost(two):
     bpy.ops.heft.flip_take()
     assert rig.heft.settle_time == np.float32(0.6)
     assert not session.is_current(rig, bpy.context.scene), "and are said to be out of date"
+
+
+def test_keys_that_belong_to_other_settings_stay_out_of_date(two):
+    """As a save or an undo in the middle of a job leaves them."""
+    rig, _, _ = two
+    actions.active_bag(rig.heft_result).fcurves[0].keyframe_points[3].co[1] += 0.3
+    marks.begin(rig.heft_result)
+    assert not session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.keep_take(name="Half")
+    bpy.ops.heft.choose_take(name="Soft")
+    assert session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.choose_take(name="Half")
+    assert not session.is_current(rig, bpy.context.scene)
+    bpy.ops.heft.simulate()
+    assert session.is_current(rig, bpy.context.scene)
 
 
 def test_live_changes_the_present_and_never_the_take(two):
@@ -292,6 +307,47 @@ def test_characters_of_one_shot_show_theirs_together(rig):
     assert [take.name for take in other.heft.takes] == [take.name for take in rig.heft.takes] == ["A", "Take 1"]
     rig.heft.takes[1].name = "B"
     assert [take.name for take in other.heft.takes] == ["A", "B"]
+
+
+def test_a_take_that_lacks_anothers_result_changes_nothing(rig):
+    other = rigs.chain(3, name="Other")
+    bpy.ops.heft.add()
+    rigs.collide(rig, other)
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.keep_take(name="A")
+    rig.heft.settle_time = 0.7
+    bpy.ops.heft.simulate()
+    bpy.context.view_layer.objects.active = rig
+    bpy.data.actions.remove(other.heft.takes["A"].action)
+    with pytest.raises(RuntimeError, match="'A' on 'Other' is gone"):
+        bpy.ops.heft.choose_take(name="A")
+    assert rig.heft.settle_time == np.float32(0.7)
+
+
+def test_renamed_colliders_keep_their_settings(rig):
+    ball, wall = rigs.ball("Ball", 0.1, (2.0, 0.0, 0.0)), rigs.block("Wall", 0.2, (3.0, 0.0, 0.0))
+    rigs.collide(rig, ball, wall)
+    ball.heft_collider.mass, wall.heft_collider.friction = 7.0, 0.2
+    bpy.ops.heft.simulate()
+    bpy.ops.heft.keep_take(name="A")
+    wall.heft_collider.friction = 0.9
+    bpy.ops.heft.simulate()
+    ball.name, rig.heft.colliders.name = "Boulder", "Things"
+    bpy.ops.heft.choose_take(name="A")
+    assert rig.heft.colliders == bpy.data.collections["Things"]
+    assert ball.is_property_set("heft_collider") and ball.heft_collider.mass == 7.0
+    assert wall.heft_collider.friction == np.float32(0.2)
+
+
+def test_a_take_beside_a_rig_whose_result_was_deleted(two):
+    rig, _, _ = two
+    bpy.data.objects.remove(rig.heft_result)
+    rig.heft.takes["Soft"].beside = True
+    beside.apply(rig)
+    assert not beside.shown_of(rig)
+    bpy.ops.heft.choose_take(name="Soft")
+    beside.apply(rig)
+    assert beside.shown_of(rig)
 
 
 def test_a_take_beside_the_character_moves_as_it_did_and_leaves_no_trace(two):

@@ -212,6 +212,38 @@ def test_a_throw_that_cannot_be_simulated_leaves_no_ball(man, monkeypatch):
     assert not man.heft.is_property_set("ground") and not man.heft.ground
 
 
+def test_colliders_that_cannot_be_edited_leave_no_ball(man, tmp_path):
+    group = bpy.data.collections.new("Props")
+    path = str(tmp_path / "props.blend")
+    bpy.data.libraries.write(path, {group})
+    with bpy.data.libraries.load(path, link=True) as (_there, here):
+        here.collections = ["Props"]
+    man.heft.colliders = here.collections[0]
+    before = state.snapshot(man)
+    with pytest.raises(RuntimeError, match="'Props' is linked"):
+        bpy.ops.heft.throw()
+    assert state.difference(before, state.snapshot(man)) == []
+    assert not man.heft.is_property_set("ground") and not bpy.data.meshes.get("Ball")
+
+
+def test_in_a_shot_that_another_leads_its_range_gravity_and_ground_hold(man):
+    lead = rigs.post(3, "A lead", at=(0.0, 4.0, 0.0))
+    bpy.ops.heft.add()
+    rigs.collide(lead, man)
+    lead.heft.range, lead.heft.frame_start, lead.heft.frame_end = "CUSTOM", FIRST + 10, LAST
+    lead.heft.gravity = (0.0, 0.0, -2.0)
+    lead.heft.ground, lead.heft.ground_height = True, 1.2
+    bpy.context.view_layer.objects.active = man
+    bpy.ops.heft.throw(frame=FIRST, bone="chest", radius=0.1)
+    ball = bpy.data.objects["Ball"]
+    assert ball.heft_collider.free_from == FIRST + 11
+    bpy.ops.heft.show(which="SOURCE")
+    way = rigs.places(ball, range(FIRST + 11, FIRST + 16))[:, 2, 3]
+    fps = bpy.context.scene.render.fps
+    assert way[0] >= 1.3 - 1e-5
+    assert np.diff(way, n=2) * fps**2 == pytest.approx(-2.0, abs=0.02)
+
+
 def test_one_undo_takes_the_ball_and_its_result_back(man):
     bpy.context.preferences.edit.use_global_undo = True
     bpy.ops.ed.undo_push(message="before")
