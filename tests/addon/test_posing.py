@@ -128,6 +128,103 @@ def test_locks_are_kept(body):
     np.testing.assert_allclose(world(body, "hips"), hips, atol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "YZX"])
+@pytest.mark.parametrize("locks", [(True, False, False), (False, True, False), (False, True, True)])
+def test_a_locked_angle_stays_and_the_hand_still_goes_to_the_mouse(body, mode, locks):
+    """Also where it is locked at something else than nothing."""
+    arm = [body.pose.bones[name] for name in ("upper_arm.L", "forearm.L")]
+    order = mode if len(mode) == 3 else "XYZ"
+    for bone in arm:
+        bone.rotation_mode, bone.lock_rotation = mode, locks
+        bone.rotation_quaternion = Euler((0.2, 0.3, -0.2)).to_quaternion()
+        bone.rotation_euler, bone.rotation_axis_angle = (0.2, 0.3, -0.2), (0.4, 0.6, 0.0, 0.8)
+    graph()
+    before = [np.array(bone.matrix_basis.to_euler(order)) for bone in arm]
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([-0.15, -0.15, 0.1]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([-0.15, -0.15, 0.1]), atol=2e-3)
+    for bone, angles in zip(arm, before, strict=True):
+        off = np.abs(np.array(bone.matrix_basis.to_euler(order)) - angles)
+        assert off[list(locks)].max() < 1e-4 < 1e-3 < off[~np.array(locks)].max()
+
+
+def test_a_stretched_object_is_pulled_where_the_mouse_is(body):
+    body.scale, body.rotation_euler = (1.0, 1.2, 1.5), Euler((0.0, 0.0, 0.7))
+    feet = {name: world(body, name) for name in ("foot.L", "foot.R")}
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([0.1, -0.3, 0.3]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([0.1, -0.3, 0.3]), atol=1e-3)
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), pull.grabbed_at(), atol=2e-4)
+    for name, before in feet.items():
+        np.testing.assert_allclose(world(body, name), before, atol=1e-3)
+
+
+def test_a_bone_whose_scale_mirrors_it_is_pulled(body):
+    body.pose.bones["upper_arm.L"].scale = (-1.0, 1.0, 1.0)
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([0.1, -0.3, 0.3]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([0.1, -0.3, 0.3]), atol=1e-3)
+
+
+def test_hips_that_a_driver_places_stay(body):
+    body.pose.bones["hips"].driver_add("location", 0).driver.expression = "0.0"
+    feet, hips = world(body, "foot.L"), world(body, "hips")
+    pull = start(body)
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.1, 0.0, -0.1]))
+    np.testing.assert_allclose(world(body, "hips"), hips, atol=1e-5)
+    np.testing.assert_allclose(world(body, "foot.L"), feet, atol=1e-3)
+
+
+def test_hips_over_legs_with_ik_go_down_upright(body):
+    """Legs that IK poses bend by themselves: where the hips alone would carry them, the ground is in nobody's way."""
+    for side in "LR":
+        target = bpy.data.objects.new("Target", None)
+        bpy.context.scene.collection.objects.link(target)
+        target.location = world(body, f"shin.{side}", "tail")
+        ik = body.pose.bones[f"shin.{side}"].constraints.new("IK")
+        ik.target, ik.chain_count = target, 2
+    bpy.ops.heft.add()
+    body.heft.ground = True
+    pull = start(body)
+    hips = world(body, "hips")
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.0, 0.0, -0.1]))
+    np.testing.assert_allclose(world(body, "hips"), hips + np.array([0.0, 0.0, -0.1]), atol=1e-3)
+    way = world(body, "hips", "tail") - world(body, "hips")
+    assert way[2] / np.linalg.norm(way) > np.cos(np.radians(2.0))
+
+
+def test_a_limb_that_hangs_on_a_body_beside_its_parent_goes_along(empty):
+    """As in rigs whose arms hang on hidden bones that lie where the spine's do."""
+    rig = rigs.chain(2, connected=False)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for name, like, parent in (("hidden", "bone.001", "bone.000"), ("limb", None, "hidden")):
+        bone = bones.new(name)
+        bone.head = bones[like].head if like else bones["bone.001"].tail
+        bone.tail = bones[like].tail if like else bones["bone.001"].tail + Vector((0.0, 0.3, 0.0))
+        bone.parent = bones[parent]
+    bones["bone.000"].tail += Vector((0.0, 0.0, 0.01))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.heft.add()
+    for bone in rig.pose.bones:
+        bone.heft.behaviour = "SIMULATED" if bone.name in ("bone.001", "limb") else "IGNORED"
+    pull = start(rig)
+    assert pull.reading.model.parents[pull.reading.model.index("limb")] == pull.reading.model.index("bone.001")
+    tip = world(rig, "limb", "tail")
+    pull.grab("limb", tip)
+    pull_to(pull, tip + np.array([0.2, -0.1, 0.2]))
+    assert np.abs(world(rig, "limb") - world(rig, "bone.001", "tail")).max() < 1e-3, "it did not come off"
+    np.testing.assert_allclose(world(rig, "limb", "tail"), pull.grabbed_at(), atol=1e-3)
+
+
 def test_pins_are_kept_with_the_bone(body):
     pull = start(body)
     assert pull.switch_pin("hand.R") is True and body.pose.bones["hand.R"].heft.pin == "ON"
