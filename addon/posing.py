@@ -19,6 +19,7 @@ from ..engine import rotations as engine_rotations
 from ..engine.model import BALL
 from ..engine.posing import Lock
 from . import (
+    actions,
     channels,
     constraints,
     first_settings,
@@ -30,6 +31,7 @@ from . import (
     sampling,
     session,
     settings,
+    shot,
     solids,
     units,
 )
@@ -137,7 +139,8 @@ class Pull:
             meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
             self.reading = reader.read(rig, scene, samples, meters, solid=True)
             self._gravity = self.reading.placement.vector_to_world(settings.gravity_of(rig))
-            self._floor = rig.heft.ground_height * meters if rig.heft.ground else None
+            grounded = shot.members(rig).grounded if properties.has_physics(rig) else None
+            self._floor = grounded.heft.ground_height * meters if grounded is not None else None
         self._places = {name: i for i, name in enumerate(names)}
         self._bases = {name: self._basis(rig.pose.bones[name], self._poses) for name in self.reading.names}
         model, motion = self.reading.model, self.reading.motion
@@ -354,6 +357,11 @@ class Pull:
         """Key the moved bones on the current frame, as auto keying does; how many there were."""
         if not self.scene.tool_settings.use_keyframe_insert_auto:
             return 0
+        tools = self.scene.tool_settings
+        options = _key_options(tools)
+        there = None
+        if "INSERTKEY_REPLACE" in options:  # makes no curves: even to ask for one would leave an empty action
+            there = {curve.data_path for curve in actions.active_curves(self.rig)}
         moved, poses = self.moved(), self._new_poses()
         for b in moved:
             bone = self.rig.pose.bones[self.reading.names[b]]
@@ -363,8 +371,21 @@ class Pull:
             if self._shifts(b, self._basis(bone, poses)):
                 paths.append("location")
             for path in paths:
-                bone.keyframe_insert(path, group=bone.name)
+                if there is None or f"{bone.path_from_id()}.{path}" in there:
+                    bone.keyframe_insert(path, group=bone.name, options=options, keytype=tools.keyframe_type)
         return len(moved)
+
+
+def _key_options(tools: bpy.types.ToolSettings) -> set[str]:
+    """What auto keying is set to, as `keyframe_insert` has it.
+
+    But for Only Insert Available, which Blender comes with: a pose whose bones got keys in part is none.
+    """
+    chosen = {
+        "INSERTKEY_REPLACE": tools.auto_keying_mode == "REPLACE_KEYS",
+        "INSERTKEY_CYCLE_AWARE": tools.use_keyframe_cycle_aware,
+    }
+    return {option for option, on in chosen.items() if on}
 
 
 def _channels(rig: bpy.types.Object) -> dict[str, dict[str, tuple]]:

@@ -316,6 +316,44 @@ def test_keys_come_with_auto_keying_alone(body):
     assert {point.co.x for curve in curves for point in curve.keyframe_points} == {7.0}
 
 
+def test_keys_are_as_auto_keying_is_set(body):
+    """Replace touches keys that are there alone; new ones are of the chosen type."""
+    scene, tools = bpy.context.scene, bpy.context.scene.tool_settings
+    tools.use_keyframe_insert_auto, tools.auto_keying_mode, tools.keyframe_type = True, "REPLACE_KEYS", "EXTREME"
+
+    def pulled(frame: int) -> None:
+        scene.frame_set(frame)
+        pull = start(body)
+        pull.grab("hand.L", world(body, "hand.L"))
+        pull_to(pull, world(body, "hand.L") + np.array([0.0, -0.2, 0.1]))
+        pull.key()
+
+    try:
+        pulled(7)
+        assert body.animation_data is None
+        body.pose.bones["forearm.L"].keyframe_insert("rotation_quaternion", frame=7)
+        pulled(7)
+        curves = list(rigs.actions_of(body).fcurves)
+        assert {curve.data_path for curve in curves} == {'pose.bones["forearm.L"].rotation_quaternion'}
+        values = [curve.keyframe_points[0].co.y for curve in curves]
+        np.testing.assert_allclose(values, body.pose.bones["forearm.L"].rotation_quaternion, atol=1e-6)
+        tools.auto_keying_mode = "ADD_REPLACE_KEYS"
+        pulled(9)
+        assert {point.type for curve in curves for point in curve.keyframe_points if point.co.x == 9.0} == {"EXTREME"}
+    finally:
+        tools.use_keyframe_insert_auto, tools.auto_keying_mode = False, "ADD_REPLACE_KEYS"
+        tools.keyframe_type = "KEYFRAME"
+
+
+def test_who_does_not_lead_stands_on_the_shots_ground(body):
+    bpy.ops.heft.add()
+    leader = rigs.post(3, "Leader", at=(3.0, 0.0, 0.0))
+    bpy.ops.heft.add()
+    rigs.collide(leader, body)
+    leader.heft.ground, leader.heft.ground_height = True, -0.5
+    assert start(body).auto_pins == frozenset(), "half a metre above it"
+
+
 def test_a_rig_at_rest_and_an_unposed_one_are_refused_with_the_fix(body):
     body.data.pose_position = "REST"
     with pytest.raises(RigError, match="Pose Position"):
