@@ -33,10 +33,10 @@ class Line(NamedTuple):
 
 
 class Marks:
-    """What `lines` gives, drawn in every 3D View until removed."""
+    """What `lines` gives, drawn in every 3D View of a scene until removed."""
 
-    def __init__(self, lines: Callable[[], list[Line]]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Callable[[], list[Line]], scene: bpy.types.Scene) -> None:
+        self._lines, self._scene = lines, scene.session_uid
         self._told = False
         self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
 
@@ -46,6 +46,8 @@ class Marks:
     def _draw(self) -> None:
         """Blender's draw callback: whatever goes wrong is printed once, never raised."""
         try:
+            if bpy.context.scene.session_uid != self._scene:
+                return
             region, data = bpy.context.region, bpy.context.region_data
             for line in self._lines():
                 ends = [view3d_utils.location_3d_to_region_2d(region, data, Vector(end)) for end in line[1:]]

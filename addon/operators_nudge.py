@@ -102,7 +102,8 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
 
     def take_back(self, context) -> None:
         rig = self.rig
-        nudging.remove(rig, self._drag, self._before)
+        index, self._drag = self._drag, None  # once, also if what follows fails
+        nudging.remove(rig, index, self._before)
         if self._simulated:
             self._simulate(rig)
 

@@ -5,6 +5,8 @@ Owns the events, the words in the status bar, undo and auto keying. What a pull 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import ClassVar
 
 import bpy
@@ -34,41 +36,60 @@ NAVIGATION = {
 class MouseOperator(RigOperator):
     """For commands that take a bone with the mouse in a 3D View: one after the other, or one alone."""
 
-    def begin(self, context, rig) -> None:
-        """Take over the mouse."""
-        self._area, self._view = context.area, picking.View.of(context.area)
-        self._drag = None
+    def begin(self, context) -> None:
+        """Take over the mouse. Blender frees a command that ends at once, but not its handler: all that may refuse
+        comes before this."""
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
-        self._marks = hand_marks.Marks(self.lines)
+        self._marks = hand_marks.Marks(self.lines, context.scene)
         live.hold()
+        self._closed = False
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("SCROLL_XY")
         self._seen = self._sight(context)
-        self.tell(context)
 
     @property
     def rig(self) -> bpy.types.Object | None:
         """Looked up anew: an undo meanwhile makes another object of it."""
-        return next((ob for ob in bpy.data.objects if ob.name_full == self._rig_name), None)
+        return bpy.data.objects.get((self._rig_name, None))
 
     def close(self, context) -> None:
-        """Give the mouse back."""
-        live.release()
-        context.window_manager.event_timer_remove(self._timer)
-        self._marks.remove()
-        context.window.cursor_modal_restore()
-        context.workspace.status_text_set(None)
-        if self._area is not None:
-            self._area.header_text_set(None)
+        """Give the mouse back: once, and all of it, whatever goes wrong."""
+        if self._closed:
+            return
+        self._closed = True
+        with ExitStack() as last:  # called from the last to the first
+            last.callback(live.follow_soon)  # edits made meanwhile were not followed
+            last.callback(live.release)
+            last.callback(context.window_manager.event_timer_remove, self._timer)
+            last.callback(self._marks.remove)
+            last.callback(self._be_silent, context)
+            last.callback(self.put_back)
+
+    def put_back(self) -> None:
+        """Undo what `prepare` did."""
+
+    def _be_silent(self, context) -> None:
+        """Neither window nor area need be there any more."""
+        if context.window is not None:
+            context.window.cursor_modal_restore()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        self._head(context, None)
+
+    def _head(self, context, text: str | None) -> None:
+        """Write into the view's header, if there still is one."""
+        screen = context.window.screen if context.window is not None else None
+        if screen is not None and any(area == self._area for area in screen.areas):
+            self._area.header_text_set(text)
             self._area.tag_redraw()
 
     def say(self, context, text: str) -> None:
-        self._area.header_text_set(text)
+        self._head(context, text)
         context.workspace.status_text_set(text)
-        self._area.tag_redraw()
 
     def invoke(self, context, event) -> set[str]:
-        if picking.View.of(context.area) is None:
+        self._area, self._drag, self._closed, self._rig_name = context.area, None, True, ""
+        if self._area is None or self._area.type != "VIEW_3D":
             self.report({"ERROR"}, "Pull in a 3D View: there is none under the mouse.")
             return {"CANCELLED"}
         if not warmup.is_posing_ready():
@@ -76,20 +97,26 @@ class MouseOperator(RigOperator):
                 {"WARNING"}, "Heft is still preparing its engine (once after an update): try again in a moment."
             )
             return {"CANCELLED"}
+        begun = False
         try:
-            rig = session.check(active_rig(context))
-            self._rig_name = rig.name_full
-            self.prepare(context, rig)
+            self._rig_name = session.check(active_rig(context)).name
+            self.prepare(context, self.rig)
+            self._view = picking.View.under(context.window.screen, event)
+            if not self.once:
+                self.tell(context)
+            if not self.once or (self._view is not None and self.take(context, event)):
+                self.begin(context)
+                begun = True
         except HeftError as error:
             self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.begin(context, rig)
-        if self.once and not self._try_take(context, event):
-            self.close(context)
-            return {"CANCELLED"}
-        return {"RUNNING_MODAL"}
+        finally:
+            if not begun:
+                self.put_back()
+        return {"RUNNING_MODAL"} if begun else {"CANCELLED"}
 
     def modal(self, context, event) -> set[str]:
+        if self._closed:  # an error ended it
+            return {"CANCELLED"}
         try:
             return self._modal(context, event)
         except HeftError as error:
@@ -106,11 +133,18 @@ class MouseOperator(RigOperator):
             return {"CANCELLED"}
         if self._drag is not None:
             return self._dragging(context, event)
-        if event.type == "TIMER" and self._seen != self._sight(context):
-            self._seen = self._sight(context)
-            self.tell(context)
-        if event.type == "TIMER" or not self._view.holds(event):
+        if event.type == "TIMER":
+            self._look_again(context)
             return {"PASS_THROUGH"}
+        # Areas and regions come and go while nothing is held.
+        view = picking.View.under(context.window.screen, event)
+        if view is None:
+            return {"PASS_THROUGH"}
+        self._view = view
+        if view.area != self._area:
+            self._head(context, None)
+            self._area = view.area
+            self.tell(context)
         # a bone taken again at once comes as a double click
         if event.value not in {"PRESS", "DOUBLE_CLICK"} or event.type in NAVIGATION or event.ctrl or event.oskey:
             return {"PASS_THROUGH"}
@@ -118,10 +152,16 @@ class MouseOperator(RigOperator):
             self.close(context)
             return {"FINISHED"}
         if event.type == "LEFTMOUSE":
-            self._try_take(context, event)
-        elif not self.other_key(context, event):
+            self._tried(self.take, context, event)
+        elif not self._tried(self.other_key, context, event):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
+
+    def _look_again(self, context) -> None:
+        """Follow another frame, but not all that are played."""
+        if self._seen != self._sight(context) and not context.window.screen.is_animation_playing:
+            self._seen = self._sight(context)
+            self.tell(context)
 
     def _sight(self, context) -> tuple:
         """What changes when another frame is shown, or an undo makes other objects of all."""
@@ -145,20 +185,24 @@ class MouseOperator(RigOperator):
         self.tell(context)
         return {"RUNNING_MODAL"}
 
-    def _try_take(self, context, event) -> bool:
+    def _tried(self, act: Callable, context, event) -> bool:
+        """Was something done, or refused with a reason?"""
         try:
-            return self.take(context, event)
+            return act(context, event)
         except HeftError as error:
             self.report({"ERROR"}, str(error))
-            self._drag = None
-            return False
+            return True
 
     def cancel(self, context) -> None:
         """Blender calls this too, when it closes the window or loads another file."""
-        if self._drag is not None and self.rig is not None:
-            self.take_back(context)
+        try:
+            if self._drag is not None and self.rig is not None:
+                self.take_back(context)
+        except HeftError as error:
+            self.report({"ERROR"}, str(error))
+        finally:
             self._drag = None
-        self.close(context)
+            self.close(context)
 
 
 class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
@@ -168,6 +212,8 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
     bl_idname = "heft.pull_pose"
     bl_label = "Pull Pose"
     bl_options: ClassVar[set[str]] = {"REGISTER"}
+
+    _was_result = False
 
     once: BoolProperty(
         name="Once", description="Pull the bone under the mouse, and no other after it", options={"SKIP_SAVE"}
@@ -181,26 +227,28 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
     def prepare(self, context, rig) -> None:
         """The source is what is posed: it must be seen."""
         self._pinned: list[np.ndarray] = []
+        self._posed = False
         self._was_result = has_physics(rig) and showing.is_visible(rig)
         if self._was_result:
             with live.paused():
                 showing.show(rig, "SOURCE")
             context.view_layer.update()
             self.report({"INFO"}, "The source is shown: poses are made on it")
-        self._posed = False
-        self._look(context)
 
     def _look(self, context) -> None:
         """Where the pins are; raises where the rig cannot be pulled."""
-        pull = posing.Pull(self.rig, context.scene, context.evaluated_depsgraph_get())
+        self._note_pins(posing.Pull(self.rig, context.scene, context.evaluated_depsgraph_get()))
+
+    def _note_pins(self, pull: posing.Pull) -> None:
         self._pinned = [pull.place_of(body) for body in pull.pinned()]
 
-    def close(self, context) -> None:
-        if self._was_result and not self._posed and self.rig is not None:
-            showing.show(self.rig, "RESULT")  # nothing was made: all is as it was
-        super().close(context)
-        if self._posed:
-            live.follow_soon()  # edits made meanwhile were not followed
+    def put_back(self) -> None:
+        """Where nothing was made all is as it was."""
+        rig = self.rig
+        if self._was_result and not self._posed and has_physics(rig):
+            self._was_result = False
+            with live.paused():
+                showing.show(rig, "RESULT")
 
     def tell(self, context) -> None:
         self._look(context)
@@ -216,6 +264,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
                 self.report({"INFO"}, "No bone is under the mouse")
             return False
         pull = posing.Pull(rig, context.scene, graph)
+        self._note_pins(pull)
         pull.grab(picked.bone, picked.point)
         pull.set_gravity(self.gravity)
         self._drag = pull

@@ -19,26 +19,25 @@ REACH, HARDLY = 14.0, 4.0
 
 @dataclass(frozen=True)
 class View:
-    """A 3D View's main region."""
+    """A region of a 3D View that shows the world."""
 
+    area: bpy.types.Area
     region: bpy.types.Region
     data: bpy.types.RegionView3D
 
     @classmethod
-    def of(cls, area: bpy.types.Area | None) -> View | None:
-        if area is None or area.type != "VIEW_3D":
-            return None
-        region = next(region for region in area.regions if region.type == "WINDOW")
-        return cls(region, area.spaces.active.region_3d)
+    def under(cls, screen: bpy.types.Screen, event: bpy.types.Event) -> View | None:
+        """The one under the mouse, of a quad view the quarter; None elsewhere, and where a sidebar or a header lies
+        over it."""
+        for area in screen.areas:
+            over = [region for region in area.regions if _holds(region, event)] if area.type == "VIEW_3D" else []
+            if over and all(region.type == "WINDOW" for region in over):
+                return cls(area, over[0], over[0].data)
+        return None
 
     def mouse(self, event: bpy.types.Event) -> tuple[float, float]:
         """In the region [pixels], whichever region the command began in."""
         return event.mouse_x - self.region.x, event.mouse_y - self.region.y
-
-    def holds(self, event: bpy.types.Event) -> bool:
-        """Is the mouse over the region, and no other (a sidebar that overlaps it)?"""
-        x, y = self.mouse(event)
-        return 0 <= x < self.region.width and 0 <= y < self.region.height
 
     def on_screen(self, point) -> tuple[float, float] | None:
         """Of a point in the world [pixels]; None behind the eye."""
@@ -56,6 +55,12 @@ class View:
         else:
             way = np.array(self.data.view_rotation @ Vector((0.0, 0.0, -1.0)))
         return way / max(float(np.linalg.norm(way)), 1e-12)
+
+
+def _holds(region: bpy.types.Region, event: bpy.types.Event) -> bool:
+    """Is the mouse over the region? Hidden ones have hardly a size."""
+    x, y = event.mouse_x - region.x, event.mouse_y - region.y
+    return min(region.width, region.height) > 1 and 0 <= x < region.width and 0 <= y < region.height
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,20 @@ physics; the latter are left unmarked. Must not know mouse, events or regions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
+from mathutils import Euler, Quaternion
 
 from .. import engine
 from ..engine import rotations as engine_rotations
+from ..engine.model import BALL
+from ..engine.posing import Lock
 from . import (
+    actions,
     channels,
     constraints,
     first_settings,
@@ -26,11 +31,11 @@ from . import (
     sampling,
     session,
     settings,
+    shot,
     solids,
     units,
 )
 from .errors import RigError
-from .units import MIRROR_X
 
 # Constraints that only hold a bone within limits: its channels still pose it.
 LIMITS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
@@ -38,6 +43,8 @@ LIMITS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
 STANDS = 0.04
 # Channels that differ less were not moved.
 MOVED = 1e-6
+# A bone that its parent does not carry along is moved beyond this, in parts of the rig's height.
+DRIFTED = 1e-5
 PINNABLE = ("FOOT",)
 
 
@@ -88,14 +95,19 @@ def blocked_bones(rig: bpy.types.Object) -> dict[str, Blocked]:
             why = Blocked(bone.name, f"the constraint '{constraint.name}' on '{bone.name}'")
             for each in _solved(bone, constraint):
                 found.setdefault(each.name, why)
-    for curve in rig.animation_data.drivers if rig.animation_data else ():
-        if curve.data_path.startswith("pose.bones[") and "].rotation" in curve.data_path:
-            name = curve.data_path.split('"')[1]
-            found.setdefault(name, Blocked(name, f"a driver on the rotation of '{name}'"))
+    for name in _driven(rig, "rotation"):
+        found.setdefault(name, Blocked(name, f"a driver on the rotation of '{name}'"))
     for bone in rig.pose.bones:  # parents come first
         if bone.parent is not None and bone.parent.name in found:
             found.setdefault(bone.name, found[bone.parent.name])
     return found
+
+
+def _driven(rig: bpy.types.Object, channel: str) -> set[str]:
+    """The bones that have a driver on a channel whose name begins so."""
+    paths = [curve.data_path for curve in rig.animation_data.drivers] if rig.animation_data else []
+    begun = {f"{bone.path_from_id()}.{channel}": bone.name for bone in rig.pose.bones} if paths else {}
+    return {name for begin, name in begun.items() if any(path.startswith(begin) for path in paths)}
 
 
 def _solved(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> list[bpy.types.PoseBone]:
@@ -120,22 +132,29 @@ class Pull:
         evaluated = rig.evaluated_get(graph)
         names = tuple(bone.name for bone in rig.pose.bones)
         self._poses = np.array([evaluated.pose.bones[name].matrix for name in names], dtype=np.float64)
-        placements = np.array(evaluated.matrix_world, dtype=np.float64)[None]
-        samples = sampling.Samples(np.array([scene.frame_current]), names, self._poses[None], placements)
-        self.blocked = blocked_bones(rig)
+        self._world = np.array(evaluated.matrix_world, dtype=np.float64)
+        samples = sampling.Samples(np.array([scene.frame_current]), names, self._poses[None], self._world[None])
+        self.blocked, self._placed_by_drivers = blocked_bones(rig), _driven(rig, "location")
         with guessed(rig, scene):
-            self._meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-            self.reading = reader.read(rig, scene, samples, self._meters, solid=True)
+            meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+            self.reading = reader.read(rig, scene, samples, meters, solid=True)
             self._gravity = self.reading.placement.vector_to_world(settings.gravity_of(rig))
-            self._floor = rig.heft.ground_height * self._meters if rig.heft.ground else None
+            grounded = shot.members(rig).grounded if properties.has_physics(rig) else None
+            self._floor = grounded.heft.ground_height * meters if grounded is not None else None
         self._places = {name: i for i, name in enumerate(names)}
-        motion = self.reading.motion
+        self._bases = {name: self._basis(rig.pose.bones[name], self._poses) for name in self.reading.names}
+        model, motion = self.reading.model, self.reading.motion
+        # what something else poses does not stand where its parent would carry it
+        shapes = [
+            () if name in self.blocked else own for name, own in zip(self.reading.names, model.shapes, strict=True)
+        ]
         self.posing = engine.Posing(
-            self.reading.model,
+            replace(model, shapes=tuple(shapes)),
             motion.rotations[0],
             motion.positions[0],
             fixed=[name for name in self.reading.names if not self._turns(rig.pose.bones[name])],
             floor=self._floor,
+            locks=list(self._locks()),
         )
         self._start = self.posing.placed()
         self._turned = self.posing.rotations
@@ -146,10 +165,31 @@ class Pull:
     def _turns(self, bone: bpy.types.PoseBone) -> bool:
         return bone.name not in self.blocked and not all(bone.lock_rotation)
 
-    def _root_moves(self, body: int) -> bool:
-        bone = self.rig.pose.bones[self.reading.names[body]]
+    def _moves(self, bone: bpy.types.PoseBone) -> bool:
+        """Does a bone's location place it?"""
         tied = bone.bone.use_connect and bone.parent is not None
-        return not tied and not any(bone.lock_location) and bone.name not in self.blocked
+        held = any(bone.lock_location) or bone.name in self._placed_by_drivers
+        return not tied and not held and bone.name not in self.blocked
+
+    def _basis(self, bone: bpy.types.PoseBone, poses: np.ndarray) -> np.ndarray:
+        """(4, 4) what a bone's channels make, for poses (bones, 4, 4)."""
+        above = poses[self._places[bone.parent.name]][None] if bone.parent else None
+        return channels.basis(bone, poses[self._places[bone.name]][None], above)[0]
+
+    def _locks(self) -> Iterator[Lock]:
+        """What locked angles leave of the joints; those whose bones are locked wholly do not turn at all."""
+        model, joints = self.reading.model, self.reading.motion.rotations[0]
+        for b, name in enumerate(self.reading.names):
+            bone = self.rig.pose.bones[name]
+            carried = bone.parent is None or bone.bone.use_inherit_rotation
+            if not any(bone.lock_rotation) or not self._turns(bone) or not carried or model.kinds[b] < BALL:
+                continue
+            quats = _turn_of(bone, self._bases[name])
+            order = _order(bone)
+            angles = channels.rotation_values(order, quats[None], np.array(_angles(bone, self._before[name])))[0]
+            frame = engine_rotations.multiply(joints[b], engine_rotations.conjugate(quats))
+            for above, own in _shut(order, angles, bone.lock_rotation):
+                yield Lock(name, tuple(engine_rotations.rotate(frame, above)), tuple(own))
 
     # --- pins -----------------------------------------------------------------------------
 
@@ -192,7 +232,7 @@ class Pull:
         pinned = {pin.body for pin in pins}
         for root in np.flatnonzero(model.parents < 0):
             name = bodies[root]
-            if name not in pinned and not self._root_moves(root):
+            if name not in pinned and not self._moves(self.rig.pose.bones[name]):
                 pins.append(engine.Pin(name, turns=False))
         self.posing.set_pins(pins)
 
@@ -248,13 +288,16 @@ class Pull:
         """(3,) a body's joint in Blender's world."""
         return self._outside(self.posing.placed()[0][self.reading.model.index(body)])
 
+    # By way of the armature's own space: an object may be stretched, which a placement is not.
+
     def _inside(self, point) -> np.ndarray:
-        out = np.asarray(point, dtype=np.float64) * self._meters
-        return out @ MIRROR_X if self.reading.placement.mirrored else out
+        back = rotations.inverse_or_nearest(self._world[None])[0]
+        local = back[:3, :3] @ np.asarray(point, dtype=np.float64) + back[:3, 3]
+        return self.reading.placement.points_to_world(local[None, None])[0, 0]
 
     def _outside(self, point: np.ndarray) -> np.ndarray:
-        out = np.asarray(point) / self._meters
-        return out @ MIRROR_X if self.reading.placement.mirrored else out
+        local = self.reading.placement.points_to_rig(np.asarray(point)[None, None])[0, 0]
+        return self._world[:3, :3] @ local + self._world[:3, 3]
 
     # --- channels -------------------------------------------------------------------------
 
@@ -273,11 +316,16 @@ class Pull:
             if body is None or bone.name in self.blocked:
                 _restore(bone, self._before[bone.name])
                 continue
-            above = poses[self._places[bone.parent.name]][None] if bone.parent else None
-            basis = channels.basis(bone, poses[self._places[bone.name]][None], above)[0]
-            root = self.reading.model.parents[body] < 0
-            _write_bone(bone, self._before[bone.name], basis, root and self._root_moves(body))
+            basis = self._basis(bone, poses)
+            _write_bone(bone, self._before[bone.name], basis, self._shifts(body, basis))
         self.rig.update_tag(refresh={"OBJECT", "DATA"})
+
+    def _shifts(self, body: int, basis: np.ndarray) -> bool:
+        """Is a body's bone placed by its location: a root, or one that its parent does not carry along?"""
+        bone = self.rig.pose.bones[self.reading.names[body]]
+        off = np.linalg.norm(basis[:3, 3] - self._bases[bone.name][:3, 3])
+        root = self.reading.model.parents[body] < 0
+        return bool(root or off > DRIFTED * self.reading.height) and self._moves(bone)
 
     def _new_poses(self) -> np.ndarray:
         """(bones, 4, 4) in armature space: bodies where they were pulled, all others as they ride on their parents."""
@@ -309,17 +357,35 @@ class Pull:
         """Key the moved bones on the current frame, as auto keying does; how many there were."""
         if not self.scene.tool_settings.use_keyframe_insert_auto:
             return 0
-        moved = self.moved()
+        tools = self.scene.tool_settings
+        options = _key_options(tools)
+        there = None
+        if "INSERTKEY_REPLACE" in options:  # makes no curves: even to ask for one would leave an empty action
+            there = {curve.data_path for curve in actions.active_curves(self.rig)}
+        moved, poses = self.moved(), self._new_poses()
         for b in moved:
             bone = self.rig.pose.bones[self.reading.names[b]]
             if bone.name in self.blocked:
                 continue
             paths = [channels.rotation_path(bone)]
-            if self.reading.model.parents[b] < 0 and self._root_moves(b):
+            if self._shifts(b, self._basis(bone, poses)):
                 paths.append("location")
             for path in paths:
-                bone.keyframe_insert(path, group=bone.name)
+                if there is None or f"{bone.path_from_id()}.{path}" in there:
+                    bone.keyframe_insert(path, group=bone.name, options=options, keytype=tools.keyframe_type)
         return len(moved)
+
+
+def _key_options(tools: bpy.types.ToolSettings) -> set[str]:
+    """What auto keying is set to, as `keyframe_insert` has it.
+
+    But for Only Insert Available, which Blender comes with: a pose whose bones got keys in part is none.
+    """
+    chosen = {
+        "INSERTKEY_REPLACE": tools.auto_keying_mode == "REPLACE_KEYS",
+        "INSERTKEY_CYCLE_AWARE": tools.use_keyframe_cycle_aware,
+    }
+    return {option for option, on in chosen.items() if on}
 
 
 def _channels(rig: bpy.types.Object) -> dict[str, dict[str, tuple]]:
@@ -335,14 +401,70 @@ def _restore(bone: bpy.types.PoseBone, values: dict[str, tuple]) -> None:
             setattr(bone, name, values[name])
 
 
+def _turn_of(bone: bpy.types.PoseBone, basis: np.ndarray) -> np.ndarray:
+    """(4,) the rotation in what a bone's channels make; its own scale may mirror it."""
+    mirror = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
+    return rotations.from_matrix(rotations.split((basis[:3, :3] * mirror)[None])[0])[0]
+
+
 def _write_bone(bone: bpy.types.PoseBone, before: dict[str, tuple], basis: np.ndarray, moves: bool) -> None:
-    """Rotation in the bone's mode, and of a root its location; locked channels keep what they had."""
-    quats = rotations.from_matrix(rotations.split(basis[None, :3, :3])[0])
+    """Rotation in the bone's mode, and where it moves its location; locked channels keep what they had."""
+    quats = _turn_of(bone, basis)
     path = channels.rotation_path(bone)
+    if any(bone.lock_rotation) and path != "rotation_euler":
+        quats = _unlocked(bone, before, quats)
     start = before[path]
-    values = channels.rotation_values(bone.rotation_mode, quats, np.array(start))[0]
+    values = channels.rotation_values(bone.rotation_mode, quats[None], np.array(start))[0]
     if path == "rotation_euler":
         values = [a if locked else b for a, b, locked in zip(start, values, bone.lock_rotation, strict=True)]
     setattr(bone, path, values)
     if moves:
         bone.location = basis[:3, 3]
+
+
+# --- locks --------------------------------------------------------------------------------
+
+
+def _order(bone: bpy.types.PoseBone) -> str:
+    """The angles that a bone's locks mean: as Blender's own tools have it, XYZ where it has none."""
+    return "XYZ" if bone.rotation_mode in channels.ROTATION_PATH else bone.rotation_mode
+
+
+def _angles(bone: bpy.types.PoseBone, before: dict[str, tuple]) -> tuple[float, ...]:
+    """(3,) a bone's rotation as these angles [rad]."""
+    if bone.rotation_mode == "QUATERNION":
+        return tuple(Quaternion(before["rotation_quaternion"]).normalized().to_euler("XYZ"))
+    if bone.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = before["rotation_axis_angle"]
+        return tuple(Quaternion(axis, angle).to_euler("XYZ"))
+    return before["rotation_euler"]
+
+
+def _unlocked(bone: bpy.types.PoseBone, before: dict[str, tuple], quats: np.ndarray) -> np.ndarray:
+    """(4,) a rotation but for the locked angles, which stay."""
+    start = _angles(bone, before)
+    angles = channels.rotation_values("XYZ", quats[None], np.array(start))[0]
+    kept = [a if locked else b for a, b, locked in zip(start, angles, bone.lock_rotation, strict=True)]
+    return np.array(Euler(kept, "XYZ").to_quaternion())
+
+
+def _shut(order: str, angles: np.ndarray, locked) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of ways, before and after the turn, whose angle does not change while the locked angles stay.
+
+    Angles of the order XYZ turn about X first: the matrix is Z · Y · X.
+    """
+    axes = ["XYZ".index(letter) for letter in reversed(order)]
+    turns = [np.array(Quaternion(np.eye(3)[axis], angles[axis]).to_matrix()) for axis in axes]
+    ways = [np.eye(3)[axis] for axis in axes]
+    shut = [k for k, axis in enumerate(axes) if locked[axis]]
+    if len(shut) == 2:
+        free = 3 - sum(shut)
+        before, after = np.eye(3), np.eye(3)
+        for turn in turns[:free]:
+            before = before @ turn
+        for turn in turns[free + 1 :]:
+            after = after @ turn
+        return [(before @ ways[k], after.T @ ways[free]) for k in shut]
+    if shut == [0]:
+        return [(turns[0] @ ways[1], ways[2])]
+    return [(ways[0], ways[2] if shut == [1] else turns[2].T @ ways[1])]

@@ -45,6 +45,12 @@ PIN_PLACE = np.int64(5)  # 3: where that is in the world
 PIN_TURN = np.int64(8)  # 4
 PIN_FORCE = np.int64(12)  # 3: what held it in the last round
 PIN_COLUMNS = np.int64(15)
+# Columns of Bench.lock
+LOCK_BODY = np.int64(0)  # 1
+LOCK_ABOVE = np.int64(1)  # 3: a way that does not turn with the joint
+LOCK_OWN = np.int64(4)  # 3: one that does
+LOCK_COSINE = np.int64(7)  # 1: what their product stays
+LOCK_COLUMNS = np.int64(8)
 # Columns of Bench.spot
 SPOT_BODY, SPOT_POINT, SPOT_RADIUS, SPOT_SLACK = np.int64(0), np.int64(1), np.int64(4), np.int64(5)
 SPOT_COLUMNS = np.int64(6)
@@ -62,7 +68,7 @@ WARY = np.int64(17)  # 1: how much rounds hold back because those before went to
 PENALTY = np.int64(18)  # 1: what a metre or radian that pins and limits are open counts
 EVEN = np.int64(19)  # 1: the mean of the metric of turns
 NUMBERS = np.int64(20)
-# Rows at most: pins, limits and spots on the floor beyond these do not count.
+# Rows at most: pins, locks, limits and spots on the floor beyond these do not count.
 ROWS = 160
 
 
@@ -84,11 +90,12 @@ class Bench(NamedTuple):
     solved: np.ndarray  # (R,) scratch
     chosen: np.ndarray  # (R,) the rows that hold
     pin: np.ndarray  # (p, PIN_COLUMNS)
+    lock: np.ndarray  # (l, LOCK_COLUMNS)
     spot: np.ndarray  # (k, SPOT_COLUMNS) what may touch the floor
     number: np.ndarray  # (NUMBERS,)
 
 
-def new_bench(tree, pins: int, spots: np.ndarray) -> Bench:
+def new_bench(tree, pins: int, spots: np.ndarray, locks: int = 0) -> Bench:
     """Room for a pose of this tree."""
     n1, nv = len(tree.parent), int(tree.dof[-1])
     above, owner = np.full(nv, -1, dtype=np.int64), np.zeros(nv, dtype=np.int64)
@@ -113,6 +120,7 @@ def new_bench(tree, pins: int, spots: np.ndarray) -> Bench:
         solved=np.zeros(ROWS),
         chosen=np.zeros(ROWS, dtype=np.int64),
         pin=np.zeros((pins, PIN_COLUMNS)),
+        lock=np.zeros((locks, LOCK_COLUMNS)),
         spot=spots,
         number=np.zeros(NUMBERS),
     )

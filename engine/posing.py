@@ -55,13 +55,27 @@ class Pin:
     turns: bool = True
 
 
+@dataclass(frozen=True)
+class Lock:
+    """A turn that a joint does not make: two ways keep their angle.
+
+    above   one that stays as the joint turns, in its frame at rest
+    own     one that turns with it, in the body's frame
+    """
+
+    body: str
+    above: tuple[float, float, float]
+    own: tuple[float, float, float]
+
+
 class Posing:
     """A pose that is pulled about.
 
     rotations (n, 4) and positions (n, 3) are those of a `Motion` on one frame: joints' own
     rotations, roots' places in the world and all others' in their parents' frames [m].
-    fixed: names of bodies whose joints do not turn; gravity [m/s²], None for none: then the
-    pose at the start is kept as far as the pull allows; floor [m], None for none.
+    fixed: names of bodies whose joints do not turn; locks: turns that others do not make;
+    gravity [m/s²], None for none: then the pose at the start is kept as far as the pull
+    allows; floor [m], None for none.
     """
 
     def __init__(
@@ -73,6 +87,7 @@ class Posing:
         fixed: Sequence[str] = (),
         gravity: Sequence[float] | None = None,
         floor: float | None = None,
+        locks: Sequence[Lock] = (),
     ) -> None:
         warn_if_plain()
         ensure_built(False, posing=True)
@@ -81,7 +96,7 @@ class Posing:
         n1, nv = len(model) + 1, model.nv
         self._pose = Pose(np.zeros((n1, POSE_COLUMNS)), np.zeros((nv, 6)))
         self._pose.body[0, ROTATION] = 1.0
-        self._bench = bench.new_bench(self._tree, len(pins), _spots(model))
+        self._bench = bench.new_bench(self._tree, len(pins), _spots(model), len(locks))
         self._bound = np.zeros((n1, BOUND_COLUMNS))
         self._bound[:, :LIMIT_FRAME], self._bound[1:, :LIMIT_FRAME] = np.inf, model.limits
         self._bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
@@ -93,6 +108,7 @@ class Posing:
         if not np.isfinite(body).all():
             raise SettingError("The pose to start from has numbers that are not finite: look for a broken key.")
         self._fixed = body[:, bench.STILL].copy()
+        self._shut(locks)
         number = self._bench.number
         number[bench.SOFT] = -1.0
         number[bench.SIZE] = 0.3 * max(_size(model), 1e-3)
@@ -156,6 +172,16 @@ class Posing:
         self._bench.pin[:, bench.PIN_FORCE : bench.PIN_FORCE + 3] = 0.0
         pull.begin(self._tree, self._pose, self._bench)
         self._waited = 0
+
+    def _shut(self, locks: Sequence[Lock]) -> None:
+        """These turns are not made: the ways keep the angles they have now."""
+        for row, lock in zip(self._bench.lock, locks, strict=True):
+            b = self.model.index(lock.body)
+            own = rot.rotate(self.rotations[b], np.asarray(lock.own, dtype=np.float64))
+            row[bench.LOCK_BODY] = b + 1
+            row[bench.LOCK_ABOVE : bench.LOCK_ABOVE + 3] = lock.above
+            row[bench.LOCK_OWN : bench.LOCK_OWN + 3] = lock.own
+            row[bench.LOCK_COSINE] = own @ np.asarray(lock.above, dtype=np.float64)
 
     def _choose_trees(self) -> None:
         """What is neither pulled nor hangs together with what is stays as it is."""

@@ -6,7 +6,7 @@ A pose has no speed here. A round finds the turns x of all joints with the least
 
     ½ (θ + x)ᵀ K (θ + x) + what the mouse's spring and the weights do in second order
 
-such that pins stay closed and joints within their limits. θ leads from the pose at the
+such that pins stay closed, locks shut and joints within their limits. θ leads from the pose at the
 start to that of now, so the pose follows from where the mouse is and not from its way
 there. K = M + D weighs turns by the masses they move: M as a free body would feel them,
 D (the joints' own blocks of M) as joints that do not turn back when their end is pulled.
@@ -52,7 +52,17 @@ from .jit import entry, kernel, part
 from .kinematics import forward
 from .model import FREE
 from .pull_metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure, solve_along, weighted
-from .pull_rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows, room_of, root_anchor
+from .pull_rows import (
+    add_floor,
+    add_joint_limits,
+    add_locks,
+    add_pins,
+    add_pull,
+    answer_rows,
+    choose_rows,
+    room_of,
+    root_anchor,
+)
 from .spatial import add, axpy, dot, load3, load4, store3, store4
 from .tree import COM, MASS
 
@@ -88,7 +98,7 @@ def pull_round(tree, pose, bench, bound, closing):
         step[d] = 0.0 if closing or bench.body[bench.owner[d], STILL] != 0.0 else load[d]
     solve_along(bench, step)
     pulled = add_pull(tree, pose, bench, 0, closing)
-    count = add_pins(tree, pose, bench, pulled)
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, pulled))
     count = add_floor(tree, pose, bench, count)
     count = add_joint_limits(tree, bench, bound, count)
     answer_rows(bench, count)
@@ -150,7 +160,7 @@ def worth(tree, pose, bench, bound):
     count = add_pull(tree, pose, bench, 0, False)
     for r in range(count):
         total += 0.5 * bench.row[r, WANTED] * bench.row[r, WANTED] / max(bench.row[r, GIVES], 1e-12)
-    count = add_pins(tree, pose, bench, 0)
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
     for r in range(count):
         total += bench.number[PENALTY] * abs(bench.row[r, WANTED])
     count = add_joint_limits(tree, bench, bound, add_floor(tree, pose, bench, 0))
@@ -246,10 +256,10 @@ def take_step(tree, bench):
 
 @entry
 def openness(tree, pose, bench, bound):
-    """How far pins are off [m, rad] and joints beyond their limits [rad], the largest."""
+    """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
     forward(tree, bench.body, COORDS, ANCHOR, pose)
     largest = 0.0
-    count = add_pins(tree, pose, bench, 0)
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
     for r in range(count):
         largest = max(largest, abs(bench.row[r, WANTED]))
     count = add_floor(tree, pose, bench, add_joint_limits(tree, bench, bound, 0))

@@ -17,6 +17,10 @@ from .bench import (
     GIVES,
     GRAB_POINT,
     GRABBED,
+    LOCK_ABOVE,
+    LOCK_BODY,
+    LOCK_COSINE,
+    LOCK_OWN,
     MOUSE,
     ON,
     ONE_SIDED,
@@ -40,7 +44,7 @@ from .holds import room_of_ball
 from .jit import kernel, part
 from .model import BALL, FREE
 from .pull_metric import on_body, solve_along
-from .spatial import add, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, sub
+from .spatial import add, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, sub, unrotate
 from .touch import HIGH, LOW
 from .tree import ROTATION, SHIFTS, TURNS
 
@@ -128,6 +132,24 @@ def add_pins(tree, pose, bench, count):
                             bench.jacobian[count, d] = pose.axes[d, TURNS + k]
                     j = tree.parent[j]
                 count += 1
+    return count
+
+
+@kernel
+def add_locks(tree, bench, count):
+    """A row for each lock: two ways, one on either side of the joint, keep their angle. Returns the count."""
+    for b in range(len(bench.lock)):
+        i = int(bench.lock[b, LOCK_BODY])
+        if bench.body[i, STILL] != 0.0 or tree.kind[i] < BALL or count >= len(bench.row):
+            continue
+        own = load3(bench.lock, b, LOCK_OWN)
+        above = unrotate(load4(bench.body, i, COORDS), load3(bench.lock, b, LOCK_ABOVE))
+        along, d = cross(own, above), tree.dof[i]
+        _new_row(bench, count, bench.lock[b, LOCK_COSINE] - dot(own, above), 0.0, 0.0)
+        for k in range(3):
+            bench.jacobian[count, d + k] = along[k]
+        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + 3)
+        count += 1
     return count
 
 

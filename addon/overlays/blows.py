@@ -57,7 +57,7 @@ def _by_flights(sight: Sight) -> list[Blow]:
     """Free things near a body whose velocity jumped by more than gravity gives."""
     film, result, out = sight.footage.result, sight.footage.forces, []
     least = LEAST * GRAVITY * film.model.total_mass
-    free = [track for track in sight.footage.tracks if track.ob.name_full in result.objects]
+    free = [track for track in sight.footage.tracks if _name(track) in result.objects]
     ends = segments(sight) if free else None
     for track in free:
         places, size = result.objects[track.ob.name_full][0], size_of(track)
@@ -74,6 +74,14 @@ def _by_flights(sight: Sight) -> list[Blow]:
                 spot = places[row] - way / max(np.linalg.norm(way), 1e-9) * size
                 out.append(Blow(int(row), spot, -kicks[rows].sum(axis=0)))
     return out
+
+
+def _name(track: scenery.Track) -> str:
+    """Empty where the thing was deleted since."""
+    try:
+        return track.ob.name_full
+    except ReferenceError:
+        return ""
 
 
 def size_of(track: scenery.Track) -> float:

@@ -37,9 +37,9 @@ class Built:
 
 @dataclass(frozen=True, eq=False)
 class Thing:
-    """A collider, but for where it is and how it is turned [units of the scene]."""
+    """A collider, but for where it is and how it is turned [units of the scene]. name: and of a linked one its file."""
 
-    name: str
+    name: tuple[str, str | None]
     mesh: Mesh
     edges: Strings
 
@@ -86,7 +86,8 @@ def _thing(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, meters: flo
     edges = wires.of_shape(shape) / meters
     mesh = meshes.of_shape(shape)
     parts = [(0, mesh)] if mesh is not None else []
-    return Thing(ob.name_full, meshes.joined(parts, 1.0 / meters), Strings(edges, np.zeros(len(edges), dtype=int)))
+    name = (ob.name, ob.library.filepath if ob.library is not None else None)
+    return Thing(name, meshes.joined(parts, 1.0 / meters), Strings(edges, np.zeros(len(edges), dtype=int)))
 
 
 def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, reading) -> Built:
@@ -159,7 +160,7 @@ def pieces(sight: Sight) -> list[Piece]:
             out += _solid(thing.mesh, thing.edges, _place_of(ob, sight.graph), COLLIDERS)
     if sight.settings.ground:
         size = GROUND_SIZE * found.height * abs(np.linalg.det(world[:3, :3])) ** (1.0 / 3.0)
-        height = sight.settings.ground_height
+        height = sight.ground_height
         middle = now[0, 0, :2, 3].astype(float)
         key = ("ground", *wires.ground_middle(middle, size), height, size)
         out.append(

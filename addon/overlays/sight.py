@@ -11,7 +11,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from .. import showing
+from .. import glance, showing
 from ..units import MIRROR_X
 from . import footage
 from .footage import REACH, Film, Footage
@@ -82,14 +82,20 @@ class Sight:
 
     @cached_property
     def gravity(self) -> np.ndarray:
-        """(3,) in the engine's world [m/s²]."""
-        pull = np.array(self.settings.gravity, dtype=float)
+        """(3,) in the engine's world [m/s²]; that of the shot, which its leader says."""
+        pull = np.array(glance.members(self.rig).leader.heft.gravity, dtype=float)
         return pull @ MIRROR_X if self.film.mirrored else pull
 
     @cached_property
     def ground(self) -> float:
         """The height of the ground [m]."""
-        return float(self.settings.ground_height) * self.film.meters
+        return self.ground_height * self.film.meters
+
+    @cached_property
+    def ground_height(self) -> float:
+        """The same [units of the scene]: the shot's, or the rig's own where nobody has one."""
+        grounded = glance.members(self.rig).grounded or self.rig
+        return float(grounded.heft.ground_height)
 
     @cached_property
     def reach(self) -> float:

@@ -19,8 +19,10 @@ from .pieces import Mark, Note, Piece
 # How long after an edit what it changed is worked out again [s].
 CATCH_UP_AFTER = 0.05
 
-# Rigs looked at since the last change, sentences printed already, and by region what is drawn in pixels.
+# Rigs looked at since the last change, by rig the scene in which it is drawn and stale, sentences printed already, and
+# by region what is drawn in pixels.
 _fresh: set[int] = set()
+_stale: dict[int, str] = {}
 _told: set[str] = set()
 _flat: dict[int, tuple] = {}
 
@@ -68,7 +70,8 @@ def _draw_solid() -> None:
     ]
     if not chosen:
         return
-    if any(rig.session_uid not in _fresh for rig in chosen) and not bpy.app.timers.is_registered(_catch_up):
+    _stale.update({rig.session_uid: context.scene.name for rig in chosen if rig.session_uid not in _fresh})
+    if _stale and not bpy.app.timers.is_registered(_catch_up):
         bpy.app.timers.register(_catch_up, first_interval=CATCH_UP_AFTER)
     view = draw.View.of(region, context.region_data)
     graph = context.evaluated_depsgraph_get()
@@ -107,9 +110,12 @@ def guarded(draw: Callable[[], None]) -> Callable[[], None]:
 
 def _catch_up() -> None:
     """A timer's callback: work out what drawing found stale, then draw again."""
+    stale = dict(_stale)
+    _stale.clear()
     for rig in session.rigs():
-        if rig.session_uid not in _fresh and switched_on(rig.heft):
-            catch_up(rig, bpy.context.scene)
+        scene = bpy.data.scenes.get(stale.get(rig.session_uid, ""))
+        if scene is not None and switched_on(rig.heft):
+            catch_up(rig, scene)
             _fresh.add(rig.session_uid)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:

@@ -451,6 +451,58 @@ def test_two_characters_know_their_own_contacts(empty):
         assert len(forces) == len(points)
 
 
+def test_ground_and_gravity_are_those_of_the_shot(empty):
+    """Its leader's: with what the others say nothing was simulated."""
+    empty.frame_end = 10
+    first = rigs.post(3, "One")
+    bpy.ops.heft.add()
+    second = rigs.post(3, "Two", at=(3.0, 0.0, 0.0))
+    bpy.ops.heft.add()
+    rigs.collide(first, second)
+    first.heft.ground, first.heft.ground_height, first.heft.gravity = True, -0.2, (0.0, 0.0, -1.62)
+    second.heft.ground, second.heft.ground_height = True, 0.5
+    for rig in (first, second):
+        rig.heft.show_mass = True
+        looked = seen(rig, 3)
+        np.testing.assert_allclose(looked.gravity, (0.0, 0.0, -1.62), atol=1e-6)
+        assert looked.ground == pytest.approx(-0.2)
+        grid = only(drawn(rig, "show_shapes", frame=3), Lines)[0].make()[0]
+        np.testing.assert_allclose(grid[..., 2], -0.2, atol=1e-6)
+
+
+def test_a_ball_that_was_deleted_takes_no_overlay_with_it(rig):
+    ball = rigs.passing_ball(rig, "FREE")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.heft.simulate()
+    bpy.data.objects.remove(ball)
+    assert only(drawn(rig, "show_contacts", "show_mass", frame=12), Mark)
+
+
+def test_linked_colliders_have_shapes_too(rig, tmp_path):
+    path = str(tmp_path / "set.blend")
+    wall = rigs.block("Wall", location=(2.0, 0.0, 0.5))
+    bpy.data.libraries.write(path, {wall})
+    bpy.data.objects.remove(wall)
+    with bpy.data.libraries.load(path, link=True) as (_, there):
+        there.objects = ["Wall"]
+    bpy.context.scene.collection.objects.link(there.objects[0])
+    rigs.collide(rig, there.objects[0])
+    found = [placed(piece) for piece in only(drawn(rig, "show_shapes"), Wires)]
+    assert any(np.abs(points.mean(axis=0) - (2.0, 0.0, 0.5)).max() < 1e-4 for points in found)
+
+
+def test_what_is_drawn_is_worked_out_in_the_scene_it_is_drawn_in(rig, monkeypatch):
+    """Another window may show another scene; and what is not drawn need not be known."""
+    other = bpy.data.scenes.new("Other")
+    looked = []
+    monkeypatch.setattr(view, "catch_up", lambda each, scene: looked.append((each, scene)))
+    rig.heft.show_mass = True
+    view._stale[rig.session_uid] = other.name
+    view._catch_up()
+    view._catch_up()
+    assert looked == [(rig, other)]
+
+
 def test_drawing_never_raises_and_leaves_no_trace(rig, capsys):
     other = rigs.ball("Other")
     drawn(rig, "show_shapes")

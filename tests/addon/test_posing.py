@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -9,7 +11,20 @@ from mathutils import Euler, Vector
 
 import figure as man
 import rigs
-from heft.addon import nudging, picking, posing, properties, session, showing, store
+from heft.addon import (
+    hand_marks,
+    live,
+    nudging,
+    operators_nudge,
+    operators_posing,
+    picking,
+    posing,
+    properties,
+    session,
+    showing,
+    store,
+    warmup,
+)
 from heft.addon.errors import RigError
 
 
@@ -128,6 +143,103 @@ def test_locks_are_kept(body):
     np.testing.assert_allclose(world(body, "hips"), hips, atol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "YZX"])
+@pytest.mark.parametrize("locks", [(True, False, False), (False, True, False), (False, True, True)])
+def test_a_locked_angle_stays_and_the_hand_still_goes_to_the_mouse(body, mode, locks):
+    """Also where it is locked at something else than nothing."""
+    arm = [body.pose.bones[name] for name in ("upper_arm.L", "forearm.L")]
+    order = mode if len(mode) == 3 else "XYZ"
+    for bone in arm:
+        bone.rotation_mode, bone.lock_rotation = mode, locks
+        bone.rotation_quaternion = Euler((0.2, 0.3, -0.2)).to_quaternion()
+        bone.rotation_euler, bone.rotation_axis_angle = (0.2, 0.3, -0.2), (0.4, 0.6, 0.0, 0.8)
+    graph()
+    before = [np.array(bone.matrix_basis.to_euler(order)) for bone in arm]
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([-0.15, -0.15, 0.1]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([-0.15, -0.15, 0.1]), atol=2e-3)
+    for bone, angles in zip(arm, before, strict=True):
+        off = np.abs(np.array(bone.matrix_basis.to_euler(order)) - angles)
+        assert off[list(locks)].max() < 1e-4 < 1e-3 < off[~np.array(locks)].max()
+
+
+def test_a_stretched_object_is_pulled_where_the_mouse_is(body):
+    body.scale, body.rotation_euler = (1.0, 1.2, 1.5), Euler((0.0, 0.0, 0.7))
+    feet = {name: world(body, name) for name in ("foot.L", "foot.R")}
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([0.1, -0.3, 0.3]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([0.1, -0.3, 0.3]), atol=1e-3)
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), pull.grabbed_at(), atol=2e-4)
+    for name, before in feet.items():
+        np.testing.assert_allclose(world(body, name), before, atol=1e-3)
+
+
+def test_a_bone_whose_scale_mirrors_it_is_pulled(body):
+    body.pose.bones["upper_arm.L"].scale = (-1.0, 1.0, 1.0)
+    pull = start(body)
+    tip = world(body, "hand.L", "tail")
+    pull.grab("hand.L", tip)
+    pull_to(pull, tip + np.array([0.1, -0.3, 0.3]))
+    np.testing.assert_allclose(world(body, "hand.L", "tail"), tip + np.array([0.1, -0.3, 0.3]), atol=1e-3)
+
+
+def test_hips_that_a_driver_places_stay(body):
+    body.pose.bones["hips"].driver_add("location", 0).driver.expression = "0.0"
+    feet, hips = world(body, "foot.L"), world(body, "hips")
+    pull = start(body)
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.1, 0.0, -0.1]))
+    np.testing.assert_allclose(world(body, "hips"), hips, atol=1e-5)
+    np.testing.assert_allclose(world(body, "foot.L"), feet, atol=1e-3)
+
+
+def test_hips_over_legs_with_ik_go_down_upright(body):
+    """Legs that IK poses bend by themselves: where the hips alone would carry them, the ground is in nobody's way."""
+    for side in "LR":
+        target = bpy.data.objects.new("Target", None)
+        bpy.context.scene.collection.objects.link(target)
+        target.location = world(body, f"shin.{side}", "tail")
+        ik = body.pose.bones[f"shin.{side}"].constraints.new("IK")
+        ik.target, ik.chain_count = target, 2
+    bpy.ops.heft.add()
+    body.heft.ground = True
+    pull = start(body)
+    hips = world(body, "hips")
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.0, 0.0, -0.1]))
+    np.testing.assert_allclose(world(body, "hips"), hips + np.array([0.0, 0.0, -0.1]), atol=1e-3)
+    way = world(body, "hips", "tail") - world(body, "hips")
+    assert way[2] / np.linalg.norm(way) > np.cos(np.radians(2.0))
+
+
+def test_a_limb_that_hangs_on_a_body_beside_its_parent_goes_along(empty):
+    """As in rigs whose arms hang on hidden bones that lie where the spine's do."""
+    rig = rigs.chain(2, connected=False)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for name, like, parent in (("hidden", "bone.001", "bone.000"), ("limb", None, "hidden")):
+        bone = bones.new(name)
+        bone.head = bones[like].head if like else bones["bone.001"].tail
+        bone.tail = bones[like].tail if like else bones["bone.001"].tail + Vector((0.0, 0.3, 0.0))
+        bone.parent = bones[parent]
+    bones["bone.000"].tail += Vector((0.0, 0.0, 0.01))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.heft.add()
+    for bone in rig.pose.bones:
+        bone.heft.behaviour = "SIMULATED" if bone.name in ("bone.001", "limb") else "IGNORED"
+    pull = start(rig)
+    assert pull.reading.model.parents[pull.reading.model.index("limb")] == pull.reading.model.index("bone.001")
+    tip = world(rig, "limb", "tail")
+    pull.grab("limb", tip)
+    pull_to(pull, tip + np.array([0.2, -0.1, 0.2]))
+    assert np.abs(world(rig, "limb") - world(rig, "bone.001", "tail")).max() < 1e-3, "it did not come off"
+    np.testing.assert_allclose(world(rig, "limb", "tail"), pull.grabbed_at(), atol=1e-3)
+
+
 def test_pins_are_kept_with_the_bone(body):
     pull = start(body)
     assert pull.switch_pin("hand.R") is True and body.pose.bones["hand.R"].heft.pin == "ON"
@@ -204,6 +316,44 @@ def test_keys_come_with_auto_keying_alone(body):
     assert {point.co.x for curve in curves for point in curve.keyframe_points} == {7.0}
 
 
+def test_keys_are_as_auto_keying_is_set(body):
+    """Replace touches keys that are there alone; new ones are of the chosen type."""
+    scene, tools = bpy.context.scene, bpy.context.scene.tool_settings
+    tools.use_keyframe_insert_auto, tools.auto_keying_mode, tools.keyframe_type = True, "REPLACE_KEYS", "EXTREME"
+
+    def pulled(frame: int) -> None:
+        scene.frame_set(frame)
+        pull = start(body)
+        pull.grab("hand.L", world(body, "hand.L"))
+        pull_to(pull, world(body, "hand.L") + np.array([0.0, -0.2, 0.1]))
+        pull.key()
+
+    try:
+        pulled(7)
+        assert body.animation_data is None
+        body.pose.bones["forearm.L"].keyframe_insert("rotation_quaternion", frame=7)
+        pulled(7)
+        curves = list(rigs.actions_of(body).fcurves)
+        assert {curve.data_path for curve in curves} == {'pose.bones["forearm.L"].rotation_quaternion'}
+        values = [curve.keyframe_points[0].co.y for curve in curves]
+        np.testing.assert_allclose(values, body.pose.bones["forearm.L"].rotation_quaternion, atol=1e-6)
+        tools.auto_keying_mode = "ADD_REPLACE_KEYS"
+        pulled(9)
+        assert {point.type for curve in curves for point in curve.keyframe_points if point.co.x == 9.0} == {"EXTREME"}
+    finally:
+        tools.use_keyframe_insert_auto, tools.auto_keying_mode = False, "ADD_REPLACE_KEYS"
+        tools.keyframe_type = "KEYFRAME"
+
+
+def test_who_does_not_lead_stands_on_the_shots_ground(body):
+    bpy.ops.heft.add()
+    leader = rigs.post(3, "Leader", at=(3.0, 0.0, 0.0))
+    bpy.ops.heft.add()
+    rigs.collide(leader, body)
+    leader.heft.ground, leader.heft.ground_height = True, -0.5
+    assert start(body).auto_pins == frozenset(), "half a metre above it"
+
+
 def test_a_rig_at_rest_and_an_unposed_one_are_refused_with_the_fix(body):
     body.data.pose_position = "REST"
     with pytest.raises(RigError, match="Pose Position"):
@@ -254,6 +404,184 @@ def moved(rig, bone: str, along: float):
     matrix = rig.pose.bones[bone].matrix.copy()
     matrix.translation += Vector((0.0, along, 0.0))
     return matrix
+
+
+def region(kind: str, x: int, y: int, width: int, height: int):
+    return SimpleNamespace(type=kind, x=x, y=y, width=width, height=height, data=f"{kind} {x} {y}")
+
+
+def test_the_view_is_the_region_under_the_mouse():
+    """A quarter of a quad view; none where the sidebar lies over it, or in another editor."""
+    quarters = [region("WINDOW", x, y, 100, 100) for x in (0, 100) for y in (0, 100)]
+    over = [region("UI", 160, 0, 40, 200), region("TOOLS", 0, 50, 1, 100), region("HEADER", 0, 190, 200, 10)]
+    view = SimpleNamespace(type="VIEW_3D", regions=[*over, *quarters])
+    other = SimpleNamespace(type="DOPESHEET_EDITOR", regions=[region("WINDOW", 200, 0, 100, 200)])
+    screen = SimpleNamespace(areas=[other, view])
+    found = picking.View.under(screen, SimpleNamespace(mouse_x=120, mouse_y=30))
+    assert (found.area, found.region, found.data) == (view, quarters[2], "WINDOW 100 0")
+    assert found.mouse(SimpleNamespace(mouse_x=120, mouse_y=30)) == (20, 30)
+    assert picking.View.under(screen, SimpleNamespace(mouse_x=0, mouse_y=120)).region is quarters[1]
+    for x, y in ((170, 30), (50, 195), (250, 30)):
+        assert picking.View.under(screen, SimpleNamespace(mouse_x=x, mouse_y=y)) is None
+
+
+# --- the commands --------------------------------------------------------------------------
+
+
+class Hands:
+    """A window's context, as far as the commands look at it; notes who was given the mouse."""
+
+    def __init__(self) -> None:
+        self.area = SimpleNamespace(
+            type="VIEW_3D", header_text_set=self.heads.append, tag_redraw=lambda: None,
+            regions=[region("WINDOW", 0, 0, 400, 400)],
+        )  # fmt: skip
+        self.window = SimpleNamespace(
+            screen=SimpleNamespace(areas=[self.area], is_animation_playing=False),
+            cursor_modal_set=lambda _: None,
+            cursor_modal_restore=lambda: None,
+        )
+        self.workspace = SimpleNamespace(status_text_set=lambda _: None)
+        self.window_manager = SimpleNamespace(
+            event_timer_add=lambda *_, **__: "timer", event_timer_remove=self.timers.append,
+            modal_handler_add=self.handlers.append,
+        )  # fmt: skip
+
+    @property
+    def heads(self) -> list:
+        return self.__dict__.setdefault("_heads", [])
+
+    @property
+    def timers(self) -> list:
+        return self.__dict__.setdefault("_timers", [])
+
+    @property
+    def handlers(self) -> list:
+        return self.__dict__.setdefault("_handlers", [])
+
+    def __getattr__(self, name: str):
+        return getattr(bpy.context, name)
+
+
+def event(kind: str = "MOUSEMOVE", value: str = "PRESS", x: float = 0.0, y: float = 0.0):
+    return SimpleNamespace(
+        type=kind, value=value, mouse_x=x, mouse_y=y, ctrl=False, oskey=False, shift=False, alt=False
+    )
+
+
+def bare(command: type) -> type:
+    """A command without Blender's own part, which only a window makes."""
+    kept = {name: value for name, value in vars(command).items() if name not in ("__dict__", "__weakref__", "bl_rna")}
+    bases = tuple(base for base in command.__bases__ if base is not bpy.types.Operator)
+    return type(command.__name__, bases, kept)
+
+
+@pytest.fixture
+def hands(monkeypatch):
+    """Makes a command that can be driven without a window."""
+    monkeypatch.setattr(warmup, "is_posing_ready", lambda: True)
+    monkeypatch.setattr(hand_marks.Marks, "__init__", lambda self, *_: None)
+    monkeypatch.setattr(hand_marks.Marks, "remove", lambda self: None)
+    monkeypatch.setattr(picking.View, "on_screen", lambda _self, point: (200.0 + 100.0 * point[0], 100.0 * point[2]))
+    monkeypatch.setattr(picking.View, "ahead", lambda _self, _point: np.array([0.0, 1.0, 0.0]))
+    monkeypatch.setattr(
+        picking.View, "in_plane",
+        lambda _self, mouse, through: np.array([0.01 * mouse[0] - 2.0, through[1], 0.01 * mouse[1]]),
+    )  # fmt: skip
+
+    def made(command: type, once: bool = False):
+        found = bare(command)()
+        found.once, found.gravity, found.reports = once, False, []
+        found.report = lambda kinds, text: found.reports.append((*kinds, text))
+        return found
+
+    assert not live.is_paused()
+    yield made
+    assert live._paused == 0, "what was held is released, once"
+
+
+def hold(command, context, rig, bone: str) -> None:
+    """Take a bone by its tail and move the mouse."""
+    at = command._view.on_screen(world(rig, bone, "tail"))
+    assert command.modal(context, event("LEFTMOUSE", "PRESS", *at)) == {"RUNNING_MODAL"}
+    assert command._drag is not None
+    command.modal(context, event("MOUSEMOVE", "NOTHING", at[0] + 30, at[1] + 20))
+    command.modal(context, event("TIMER"))
+
+
+def test_esc_and_errors_put_every_channel_back_and_end_the_command(body, hands, monkeypatch):
+    before = channels(body)
+    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
+    hold(command, context, body, "hand.L")
+    assert channels(body) != before
+    command.modal(context, event("ESC"))
+    assert channels(body) == before
+    hold(command, context, body, "hand.L")
+    monkeypatch.setattr(posing.Pull, "pull", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        command.modal(context, event("MOUSEMOVE", "NOTHING", 250, 120)), command.modal(context, event("TIMER"))
+    assert channels(body) == before and context.timers == ["timer"]
+    assert command.modal(context, event()) == {"CANCELLED"}, "where Blender asks once more"
+    command.cancel(context)
+    assert context.timers == ["timer"]
+
+
+def test_a_window_that_is_gone_is_no_obstacle(body, hands, monkeypatch):
+    before = channels(body)
+    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    command.invoke(context, event(x=200, y=100))
+    hold(command, context, body, "hand.L")
+    context.window = context.workspace = None
+    command.cancel(context)
+    assert channels(body) == before and context.timers == ["timer"]
+
+
+def test_a_click_beside_all_bones_never_takes_the_mouse(body, hands):
+    """Blender frees a command that ends as it begins, but not the handler that it had added."""
+    command, context = hands(operators_posing.HEFT_OT_pull_pose, once=True), Hands()
+    assert command.invoke(context, event("LEFTMOUSE", x=390, y=30)) == {"CANCELLED"}
+    assert context.handlers == []
+
+
+def test_the_result_is_shown_again_where_nothing_can_be_pulled(rig, hands):
+    bpy.ops.heft.simulate()
+    rig.data.pose_position = "REST"
+    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    assert command.invoke(context, event(x=200, y=100)) == {"CANCELLED"}
+    assert "Pose Position" in command.reports[-1][1]
+    assert showing.is_visible(rig) and context.handlers == []
+
+
+def test_a_pin_that_cannot_be_does_not_end_the_command(body, hands):
+    bpy.ops.heft.add()
+    for bone in body.pose.bones:
+        bone.heft.behaviour = "IGNORED" if bone.name == "hips" else "SIMULATED"
+    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
+    at = command._view.on_screen(world(body, "hips"))
+    assert command.modal(context, event("P", "PRESS", *at)) == {"RUNNING_MODAL"}
+    assert "hangs on no body" in command.reports[-1][1]
+    command.modal(context, event("RET", x=200, y=100))
+
+
+def test_a_nudge_taken_back_takes_no_other_with_it(rig, hands, monkeypatch):
+    """Also if the shot cannot be simulated without it."""
+    bpy.ops.heft.simulate()
+    bpy.context.scene.frame_set(5)
+    nudging.add(rig, "bone.001", 0.5, 3)
+    command, context = hands(operators_nudge.HEFT_OT_nudge), Hands()
+    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
+    rig.heft.live = True
+    hold(command, context, rig, "bone.002")
+    assert len(rig.heft.pushes) == 2
+
+    def broken(*_args, **_more):
+        raise RigError("no")
+
+    monkeypatch.setattr(session, "simulate", broken)
+    command.modal(context, event("ESC"))
+    assert [push.frame for push in rig.heft.pushes] == [3] and context.timers == ["timer"]
 
 
 # --- nudge ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from engine import rotations as rot
 from engine.model import BALL, HINGE, Model
-from engine.posing import AT_REST, PATIENCE_SINKING, Pin, Posing
+from engine.posing import AT_REST, PATIENCE_SINKING, Lock, Pin, Posing
 from engine.shapes import Box
 from performer import performer
 from shapes import chain, ragdoll
@@ -52,6 +52,37 @@ def bent(model: Model, angles: dict[str, float]) -> tuple[np.ndarray, np.ndarray
         b = model.index(name)
         turns[b] = rot.about(model.axes[b, 0], np.array(angle))
     return turns, places
+
+
+def test_a_ball_joint_with_two_locks_is_a_hinge():
+    hinged, balls = two_links(), two_links(kind="BALL")
+    names, away = ("upper", "lower"), ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    locks = [Lock(name, above, (0.0, 1.0, 0.0)) for name in names for above in away]
+    turns, places = bent(hinged, {"upper": 0.3, "lower": 0.5})
+    ends = []
+    for model, shut in ((hinged, ()), (balls, locks)):
+        posing = Posing(model, turns, places, locks=shut)
+        posing.grab("lower", (0.4, 0.0, 0.0))
+        settle(posing, (0.5, 0.3, 0.5))
+        ends.append(posing.placed()[1])
+    off = rot.rotate(ends[0], np.eye(3)[1]) - rot.rotate(ends[1], np.eye(3)[1])
+    assert np.abs(off).max() < 1e-3, "neither leaves the plane"
+    np.testing.assert_allclose(np.abs((ends[0] * ends[1]).sum(axis=1)), 1.0, atol=1e-5)
+
+
+def test_one_lock_takes_one_turn_away():
+    """Forearms that bend and lean but do not twist: one way of the parent's stays square to one of theirs."""
+    model = two_links(kind="BALL")
+    posing = Posing(model, *at_rest(model), locks=[Lock("lower", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))])
+    free = Posing(model, *at_rest(model))
+    squares = []
+    for each in (posing, free):
+        each.grab("lower", (0.4, 0.1, 0.1))
+        settle(each, (0.3, 0.3, 0.5))
+        turn = each.rotations[model.index("lower")]
+        squares.append(abs(rot.rotate(turn, np.eye(3)[2])[1]))
+        np.testing.assert_allclose(each.grabbed_at(), (0.3, 0.3, 0.5), atol=2e-3)
+    assert squares[0] < 1e-3 < 1e-2 < squares[1]
 
 
 def test_two_links_reach_as_trigonometry_says(figure):

@@ -172,6 +172,14 @@ def test_the_tool_in_the_toolbar_pulls_once(blender, window_of, tmp_path):
     )
     start = window.ask("channels()")
     time.sleep(0.5)
+    # a click beside all bones is none, and leaves nothing behind that the next motion meets
+    x, y = window.ask("on_screen('hand.R')")
+    window.screen.move(x - 120, y)
+    window.screen.click()
+    window.screen.move(x, y)
+    time.sleep(0.3)
+    assert window.ask("len(bpy.context.window_manager.windows[0].modal_operators)") == 0
+    assert window.ask("channels()") == start
     take(window, "hand.R", (-80, -150))
     window.picture("tool-1-held")
     window.screen.let_go()
