@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NEWEST = "5.0"
 
 try:
     import bpy
@@ -26,6 +28,19 @@ else:
     sys.modules["heft"] = heft
     spec.loader.exec_module(heft)
     sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_configure(config) -> None:
+    config.addinivalue_line("markers", "in_one_blender: long, and the same sums in whichever Blender")
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """What is marked so is tested in the newest of the Blenders only, or where no suite is named."""
+    if os.environ.get("HEFT_TEST_SUITE", NEWEST) == NEWEST:
+        return
+    left_out = [item for item in items if item.get_closest_marker("in_one_blender")]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session", autouse=True)

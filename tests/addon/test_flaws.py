@@ -41,6 +41,7 @@ def spoil(rig, path: str, frames, value: float, index: int = 0) -> None:
             curve.update()
 
 
+@pytest.mark.in_one_blender
 @pytest.mark.parametrize("name", RIGHT)
 def test_real_motion_is_left_alone(empty, name):
     rig = recording(name)
@@ -76,6 +77,7 @@ def test_bad_ends_are_left_out(empty):
         bpy.ops.heft.leave_out()
 
 
+@pytest.mark.in_one_blender
 @pytest.mark.parametrize("root", ["ANIMATED", "ASSISTED", "FREE"])
 def test_nothing_explodes(empty, root):
     """Kept as it is, on the ground, with its whole weight: the body stays a body and near its way."""

@@ -44,6 +44,7 @@ def flexion(poses: np.ndarray, names: list[str], upper: str, lower: str, bends=N
     return np.degrees(np.arctan2(aside @ bends, seen[:, 1])), bends
 
 
+@pytest.mark.in_one_blender
 @pytest.mark.skipif(not MOCAP, reason=f"no motion capture in {DATA / 'mocap'}")
 @pytest.mark.parametrize("path", MOCAP, ids=lambda path: path.stem)
 def test_recorded_people_have_limits_wider_than_what_they_do(empty, path):
@@ -78,6 +79,7 @@ def test_recorded_people_have_limits_wider_than_what_they_do(empty, path):
     assert rig.heft.undisturbed
 
 
+@pytest.mark.in_one_blender
 @pytest.mark.skipif(not MOCAP, reason=f"no motion capture in {DATA / 'mocap'}")
 @pytest.mark.parametrize("name", ["cmu_02_01", "cmu_09_01"])
 def test_a_limp_person_falls_without_bending_knees_or_elbows_backward(empty, name):

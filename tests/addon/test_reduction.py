@@ -48,6 +48,7 @@ def straight_keys(values: np.ndarray, tolerance: float) -> int:
     return count
 
 
+@pytest.mark.in_one_blender
 @pytest.mark.parametrize("pushed", [False, True])
 def test_a_walk_keeps_two_keys_in_five_at_most(empty, pushed, capfd):
     rig = walk()

@@ -8,6 +8,7 @@ import pytest
 
 from heft.addon import volumes
 
+pytestmark = pytest.mark.in_one_blender
 BALL = 4.0 / 3.0 * np.pi
 
 
