@@ -1,6 +1,6 @@
 """What happens behind the commands: loading, saving, undo, edits, frame changes.
 
-Owns the handlers and what they keep (is the result current). Must not draw or report.
+Owns the handlers. Must not draw or report.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from . import (
     objects,
     sampling,
     session,
-    shot,
     showing,
     spreading,
     store,
+    up_to_date,
 )
 from .overlays import view as overlays
 
@@ -37,29 +37,6 @@ SOURCES = (
     bpy.types.Collection,
     bpy.types.Scene,
 )
-
-_current: dict[int, tuple[str, bool]] = {}
-_before: dict[int, bool] = {}
-
-
-def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """`session.is_current`, worked out again only after something changed; long actions are looked at beside, and
-    until that is done it is what it was."""
-    mark = f"{rig.heft.fingerprint} {rig.heft.baked} {marks.made_from(rig.heft_result)}"
-    known = _current.get(rig.session_uid)
-    if known is not None and known[0] == mark:
-        return known[1]
-    leader = shot.leader(rig)
-    if jobs.of(leader) is not None and rig.heft.live:
-        return False
-    if not digests.is_ready(store.source_actions(shot.members(leader))):
-        if jobs.of(leader) is None:
-            jobs.start(leader, lambda: live.look_steps(leader))
-        return _before.get(rig.session_uid, False)
-    found = session.is_current(rig, scene)
-    _current[rig.session_uid] = (mark, found)
-    _before[rig.session_uid] = found
-    return found
 
 
 def _settle(rig: bpy.types.Object) -> None:
@@ -94,7 +71,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     glance.edited(edited)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
-    _current.clear()
+    up_to_date.edited()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
     if any(isinstance(block, bpy.types.Collection) for block in edited):
@@ -123,7 +100,7 @@ def _forget() -> None:
     spreading.forget()
     digests.forget()
     live.forget()
-    _current.clear()
+    up_to_date.forget()
 
 
 @persistent
@@ -195,6 +172,7 @@ def unregister() -> None:
     """Hook out."""
     jobs.cancel()
     live.stop()
+    up_to_date.stop()
     aside.end()
     for queue, function in HANDLERS:
         queue.remove(function)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..engine import HeftError
-from . import live
+from . import live, redrawing
 from .intake import Step
 
 # How long one slice may work before the window gets its turn [s].
@@ -164,9 +164,7 @@ def _draw(ended: bool) -> None:
     if not ended and time.perf_counter() - _drawn < DRAWN_EVERY:
         return
     _drawn = time.perf_counter()
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                for region in area.regions:
-                    if ended or region.type == "UI":
-                        region.tag_redraw()
+    if ended:
+        redrawing.views()
+    else:
+        redrawing.views("UI")

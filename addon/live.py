@@ -9,6 +9,7 @@ is simulated again (`marks`). Changed keys have no callback: they are followed a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -20,6 +21,8 @@ from ..engine import HeftError
 BUDGET = 0.35
 # How long after an edit of the source a live rig is simulated again [s].
 FOLLOW_AFTER = 0.05
+# No sooner than so many times of what looking for edits took: rigs of hundreds of bones stay quick to pose.
+FOLLOW_TIMES = 3.0
 # How often a change looks whether the engine is compiled by now [s].
 COMPILER_EVERY = 0.25
 
@@ -151,6 +154,8 @@ def tell(leader: int, text: str) -> None:
 
 # What each rig looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
 _followed: dict[int, str] = {}
+# The longest look of the last round [s].
+_took = 0.0
 
 
 def forget() -> None:
@@ -161,7 +166,7 @@ def forget() -> None:
 def follow_soon() -> None:
     """Something may have changed: look for it in a moment."""
     if not bpy.app.background and not bpy.app.timers.is_registered(follow_source):
-        bpy.app.timers.register(follow_source, first_interval=FOLLOW_AFTER)
+        bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took))
 
 
 def stop() -> None:
@@ -187,8 +192,10 @@ def follow_source() -> None:
     """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
     from . import digests, jobs, session, shot, showing, store
 
+    global _took
     if _paused:
         return
+    _took = 0.0
     jobs.go_on()
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
     for leader in shot.leaders(rig for rig in live if not showing.standing_back(rig)):
@@ -225,10 +232,13 @@ def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
     from . import shot, showing, store
 
+    global _took
+    start = time.perf_counter()
     try:
         now = store.fingerprint(leader, scene)
     except HeftError as error:
         now = str(error)
+    _took = max(_took, time.perf_counter() - start)
     together = shot.members(leader).rigs
     if all(now in (each.heft.fingerprint, each.heft.baked) and showing.is_whole(each) for each in together):
         return False

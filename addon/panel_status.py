@@ -6,7 +6,7 @@ Must not change data. The line is always there and one row high, so that no butt
 import bpy
 
 from ..engine import HeftError
-from . import costs, glance, handlers, jobs, showing
+from . import costs, glance, jobs, showing, up_to_date
 from .operators import NOTHING_TO_SEE
 from .panel_parts import note
 
@@ -24,7 +24,7 @@ def badge_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if job is not None and rig.heft.live:
         return "simulating"
     try:
-        return "" if handlers.is_current(rig, scene) else "out of date"
+        return "" if up_to_date.is_current(rig, scene) else "out of date"
     except HeftError:
         return "out of date"
 
@@ -44,7 +44,7 @@ def draw_badge(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.t
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """How far a simulation is, what the last one took, and what is to be known of its result."""
     try:
-        current = handlers.is_current(rig, context.scene)
+        current = up_to_date.is_current(rig, context.scene)
     except HeftError as error:
         note(layout, context, str(error))
         return

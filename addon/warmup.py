@@ -14,6 +14,7 @@ from typing import NamedTuple
 import bpy
 
 from .. import engine
+from . import redrawing
 
 # How often the panel shows the compiler's progress [s].
 EVERY = 0.5
@@ -81,12 +82,7 @@ def problem() -> str:
 
 def _redraw() -> float | None:
     """A timer of Blender's: have the sidebars drawn as long as the compiler is at work, and once more."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                for region in area.regions:
-                    if region.type == "UI":
-                        region.tag_redraw()
+    redrawing.views("UI")
     return EVERY if is_running() else None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import bpy
 
 from ...engine import HeftError
-from .. import properties, session
+from .. import properties, redrawing, session
 from . import BUILT, footage, shapes, sight, switched_on
 from .pieces import Mark, Note, Piece
 
@@ -117,10 +117,7 @@ def _catch_up() -> None:
         if scene is not None and switched_on(rig.heft):
             catch_up(rig, scene)
             _fresh.add(rig.session_uid)
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    redrawing.views()
 
 
 def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:

@@ -6,6 +6,7 @@ Owns names, ranges, units and tooltips. None of it changes a simulation.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import redrawing
 from .common import NOT_KEYED, OVERRIDABLE
 
 ARC_BONES = (
@@ -28,10 +29,7 @@ OVERLAY_SETTINGS = (
 
 def redraw(_group: bpy.types.PropertyGroup, _context) -> None:
     """Draw every 3D View again, whoever changed the setting."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    redrawing.views()
 
 
 def _switch(name: str, description: str, default: bool = False):

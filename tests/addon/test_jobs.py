@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, costs, handlers, intake, jobs, live, marks, sampling, session, showing, store
+from heft.addon import (
+    actions,
+    costs,
+    handlers,
+    intake,
+    jobs,
+    live,
+    marks,
+    sampling,
+    session,
+    showing,
+    store,
+    up_to_date,
+)
 
 
 @pytest.fixture
@@ -71,7 +84,7 @@ def test_a_job_gives_what_the_callback_gives(rig, monkeypatch):
     before = keys(rig)
     rig.heft.settle_time = 0.4
     assert keys(rig) == before, "nothing happens inside the callback"
-    assert not handlers.is_current(rig, bpy.context.scene)
+    assert not up_to_date.is_current(rig, bpy.context.scene)
     assert run() > 5
     found = keys(rig)
     assert found != before and session.is_current(rig, bpy.context.scene)

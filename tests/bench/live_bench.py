@@ -212,6 +212,13 @@ def panels(window: Window, bones: int = 700, limit: float = 1.0) -> bool:
     for name, taken in sorted(found.items(), key=lambda each: -each[1])[:8]:
         print(f"  {name:28s} {taken:6.3f} ms")
     print(f"all of them {total:.2f} ms a redraw (limit {limit:.1f}) {'PASS' if total <= limit else 'FAIL'}", flush=True)
+    window.ask("instrument()")
+    for _ in range(REDRAWS):
+        window.ask("turn_a_bone(); redraw()")
+        time.sleep(0.02)
+    while_posing = window.ask("drawing_times()")["all"]
+    print(f"the same while a bone is being turned {while_posing:.2f} ms; handlers at most ", end="")
+    print(", ".join(f"{name} {1000 * taken:.1f} ms" for name, taken in window.ask("spent").items()), flush=True)
     return total > limit
 
 

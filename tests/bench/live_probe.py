@@ -52,7 +52,7 @@ def timed(function, name: str):
 
 def instrument() -> None:
     """Clocks around Heft's ways in, and a note of every setting changed and every result finished."""
-    ways_in = ("jobs.tick", "live.follow_source", "live.setting_changed", "handlers.is_current")
+    ways_in = ("jobs.tick", "live.follow_source", "live.setting_changed", "up_to_date.is_current")
     for name, function in (each.split(".") for each in ways_in):
         setattr(module(name), function, timed(getattr(module(name), function), f"{name}.{function}"))
     for queue_name in ("depsgraph_update_post", "frame_change_pre", "undo_pre", "undo_post", "redo_post"):
@@ -151,6 +151,11 @@ def _drawing(function, name: str):
     return wrapper
 
 
+def turn_a_bone() -> None:
+    """As a hand does that poses."""
+    rig().pose.bones[5].rotation_quaternion.x += 0.01
+
+
 def redraw() -> None:
     """Have the sidebar drawn once more; what was drawn before is one round."""
     drawn.append(("", 0.0))
@@ -158,13 +163,14 @@ def redraw() -> None:
 
 
 def drawing_times() -> dict:
-    """Of the rounds in which all was drawn: the median of each panel's time, and of all together [ms]."""
+    """Of the rounds in which all was drawn, since asked last: the median of each panel's time, and of all [ms]."""
     rounds: list[dict[str, float]] = [{}]
     for name, taken in drawn:
         if not name:
             rounds.append({})
         else:
             rounds[-1][name] = rounds[-1].get(name, 0.0) + 1e3 * taken
+    drawn.clear()
     most = max(map(len, rounds))
     full = [each for each in rounds if len(each) == most]
     found = {name: statistics.median(each[name] for each in full) for name in full[0]}

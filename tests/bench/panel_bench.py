@@ -25,7 +25,7 @@ ROUNDS = 41
 
 
 def build_rig(bones: int) -> bpy.types.Object:
-    """Rows of ten bones on one root, alone in a file."""
+    """Rows of ten bones on one root, keyed, alone in a file."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.frame_end = 3
     rows = [("root", None, (0.0, 0.0, 0.0), (0.0, 0.0, 0.2))]
@@ -33,7 +33,11 @@ def build_rig(bones: int) -> bpy.types.Object:
         parent = rows[0] if i % 10 == 0 else rows[-1]
         head = parent[3]
         rows.append((f"b.{i:03d}", parent[0], head, (head[0] + 0.05, head[1] + 0.02 * (i // 10), head[2] + 0.1)))
-    return stage.rig("Rig", rows)
+    rig = stage.rig("Rig", rows)
+    for bone in rig.pose.bones:
+        for frame in (1, 3):
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    return rig
 
 
 def build(bones: int) -> bpy.types.Object:
