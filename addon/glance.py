@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 import bpy
 
-from . import first_settings, rig_roles, sampling, session, shot, units
+from ..engine import HeftError
+from . import cycles, first_settings, lead_in, patience, rig_roles, sampling, session, shot, units
 from .parts import Part
 
 _tall: dict[tuple[int, int], float] = {}
@@ -18,18 +19,21 @@ _found: dict[tuple[int, int], dict[str, Part]] = {}
 _parts: dict[tuple[int, int], dict[str, Part]] = {}
 _members: dict[int, shot.Members] = {}
 _shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
+_cycles: patience.Answers[tuple[cycles.Cycle | None, str]] = patience.Answers()
 
 
 def forget() -> None:
     """Nothing is known any more."""
     for kept in (_tall, _found, _parts, _members, _shots):
         kept.clear()
+    _cycles.forget()
 
 
 def edited(blocks: Iterable[bpy.types.ID]) -> None:
     """These were edited: keep what does not depend on them."""
     _members.clear()
     _shots.clear()
+    _cycles.edited()
     if any(isinstance(block, bpy.types.Armature) for block in blocks):
         forget()
 
@@ -67,6 +71,18 @@ def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool
     if known is None or not _alive(rig for rig, _ in known):
         known = _shots[ob.session_uid] = _find_shots(ob)
     return known
+
+
+def cycle(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[cycles.Cycle | None, str]:
+    """What is looped of the rig's shot, if anything; and what is wrong with its range."""
+
+    def look() -> tuple[cycles.Cycle | None, str]:
+        try:
+            return lead_in.plan_of(members(rig), scene).cycle, ""
+        except HeftError as error:
+            return None, str(error)
+
+    return _cycles.ask(rig.session_uid, f"{scene.session_uid} {rig.heft.loop}", look)
 
 
 def _find_shots(ob: bpy.types.Object) -> list[tuple[bpy.types.Object, bool]]:

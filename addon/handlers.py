@@ -18,6 +18,7 @@ from . import (
     live,
     marks,
     objects,
+    patience,
     sampling,
     session,
     showing,
@@ -71,6 +72,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     glance.edited(edited)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
+    patience.edited()
     up_to_date.edited()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
@@ -172,7 +174,7 @@ def unregister() -> None:
     """Hook out."""
     jobs.cancel()
     live.stop()
-    up_to_date.stop()
+    patience.stop()
     aside.end()
     for queue, function in HANDLERS:
         queue.remove(function)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from heft.addon import session, up_to_date
+from heft.addon import patience, session, up_to_date
 
 
 class Clock:
@@ -17,11 +17,16 @@ class Clock:
         self.now, self.asked_for = 100.0, None
         timers = SimpleNamespace(is_registered=lambda _work: self.asked_for is not None, register=self._register)
         app = SimpleNamespace(background=False, timers=timers)
-        monkeypatch.setattr(up_to_date, "bpy", SimpleNamespace(app=app, types=bpy.types))
-        monkeypatch.setattr(up_to_date, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(patience, "bpy", SimpleNamespace(app=app))
+        monkeypatch.setattr(patience, "time", SimpleNamespace(perf_counter=lambda: self.now))
 
     def _register(self, _work, first_interval: float) -> None:
         self.asked_for = first_interval
+
+
+def edit() -> None:
+    patience.edited()
+    up_to_date.edited()
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def test_a_small_rig_is_looked_at_after_every_edit(rig, looks):
     scene = bpy.context.scene
     assert up_to_date.is_current(rig, scene)
     rig.heft.settle_time = 0.7
-    up_to_date.edited()
+    edit()
     assert not up_to_date.is_current(rig, scene)
     assert looks.count == 2 and looks.clock.asked_for is None
 
@@ -63,7 +68,7 @@ def test_a_large_rig_is_looked_at_when_edits_pause(rig, looks):
     assert up_to_date.is_current(rig, scene)
     rig.heft.settle_time = 0.7
     for _ in range(20):  # a hand that poses
-        up_to_date.edited()
+        edit()
         assert up_to_date.is_current(rig, scene), "as it was"
         looks.clock.now += 0.02
     assert looks.count == 1
@@ -76,8 +81,8 @@ def test_a_large_rig_is_looked_at_when_edits_pause(rig, looks):
 def test_a_new_result_is_looked_at_at_once(rig, looks):
     scene, looks.takes = bpy.context.scene, 0.3
     rig.heft.settle_time = 0.7
-    up_to_date.edited()
+    edit()
     assert not up_to_date.is_current(rig, scene)
     bpy.ops.heft.simulate()
-    up_to_date.edited()
+    edit()
     assert up_to_date.is_current(rig, scene)

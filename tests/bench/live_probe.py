@@ -120,6 +120,16 @@ def within(command: str) -> None:
         exec(command, globals())
 
 
+def step_keys(kind: str) -> None:
+    """Give all keys of the source this interpolation."""
+    action = rig().animation_data.action
+    for curve in curves(action):  # noqa: F821 (of look.py)
+        for point in curve.keyframe_points:
+            point.interpolation = kind
+        curve.update()
+    action.update_tag()
+
+
 def undo_memory() -> int:
     """What the undo steps hold [bytes]; −1 where Blender does not tell."""
     return bpy.app.memory_usage_undo() if hasattr(bpy.app, "memory_usage_undo") else -1
@@ -141,10 +151,10 @@ def open_panels() -> None:
 
 def _drawing(function, name: str):
     @functools.wraps(function)
-    def wrapper(*args):
+    def wrapper(self, context):  # Blender counts the arguments
         start = time.perf_counter()
         try:
-            return function(*args)
+            return function(self, context)
         finally:
             drawn.append((name, time.perf_counter() - start))
 
