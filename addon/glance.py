@@ -1,6 +1,6 @@
 """What the panel asks of a rig at every drawing, worked out again only when it may have changed.
 
-Owns these answers and when they are forgotten: height and roles with the armature, who meets whom with any edit. Must
+Owns these answers and with what they change: height and roles with the armature, who meets whom with any edit. Must
 not draw, and must not keep what a simulation depends on.
 """
 
@@ -14,9 +14,9 @@ from ..engine import HeftError
 from . import cycles, first_settings, lead_in, patience, rig_roles, sampling, session, shot, units
 from .parts import Part
 
-_tall: dict[tuple[int, int], float] = {}
-_found: dict[tuple[int, int], dict[str, Part]] = {}
-_parts: dict[tuple[int, int], dict[str, Part]] = {}
+_tall: patience.Answers[float] = patience.Answers()
+_found: patience.Answers[dict[str, Part]] = patience.Answers()
+_parts: patience.Answers[dict[str, Part]] = patience.Answers()
 _members: dict[int, shot.Members] = {}
 _shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
 _cycles: patience.Answers[tuple[cycles.Cycle | None, str]] = patience.Answers()
@@ -24,9 +24,10 @@ _cycles: patience.Answers[tuple[cycles.Cycle | None, str]] = patience.Answers()
 
 def forget() -> None:
     """Nothing is known any more."""
-    for kept in (_tall, _found, _parts, _members, _shots):
-        kept.clear()
-    _cycles.forget()
+    _members.clear()
+    _shots.clear()
+    for answers in (_tall, _found, _parts, _cycles):
+        answers.forget()
 
 
 def edited(blocks: Iterable[bpy.types.ID]) -> None:
@@ -35,7 +36,9 @@ def edited(blocks: Iterable[bpy.types.ID]) -> None:
     _shots.clear()
     _cycles.edited()
     if any(isinstance(block, bpy.types.Armature) for block in blocks):
-        forget()
+        # Also where only a pose was changed: Blender does not tell which.
+        for answers in (_tall, _found, _parts):
+            answers.edited()
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -96,11 +99,8 @@ def _find_shots(ob: bpy.types.Object) -> list[tuple[bpy.types.Object, bool]]:
     return hits
 
 
-def _kept(where: dict, rig: bpy.types.Object, ask: Callable):
-    key = (rig.session_uid, rig.data.session_uid)
-    if key not in where:
-        where[key] = ask()
-    return where[key]
+def _kept(answers: patience.Answers, rig: bpy.types.Object, look: Callable):
+    return answers.ask((rig.session_uid, rig.data.session_uid), "", look)
 
 
 def _alive(obs: Iterable[bpy.types.Object]) -> bool:

@@ -17,10 +17,12 @@ def draw_role(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, selected: in
     column.use_property_decorate = False
     column.prop(bone.heft, "role")
     column.prop(bone.heft, "side")
-    if "AUTO" in (bone.heft.role, bone.heft.side):
+    # A bone that was renamed a moment ago is not known yet.
+    found = glance.found(bone.id_data).get(bone.name)
+    if found is not None and "AUTO" in (bone.heft.role, bone.heft.side):
         row = layout.split(factor=0.4)
         row.label(text="")
-        row.label(text=f"Found: {sentence(glance.found(bone.id_data)[bone.name])}")
+        row.label(text=f"Found: {sentence(found)}")
     if selected > 1:
         layout.operator_menu_enum("heft.set_role", "role", text=f"Set Role of {selected} Selected Bones")
 

@@ -17,7 +17,7 @@ from . import redrawing
 # What is this quick may be worked out at every redraw [s].
 QUICK = 0.002
 # How long edits must have paused before anything longer [s], and in times of what it took last.
-PAUSE, PAUSES = 0.1, 1.0
+PAUSE, PAUSES = 0.2, 2.0
 
 Value = TypeVar("Value")
 _edited_at = 0.0

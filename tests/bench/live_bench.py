@@ -8,7 +8,7 @@ Prints, on a rig of 74 joints (`addon_bench`):
 - on 2,500 frames: the longest time that the window's thread was held up while the slider was dragged, beside the same
   drag with Live off (redraws and undo push alone), and the most that Heft itself took of one round of it;
 - undo memory a step;
-and on a rig of 700 bones what Heft's panels take of a redraw of the sidebar, every one of them open.
+and on a rig of 700 bones what Heft's panels take of a redraw of the sidebar, Blender's own layout included.
 Exits 1 if a limit is missed. Compiled kernels are kept beside the environments.
 """
 
@@ -208,17 +208,17 @@ def panels(window: Window, bones: int = 700, limit: float = 1.0) -> bool:
         time.sleep(0.1)
     found = window.ask("drawing_times()")
     window.picture(f"panels-{bones}")
-    total, rounds = found.pop("all"), found.pop("rounds")
-    print(f"\nBlender {window.version}: {len(found)} panels of a rig of {bones} bones, all open, {rounds} redraws")
-    for name, taken in sorted(found.items(), key=lambda each: -each[1])[:8]:
+    total = found["at first"]
+    print(f"\nBlender {window.version}: the panels of a rig of {bones} bones, {found['rounds']} redraws")
+    for name, taken in sorted(found["panels"].items(), key=lambda each: -each[1])[:9]:
         print(f"  {name:28s} {taken:6.3f} ms")
-    print(f"all of them {total:.2f} ms a redraw (limit {limit:.1f}) {'PASS' if total <= limit else 'FAIL'}", flush=True)
+    print(f"with every panel open {found['all']:.2f} ms a redraw; as the tab opens {total:.2f} ms ", end="")
+    print(f"(limit {limit:.1f}) {'PASS' if total <= limit else 'FAIL'}", flush=True)
     window.ask("instrument()")
-    for _ in range(REDRAWS):
-        window.ask("turn_a_bone(); redraw()")
-        time.sleep(0.02)
-    while_posing = window.ask("drawing_times()")["all"]
-    print(f"the same while a bone is being turned {while_posing:.2f} ms; handlers at most ", end="")
+    window.ask(f"pose({REDRAWS})")
+    time.sleep(0.1 * REDRAWS)
+    print(f"every panel open while a bone is being turned {window.ask('drawing_times()')['all']:.2f} ms; ", end="")
+    print("at most ", end="")
     print(", ".join(f"{name} {1000 * taken:.1f} ms" for name, taken in window.ask("spent").items()), flush=True)
     return total > limit
 
