@@ -15,15 +15,15 @@ THICK, THINNEST, THICKEST = 0.13, 0.006, 0.022  # of the bone's length; of the r
 TAPER = 0.65
 
 
-def capsules(footage: Footage, grow: float = 1.0) -> Mesh:
+def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = meshes.FINE) -> Mesh:
     """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
     kept = footage.reading.__dict__.setdefault("_capsules", {})
-    if grow not in kept:
-        kept[grow] = _capsules(footage, grow)
-    return kept[grow]
+    if (grow, grain) not in kept:
+        kept[grow, grain] = _capsules(footage, grow, grain)
+    return kept[grow, grain]
 
 
-def _capsules(footage: Footage, grow: float) -> Mesh:
+def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
     reading = footage.reading
     place = {name: body for body, name in enumerate(reading.names)}
     tall = reading.height * reading.placement.sizes[0]
@@ -32,7 +32,7 @@ def _capsules(footage: Footage, grow: float) -> Mesh:
         if name == body:
             long = float(np.linalg.norm(tail - head))
             radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
-            parts.append((place[body], meshes.capsule(head, tail, radius, TAPER * radius)))
+            parts.append((place[body], meshes.capsule(head, tail, radius, TAPER * radius, grain)))
     return meshes.joined(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import bones
+from . import bones, meshes
 from .pieces import AFTER, BEFORE, RESULT, SOURCE, Note, Piece, Solid, with_alpha
 from .sight import Sight
 
@@ -29,7 +29,7 @@ def onion(sight: Sight) -> list[Piece]:
     """The poses before and after, the farther the fainter."""
     if sight.film is None:
         return []
-    mesh, places, heft = bones.capsules(sight.footage, SLIM), bones.places(sight.film), sight.settings
+    mesh, places, heft = bones.capsules(sight.footage, SLIM, meshes.PLAIN), bones.places(sight.film), sight.settings
     out: list[Piece] = []
     for count, sign, color in ((heft.onion_before, -1, BEFORE), (heft.onion_after, 1, AFTER)):
         for k in range(count, 0, -1):

@@ -15,14 +15,15 @@ from ...engine.shapes import Box, Capsule, Hull, Shape, Sphere
 from .. import rotations
 from .pieces import Mesh
 
-SIDES, RINGS = 10, 2  # of a capsule: around it, and of each of its caps
+# Of a capsule: sides around it, and rings of each of its caps. Plain ones are many at a time, and faint.
+FINE, PLAIN = (8, 2), (6, 1)
 
 
-@lru_cache(maxsize=1)
-def _unit_capsule() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@lru_cache(maxsize=2)
+def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normals (v, 3) about Z, which end each vertex is at (v,), and triangles (t, 3)."""
-    turn = 2.0 * np.pi * np.arange(SIDES) / SIDES
-    lifts = np.linspace(-0.5 * np.pi, 0.0, RINGS + 1)[1:]
+    turn = 2.0 * np.pi * np.arange(sides) / sides
+    lifts = np.linspace(-0.5 * np.pi, 0.0, count + 1)[1:]
     lift = np.concatenate([lifts, -lifts[::-1]])
     rings = np.stack(
         [
@@ -33,21 +34,21 @@ def _unit_capsule() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         axis=-1,
     ).reshape(-1, 3)
     normals = np.concatenate([rings, [[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]])
-    ends = np.concatenate([np.repeat([0, 1], RINGS * SIDES), [0, 1]])
+    ends = np.concatenate([np.repeat([0, 1], count * sides), [0, 1]])
     faces = []
-    for ring in range(2 * RINGS - 1):
-        for k in range(SIDES):
-            a, b = ring * SIDES + k, ring * SIDES + (k + 1) % SIDES
-            faces += [(a, b, b + SIDES), (a, b + SIDES, a + SIDES)]
-    low, high, top = len(rings), len(rings) + 1, (2 * RINGS - 1) * SIDES
-    for k in range(SIDES):
-        faces += [(low, (k + 1) % SIDES, k), (high, top + k, top + (k + 1) % SIDES)]
+    for ring in range(2 * count - 1):
+        for k in range(sides):
+            a, b = ring * sides + k, ring * sides + (k + 1) % sides
+            faces += [(a, b, b + sides), (a, b + sides, a + sides)]
+    low, high, top = len(rings), len(rings) + 1, (2 * count - 1) * sides
+    for k in range(sides):
+        faces += [(low, (k + 1) % sides, k), (high, top + k, top + (k + 1) % sides)]
     return normals, ends, np.array(faces)
 
 
-def capsule(start: np.ndarray, end: np.ndarray, radius: float, far: float | None = None):
+def capsule(start: np.ndarray, end: np.ndarray, radius: float, far: float | None = None, grain=FINE):
     """Vertices, normals and triangles of a capsule; `far`: its radius at the end, where that differs."""
-    normals, ends, faces = _unit_capsule()
+    normals, ends, faces = _unit_capsule(*grain)
     way = np.asarray(end, dtype=float) - start
     long = np.linalg.norm(way)
     z = way / long if long > 1e-9 else np.array([0.0, 0.0, 1.0])

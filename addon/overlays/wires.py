@@ -13,7 +13,7 @@ from ...engine.hulls import hull_solid
 from ...engine.shapes import Box, Capsule, Grid, Shape, Sphere
 from .. import rotations
 
-ROUND = 20  # segments of a circle
+ROUND = 16  # segments of a circle
 NONE = np.zeros((0, 2, 3))
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
