@@ -184,7 +184,7 @@ class Pull:
             carried = bone.parent is None or bone.bone.use_inherit_rotation
             if not any(bone.lock_rotation) or not self._turns(bone) or not carried or model.kinds[b] < BALL:
                 continue
-            quats = _turn_of(bone, self._bases[name])
+            quats = _turns_of([bone], [self._bases[name]])[0]
             order = _order(bone)
             angles = channels.rotation_values(order, quats[None], np.array(_angles(bone, self._before[name])))[0]
             frame = engine_rotations.multiply(joints[b], engine_rotations.conjugate(quats))
@@ -311,13 +311,15 @@ class Pull:
         """The pose as it is now, onto the rig's channels; those that nothing turns stay untouched."""
         chosen = {self.reading.names[b]: b for b in self.moved()}
         poses = self._new_poses()
+        bones, bases = [], []
         for bone in self.rig.pose.bones:
-            body = chosen.get(bone.name)
-            if body is None or bone.name in self.blocked:
+            if bone.name in chosen and bone.name not in self.blocked:
+                bones.append(bone)
+                bases.append(self._basis(bone, poses))
+            else:
                 _restore(bone, self._before[bone.name])
-                continue
-            basis = self._basis(bone, poses)
-            _write_bone(bone, self._before[bone.name], basis, self._shifts(body, basis))
+        for bone, basis, turn in zip(bones, bases, _turns_of(bones, bases), strict=True):
+            _write_bone(bone, self._before[bone.name], turn, basis, self._shifts(chosen[bone.name], basis))
         self.rig.update_tag(refresh={"OBJECT", "DATA"})
 
     def _shifts(self, body: int, basis: np.ndarray) -> bool:
@@ -401,15 +403,18 @@ def _restore(bone: bpy.types.PoseBone, values: dict[str, tuple]) -> None:
             setattr(bone, name, values[name])
 
 
-def _turn_of(bone: bpy.types.PoseBone, basis: np.ndarray) -> np.ndarray:
-    """(4,) the rotation in what a bone's channels make; its own scale may mirror it."""
-    mirror = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
-    return rotations.from_matrix(rotations.split((basis[:3, :3] * mirror)[None])[0])[0]
+def _turns_of(bones: list[bpy.types.PoseBone], bases: list[np.ndarray]) -> np.ndarray:
+    """(n, 4) the rotations in what the bones' channels make; a bone's own scale may mirror it."""
+    if not bones:
+        return np.zeros((0, 4))
+    mirrors = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)
+    return rotations.from_matrix(rotations.split(np.stack(bases)[:, :3, :3] * mirrors[:, None, :])[0])
 
 
-def _write_bone(bone: bpy.types.PoseBone, before: dict[str, tuple], basis: np.ndarray, moves: bool) -> None:
-    """Rotation in the bone's mode, and where it moves its location; locked channels keep what they had."""
-    quats = _turn_of(bone, basis)
+def _write_bone(
+    bone: bpy.types.PoseBone, before: dict[str, tuple], quats: np.ndarray, basis: np.ndarray, moves: bool
+) -> None:
+    """Rotation (4,) in the bone's mode, and where it moves its location; locked channels keep what they had."""
     path = channels.rotation_path(bone)
     if any(bone.lock_rotation) and path != "rotation_euler":
         quats = _unlocked(bone, before, quats)
