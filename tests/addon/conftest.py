@@ -73,3 +73,13 @@ def rig(empty):
     bpy.ops.heft.add()
     rig.heft.total_mass = 3.0
     return rig
+
+
+@pytest.fixture
+def body(empty):
+    """A man who stands, without physics."""
+    import figure
+
+    rig = figure.rig(arms_down=1.2)
+    bpy.context.view_layer.update()
+    return rig

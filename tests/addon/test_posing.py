@@ -12,48 +12,17 @@ from mathutils import Euler, Vector
 import figure as man
 import rigs
 from heft.addon import (
-    hand_marks,
-    live,
-    nudging,
-    operators_nudge,
-    operators_posing,
     picking,
     posing,
     properties,
-    session,
-    showing,
     store,
-    warmup,
 )
 from heft.addon.errors import RigError
-
-
-@pytest.fixture
-def body(empty):
-    """A man who stands, without physics."""
-    rig = man.rig(arms_down=1.2)
-    bpy.context.view_layer.update()
-    return rig
-
-
-def graph():
-    bpy.context.view_layer.update()
-    return bpy.context.evaluated_depsgraph_get()
+from posed import channels, graph, region, world
 
 
 def start(rig) -> posing.Pull:
     return posing.Pull(rig, bpy.context.scene, graph())
-
-
-def world(rig, bone: str, end: str = "head") -> np.ndarray:
-    """Where Blender itself has a bone's end, by its own evaluation."""
-    shown = rig.evaluated_get(graph())
-    return np.array(shown.matrix_world @ getattr(shown.pose.bones[bone], end))
-
-
-def channels(rig) -> dict:
-    return {bone.name: [*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle,
-                        *bone.scale] for bone in rig.pose.bones}  # fmt: skip
 
 
 def pull_to(pull: posing.Pull, target, steps: int = 60) -> None:
@@ -406,10 +375,6 @@ def moved(rig, bone: str, along: float):
     return matrix
 
 
-def region(kind: str, x: int, y: int, width: int, height: int):
-    return SimpleNamespace(type=kind, x=x, y=y, width=width, height=height, data=f"{kind} {x} {y}")
-
-
 def test_the_view_is_the_region_under_the_mouse():
     """A quarter of a quad view; none where the sidebar lies over it, or in another editor."""
     quarters = [region("WINDOW", x, y, 100, 100) for x in (0, 100) for y in (0, 100)]
@@ -423,222 +388,3 @@ def test_the_view_is_the_region_under_the_mouse():
     assert picking.View.under(screen, SimpleNamespace(mouse_x=0, mouse_y=120)).region is quarters[1]
     for x, y in ((170, 30), (50, 195), (250, 30)):
         assert picking.View.under(screen, SimpleNamespace(mouse_x=x, mouse_y=y)) is None
-
-
-# --- the commands --------------------------------------------------------------------------
-
-
-class Hands:
-    """A window's context, as far as the commands look at it; notes who was given the mouse."""
-
-    def __init__(self) -> None:
-        self.area = SimpleNamespace(
-            type="VIEW_3D", header_text_set=self.heads.append, tag_redraw=lambda: None,
-            regions=[region("WINDOW", 0, 0, 400, 400)],
-        )  # fmt: skip
-        self.window = SimpleNamespace(
-            screen=SimpleNamespace(areas=[self.area], is_animation_playing=False),
-            cursor_modal_set=lambda _: None,
-            cursor_modal_restore=lambda: None,
-        )
-        self.workspace = SimpleNamespace(status_text_set=lambda _: None)
-        self.window_manager = SimpleNamespace(
-            event_timer_add=lambda *_, **__: "timer", event_timer_remove=self.timers.append,
-            modal_handler_add=self.handlers.append,
-        )  # fmt: skip
-
-    @property
-    def heads(self) -> list:
-        return self.__dict__.setdefault("_heads", [])
-
-    @property
-    def timers(self) -> list:
-        return self.__dict__.setdefault("_timers", [])
-
-    @property
-    def handlers(self) -> list:
-        return self.__dict__.setdefault("_handlers", [])
-
-    def __getattr__(self, name: str):
-        return getattr(bpy.context, name)
-
-
-def event(kind: str = "MOUSEMOVE", value: str = "PRESS", x: float = 0.0, y: float = 0.0):
-    return SimpleNamespace(
-        type=kind, value=value, mouse_x=x, mouse_y=y, ctrl=False, oskey=False, shift=False, alt=False
-    )
-
-
-def bare(command: type) -> type:
-    """A command without Blender's own part, which only a window makes."""
-    kept = {name: value for name, value in vars(command).items() if name not in ("__dict__", "__weakref__", "bl_rna")}
-    bases = tuple(base for base in command.__bases__ if base is not bpy.types.Operator)
-    return type(command.__name__, bases, kept)
-
-
-@pytest.fixture
-def hands(monkeypatch):
-    """Makes a command that can be driven without a window."""
-    monkeypatch.setattr(warmup, "is_posing_ready", lambda: True)
-    monkeypatch.setattr(hand_marks.Marks, "__init__", lambda self, *_: None)
-    monkeypatch.setattr(hand_marks.Marks, "remove", lambda self: None)
-    monkeypatch.setattr(picking.View, "on_screen", lambda _self, point: (200.0 + 100.0 * point[0], 100.0 * point[2]))
-    monkeypatch.setattr(picking.View, "ahead", lambda _self, _point: np.array([0.0, 1.0, 0.0]))
-    monkeypatch.setattr(
-        picking.View, "in_plane",
-        lambda _self, mouse, through: np.array([0.01 * mouse[0] - 2.0, through[1], 0.01 * mouse[1]]),
-    )  # fmt: skip
-
-    def made(command: type, once: bool = False):
-        found = bare(command)()
-        found.once, found.gravity, found.reports = once, False, []
-        found.report = lambda kinds, text: found.reports.append((*kinds, text))
-        return found
-
-    assert not live.is_paused()
-    yield made
-    assert live._paused == 0, "what was held is released, once"
-
-
-def hold(command, context, rig, bone: str) -> None:
-    """Take a bone by its tail and move the mouse."""
-    at = command._view.on_screen(world(rig, bone, "tail"))
-    assert command.modal(context, event("LEFTMOUSE", "PRESS", *at)) == {"RUNNING_MODAL"}
-    assert command._drag is not None
-    command.modal(context, event("MOUSEMOVE", "NOTHING", at[0] + 30, at[1] + 20))
-    command.modal(context, event("TIMER"))
-
-
-def test_esc_and_errors_put_every_channel_back_and_end_the_command(body, hands, monkeypatch):
-    before = channels(body)
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
-    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
-    hold(command, context, body, "hand.L")
-    assert channels(body) != before
-    command.modal(context, event("ESC"))
-    assert channels(body) == before
-    hold(command, context, body, "hand.L")
-    monkeypatch.setattr(posing.Pull, "pull", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        command.modal(context, event("MOUSEMOVE", "NOTHING", 250, 120)), command.modal(context, event("TIMER"))
-    assert channels(body) == before and context.timers == ["timer"]
-    assert command.modal(context, event()) == {"CANCELLED"}, "where Blender asks once more"
-    command.cancel(context)
-    assert context.timers == ["timer"]
-
-
-def test_a_window_that_is_gone_is_no_obstacle(body, hands, monkeypatch):
-    before = channels(body)
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
-    command.invoke(context, event(x=200, y=100))
-    hold(command, context, body, "hand.L")
-    context.window = context.workspace = None
-    command.cancel(context)
-    assert channels(body) == before and context.timers == ["timer"]
-
-
-def test_a_click_beside_all_bones_never_takes_the_mouse(body, hands):
-    """Blender frees a command that ends as it begins, but not the handler that it had added."""
-    command, context = hands(operators_posing.HEFT_OT_pull_pose, once=True), Hands()
-    assert command.invoke(context, event("LEFTMOUSE", x=390, y=30)) == {"CANCELLED"}
-    assert context.handlers == []
-
-
-def test_the_result_is_shown_again_where_nothing_can_be_pulled(rig, hands):
-    bpy.ops.heft.simulate()
-    rig.data.pose_position = "REST"
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
-    assert command.invoke(context, event(x=200, y=100)) == {"CANCELLED"}
-    assert "Pose Position" in command.reports[-1][1]
-    assert showing.is_visible(rig) and context.handlers == []
-
-
-def test_a_pin_that_cannot_be_does_not_end_the_command(body, hands):
-    bpy.ops.heft.add()
-    for bone in body.pose.bones:
-        bone.heft.behaviour = "IGNORED" if bone.name == "hips" else "SIMULATED"
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
-    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
-    at = command._view.on_screen(world(body, "hips"))
-    assert command.modal(context, event("P", "PRESS", *at)) == {"RUNNING_MODAL"}
-    assert "hangs on no body" in command.reports[-1][1]
-    command.modal(context, event("RET", x=200, y=100))
-
-
-def test_a_nudge_taken_back_takes_no_other_with_it(rig, hands, monkeypatch):
-    """Also if the shot cannot be simulated without it."""
-    bpy.ops.heft.simulate()
-    bpy.context.scene.frame_set(5)
-    nudging.add(rig, "bone.001", 0.5, 3)
-    command, context = hands(operators_nudge.HEFT_OT_nudge), Hands()
-    assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
-    rig.heft.live = True
-    hold(command, context, rig, "bone.002")
-    assert len(rig.heft.pushes) == 2
-
-    def broken(*_args, **_more):
-        raise RigError("no")
-
-    monkeypatch.setattr(session, "simulate", broken)
-    command.modal(context, event("ESC"))
-    assert [push.frame for push in rig.heft.pushes] == [3] and context.timers == ["timer"]
-
-
-# --- nudge ---------------------------------------------------------------------------------
-
-
-def test_a_nudge_becomes_a_push_and_spins_what_it_hits_off_its_middle(rig):
-    with pytest.raises(RigError, match="Simulate first"):
-        nudging.check(rig, bpy.context.scene)
-    bpy.ops.heft.simulate()
-    still = rigs.bend(rig)
-    bpy.context.scene.frame_set(5)
-    nudging.check(rig, bpy.context.scene)
-    reading = nudging.reading_of(rig, bpy.context.scene)
-    impulse = nudging.newton_seconds(reading, "bone.002", 0.5 * reading.height)
-    # half the rig's height throws what hangs on the bone at half the speed
-    mass = reading.model.masses[reading.model.index("bone.002")]
-    assert impulse == pytest.approx(0.5 * nudging.SPEED * max(mass, nudging.LEAST_SHARE * reading.model.total_mass))
-    results = {}
-    for place in (0.0, 1.0):
-        index = nudging.add(rig, "bone.002", place, 5)
-        assert (index, rig.heft.push_index, rig.heft.pushes[0].frame) == (0, 0, 5)
-        nudging.aim(rig, index, (0.0, 3.0, 0.0), impulse)
-        assert tuple(rig.heft.pushes[0].direction) == (0.0, 1.0, 0.0)
-        session.simulate(rig, bpy.context.scene, fresh=False)
-        results[place] = rigs.bend(rig)
-        nudging.remove(rig, index, 0)
-    assert np.abs(results[1.0] - still).max() > np.radians(5.0)
-    assert np.abs(results[1.0] - results[0.0]).max() > np.radians(5.0), "where it is pushed matters"
-    session.simulate(rig, bpy.context.scene, fresh=False)
-    np.testing.assert_array_equal(rigs.bend(rig), still)
-
-
-def test_a_push_at_the_centre_of_mass_is_what_it_was(rig):
-    """The place along the bone at its centre of mass is the push without a place."""
-    bpy.ops.heft.simulate()
-    reading = nudging.reading_of(rig, bpy.context.scene)
-    body, head, tail = reading.spots["bone.001"]
-    center = reading.model.centers[reading.model.index(body)]
-    share = float((center - head) @ (tail - head) / ((tail - head) @ (tail - head)))
-    np.testing.assert_allclose(head + share * (tail - head), center, atol=1e-6)
-    index = nudging.add(rig, "bone.001", share, 3)
-    nudging.aim(rig, index, (1.0, 0.0, 0.0), 2.0)
-    bends = []
-    for use in (True, False):
-        rig.heft.pushes[0].use_place = use
-        session.simulate(rig, bpy.context.scene, fresh=False)
-        bends.append(rigs.bend(rig))
-    np.testing.assert_allclose(*bends, atol=1e-5)
-
-
-def test_a_nudge_needs_the_result_in_sight_and_frames_after_it(rig):
-    bpy.ops.heft.simulate()
-    scene = bpy.context.scene
-    showing.show(rig, "SOURCE")
-    with pytest.raises(RigError, match="switch to Result"):
-        nudging.check(rig, scene)
-    showing.show(rig, "RESULT")
-    scene.frame_set(rig.heft.result_end)
-    with pytest.raises(RigError, match="no result after it"):
-        nudging.check(rig, scene)
