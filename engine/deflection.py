@@ -29,8 +29,10 @@ from .spatial import (
     dot,
     load3,
     load4,
+    quat_conj,
     quat_exp,
     quat_mul,
+    right_jacobian_inverse,
     scale,
     store3,
     store6,
@@ -57,6 +59,7 @@ from .state import (
     FELT,
     FINAL,
     GAINS,
+    GOAL,
     GOAL_DRIFT,
     HELD,
     LIMITED,
@@ -65,6 +68,7 @@ from .state import (
     MEAN,
     MIDDLE,
     MOMENTUM,
+    NEW,
     OTHER_DRIFT,
     PRESCRIBED,
     PULL,
@@ -345,6 +349,7 @@ def stages(tree, state, aim, work, touch, pose, h, compliant):
                 u += (1.0 - GAMMA) * rate[X1, d]
             rate[STAGE_RATE, d] = u
             rate[STAGE_PLACE, d] = place + GAMMA * h * u
+        _turn_places(tree, aim, work)
         _spring(tree, aim, work, h)
         solve(tree, pose, factor, rate[G], rate[x])
         weight = GAMMA if k == 1 else 1.0 - GAMMA
@@ -355,6 +360,17 @@ def stages(tree, state, aim, work, touch, pose, h, compliant):
         rate[ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
         first, second = rate[U, d] + GAMMA * x1, rate[STAGE_RATE, d] + GAMMA * x2
         rate[MEAN, d] = (1.0 - GAMMA) * first + GAMMA * second
+
+
+@kernel
+def _turn_places(tree, aim, work):
+    """A ball's place is a rotation vector, which turning changes by more than the turn: δ̇ = J⁻¹(δ) u."""
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == COMPLIANT and tree.kind[i] >= BALL:
+            d = tree.dof[i]
+            delta = load3(work.rate, DELTA, d)
+            way = sub(load3(work.rate, STAGE_PLACE, d), delta)
+            store3(work.rate, STAGE_PLACE, d, add(delta, right_jacobian_inverse(delta, way)))
 
 
 @kernel
@@ -421,6 +437,21 @@ def needs_own_factor(tree, aim, work, h):
     return False
 
 
+@kernel
+def _see_ends(tree, state, aim, work):
+    """Deflected balls end with the rates to follow as seen from where they came to, not from where they were bound for
+    when the step began: a difference of second order in every step, of which those that feel their full load alone
+    would feel nothing."""
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == COMPLIANT and tree.kind[i] >= BALL:
+            turn = quat_mul(quat_conj(load4(aim.body, i, GOAL)), load4(work.body, i, NEW))
+            end = unrotate(turn, load3(aim.rate, END, tree.dof[i]))
+            for k in range(3):
+                d = tree.dof[i] + k
+                seen = state.rate[V, d] - work.rate[U, d] + work.rate[CHANGE, d]
+                work.rate[ENDS, d] += (1.0 - aim.rate[SHARE, d]) * (end[k] - seen)
+
+
 @part
 def second_half(tree, state, aim, work, touch, h, least, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
@@ -442,3 +473,4 @@ def second_half(tree, state, aim, work, touch, h, least, mixed):
     brake_whirls(tree, state, work, where, work.rate[ENDS], work.rate[X2], least)
     for d in range(len(work.rate[G])):
         work.rate[ENDS, d] += work.rate[X2, d]
+    _see_ends(tree, state, aim, work)

@@ -207,6 +207,20 @@ def test_heavy_chain_converges_to_the_equation(heaviness, figure):
     figure(f"{name}: error at 96/s [°]", np.degrees(errors[0]), PATH)
 
 
+@pytest.mark.parametrize("heaviness", [0.3, 0.7, 1.0])
+def test_balls_under_load_are_of_second_order(heaviness, figure):
+    """Half the step, a quarter of the error: also where they are far off a motion that turns, and feel a part of it."""
+    model = chain(4, "BALL")
+    source = smooth_motion(model, np.random.default_rng(3), 49, 24.0)
+    control = engine.Follow(settle_time=0.3, heaviness=heaviness)
+    paths = [engine.simulate(model, source, control, steps_per_second=n).motion.rotations for n in (240, 480, 3840)]
+    coarse, fine = (np.degrees(angle_between(path, paths[2]).max()) for path in paths[:2])
+    sag = np.degrees(angle_between(paths[2], source.rotations).max())
+    name = f"heaviness {heaviness:g}, 4 balls, up to {sag:.0f}° off"
+    figure(f"{name}: error at 240/s [°]", coarse, 5e-4 * sag)
+    figure(f"{name}: error at 480/s in that at 240/s", fine / coarse, 0.3)
+
+
 @pytest.mark.parametrize("heaviness", [0.3, 1.0])
 @pytest.mark.parametrize("scene", [SPACE, EARTH], ids=["weightless", "gravity"])
 def test_a_heavy_body_with_a_free_root_keeps_its_momentum(heaviness, scene, figure, rng):
