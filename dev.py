@@ -253,6 +253,7 @@ class SetUp:
     def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
         self._stopped = False
+        self._starting = threading.Lock()  # what is being started is there to be ended, or is not started
         self._thread = threading.Thread(target=self._work, daemon=True)
         if os.environ.get("HEFT_SET_UP_BLENDER") and why_no_tool() is None and any(map(why_not_real, REAL)):
             say(f"setting up Blender {' and '.join(REAL)} beside the other suites (once)")
@@ -265,9 +266,10 @@ class SetUp:
 
     def stop(self) -> None:
         """End it, finished or not."""
-        self._stopped = True
-        if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
+        with self._starting:
+            self._stopped = True
+            if self._process is not None and self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGTERM)
         self.wait()
 
     def _work(self) -> None:
@@ -286,13 +288,16 @@ class SetUp:
                 os.environ["HEFT_SET_UP_PROBLEM"] = "another set-up did not end"
                 return
             for version in REAL:
-                if why_not_real(version) is None or self._stopped:
+                if why_not_real(version) is None:
                     continue
                 command = [str(REAL_BLENDER), "install", version]
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=told, stderr=told, pass_fds=[lock.fileno()],
-                    start_new_session=True,
-                )  # fmt: skip
+                with self._starting:
+                    if self._stopped:
+                        break
+                    self._process = subprocess.Popen(
+                        command, stdin=subprocess.DEVNULL, stdout=told, stderr=told, pass_fds=[lock.fileno()],
+                        start_new_session=True,
+                    )  # fmt: skip
                 try:
                     code = self._process.wait(max(LONGEST_SET_UP - (time.monotonic() - start), 1.0))
                 except subprocess.TimeoutExpired:
