@@ -191,6 +191,11 @@ def _is_meant_to_loop(rig: bpy.types.Object) -> bool:
         return False
     if data.action.use_frame_range and data.action.use_cyclic:
         return True
-    curves = (curve for curve in _moving_curves(rig) if not settings.is_setting(curve.data_path))
-    kinds = [{modifier.type for modifier in curve.modifiers} for curve in curves]
-    return bool(kinds) and all("CYCLES" in found for found in kinds)
+    found = False
+    for curve in _moving_curves(rig):
+        if settings.is_setting(curve.data_path):
+            continue
+        if all(modifier.type != "CYCLES" for modifier in curve.modifiers):
+            return False  # most have none, and asking is often: found out at the first
+        found = True
+    return found
