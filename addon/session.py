@@ -163,7 +163,7 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
     """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
-    steps = simulate_steps(rig, scene, fresh)
+    steps = simulate_steps(rig, scene, fresh, at_once=True)
     while True:
         try:
             next(steps)
@@ -172,16 +172,20 @@ def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) 
 
 
 def simulate_steps(
-    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, sliced: bool = False
+    rig: bpy.types.Object,
+    scene: bpy.types.Scene,
+    fresh: bool = True,
+    sliced: bool = False,
+    at_once: bool = False,
 ) -> Generator[Step, None, engine.Result]:
     """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
 
     `sliced`: the window goes on between the steps. Then long sums are done beside it, the rig shows at every step
     what it showed before, and keys are written in parts, marked as unfinished; otherwise they are all written in
-    one step, and closing the generator before it changes nothing.
+    one step, and closing the generator before it changes nothing. `at_once`: nobody waits for the engine's progress.
     """
     clock = costs.Clock()
-    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, clock))
+    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, at_once, clock))
     if not sliced:
         jobs.cancel(shot.leader(check(rig)))
         return (yield from steps)
@@ -198,7 +202,7 @@ def simulate_steps(
         steps.close()
 
 
-def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -> Generator:
+def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock: costs.Clock) -> Generator:
     check(rig)
     if not properties.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
@@ -241,7 +245,12 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, clock: costs.Clock) -
     made_with = {each: take_settings.packed(each) for each in group.rigs}
     clock.start_simulating()
     memory = _memories.setdefault(leader.session_uid, engine.Memory())
-    results = yield from _simulated(plan, actors, surroundings, leader.heft.steps_per_second, memory, sliced)
+    given = actors, surroundings, leader.heft.steps_per_second
+    if at_once and plan.cycle is None:
+        aside.wait()
+        results = engine.simulate_together(*given, memory, easy=True)
+    else:
+        results = yield from _simulated(plan, *given, memory, sliced)
     for each, reading in zip(group.rigs, readings, strict=True):
         cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [lead_in.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
@@ -268,9 +277,9 @@ def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: en
     if not sliced:
         aside.wait()
     if plan.cycle is None:
-        run = engine.simulate_together_iter(actors, surroundings, rate, memory)
+        run = engine.simulate_together_iter(actors, surroundings, rate, memory, easy=True)
     else:
-        run = engine.simulate_loop_iter(actors, surroundings, rate)
+        run = engine.simulate_loop_iter(actors, surroundings, rate, easy=True)
     progress = None
     for latest in aside.walk(run) if sliced else run:
         progress = latest or progress

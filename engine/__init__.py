@@ -31,7 +31,7 @@ from .simulate import (
     warm_up,
 )
 
-ENGINE_VERSION = "0.1.0"
+ENGINE_VERSION = "0.2.0"
 
 __all__ = [
     "BEHAVIOURS",

@@ -14,7 +14,7 @@ from .jit import kernel, part, stage
 from .kinematics import apply_inertia, velocities
 from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store6, sub, symmetric_apply
 from .state import LOAD, MOTION, STILL
-from .tree import COLUMN, FORCE, LOWER, MASS, MOMENT, MOVES, PIVOT, ROW, SHIFTS, TURNS, WORLD_INERTIA
+from .tree import COLUMN, FORCE, LOWER, MASS, MIXED, MOMENT, MOVES, MOVING, PIVOT, SHIFTS, TURNING, TURNS, WORLD_INERTIA
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
 PIVOT_FLOOR = 1e-14
@@ -52,9 +52,14 @@ def composite_form(table, column, i, axes, d, e):
 def mass_block(tree, pose, table, composite, i, block):
     """The joint's rows of `block`: D, from the composite inertias in column `composite` of `table`."""
     first, end = tree.dof[i], tree.dof[i + 1]
+    inertia, h, mass = load6(table, i, composite), load3(table, i, composite + 6), table[i, composite + 9]
     for d in range(first, end):
-        for e in range(first, end):
-            block[d, e - first] = composite_form(table, composite, i, pose.axes, d, e)
+        w, u = load3(pose.axes, d, TURNS), load3(pose.axes, d, SHIFTS)
+        angular = add(symmetric_apply(inertia, w), cross(h, u))
+        linear = sub(scale(mass, u), cross(h, w))
+        for e in range(first, d + 1):
+            entry = dot(load3(pose.axes, e, TURNS), angular) + dot(load3(pose.axes, e, SHIFTS), linear)
+            block[d, e - first] = block[e, d - first] = entry
 
 
 @part
@@ -62,58 +67,93 @@ def factorise(tree, pose, table, compliance, block, factor):
     """Factor M + C: c of each body in column `compliance` of `table`, B of its joint (read where c > 0) in
     the joint's rows of `block`."""
     n1 = len(tree.parent)
+    inertia = factor.inertia
     for i in range(1, n1):
-        _rigid(tree, pose, i, factor.inertia)
+        _rigid(tree, pose, i, inertia)
     for i in range(n1 - 1, 0, -1):
         p = tree.parent[i]
+        # in registers: written down and read again for every degree of freedom it takes twice as long
+        turning, mixed, moving = load6(inertia, i, TURNING), _load9(inertia, i, MIXED), load6(inertia, i, MOVING)
         if factor.active[i]:
-            _eliminate(tree, pose, table[i, compliance], block, i, factor)
+            _columns(tree, pose, table[i, compliance], block, i, turning, mixed, moving, factor)
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                f = -factor.joint[d, PIVOT]
+                a, b = load3(factor.joint, d, COLUMN), load3(factor.joint, d, COLUMN + 3)
+                fa, fb = scale(f, a), scale(f, b)
+                turning, mixed, moving = (
+                    _add_squares(turning, fa, a),
+                    _add_products(mixed, fa, b),
+                    _add_squares(moving, fb, b),
+                )
         if p > 0:
-            for a in range(36):
-                factor.inertia[p, a] += factor.inertia[i, a]
+            for k in range(6):
+                inertia[p, TURNING + k] += turning[k]
+                inertia[p, MOVING + k] += moving[k]
+            for k in range(9):
+                inertia[p, MIXED + k] += mixed[k]
 
 
 @stage
 def _rigid(tree, pose, i, inertia):
-    """The body's own inertia about the root anchor, 6 × 6 row by row."""
-    for a in range(36):
-        inertia[i, a] = 0.0
-    xx, yy, zz, xy, xz, yz = load6(pose.body, i, WORLD_INERTIA)
+    """The body's own inertia about the root anchor."""
+    for k in range(6):
+        inertia[i, TURNING + k] = pose.body[i, WORLD_INERTIA + k]
+        inertia[i, MOVING + k] = tree.body[i, MASS] if k < 3 else 0.0
     x, y, z = load3(pose.body, i, MOMENT)
-    inertia[i, 0], inertia[i, 7], inertia[i, 14] = xx, yy, zz
-    inertia[i, 1] = inertia[i, 6] = xy
-    inertia[i, 2] = inertia[i, 12] = xz
-    inertia[i, 8] = inertia[i, 13] = yz
-    inertia[i, 4] = inertia[i, 24] = -z
-    inertia[i, 5] = inertia[i, 30] = y
-    inertia[i, 9] = inertia[i, 19] = z
-    inertia[i, 11] = inertia[i, 31] = -x
-    inertia[i, 15] = inertia[i, 20] = -y
-    inertia[i, 16] = inertia[i, 26] = x
-    inertia[i, 21] = inertia[i, 28] = inertia[i, 35] = tree.body[i, MASS]
+    inertia[i, MIXED], inertia[i, MIXED + 1], inertia[i, MIXED + 2] = 0.0, -z, y
+    inertia[i, MIXED + 3], inertia[i, MIXED + 4], inertia[i, MIXED + 5] = z, 0.0, -x
+    inertia[i, MIXED + 6], inertia[i, MIXED + 7], inertia[i, MIXED + 8] = -y, x, 0.0
 
 
 @kernel
-def _times_inertia(inertia, i, s):
-    """The articulated inertia of row i on a spatial motion."""
+def _load9(a, i, c):
     return (
-        dot6(load6(inertia, i, ROW), s),
-        dot6(load6(inertia, i, ROW + 6), s),
-        dot6(load6(inertia, i, ROW + 12), s),
-        dot6(load6(inertia, i, ROW + 18), s),
-        dot6(load6(inertia, i, ROW + 24), s),
-        dot6(load6(inertia, i, ROW + 30), s),
+        a[i, c], a[i, c + 1], a[i, c + 2], a[i, c + 3], a[i, c + 4], a[i, c + 5], a[i, c + 6], a[i, c + 7], a[i, c + 8]
+    )  # fmt: skip
+
+
+@kernel
+def _add_squares(s, x, y):
+    """S + x yᵀ, for x along y."""
+    return (
+        s[0] + x[0] * y[0], s[1] + x[1] * y[1], s[2] + x[2] * y[2],
+        s[3] + x[0] * y[1], s[4] + x[0] * y[2], s[5] + x[1] * y[2],
+    )  # fmt: skip
+
+
+@kernel
+def _add_products(m, x, y):
+    """M + x yᵀ"""
+    return (
+        m[0] + x[0] * y[0], m[1] + x[0] * y[1], m[2] + x[0] * y[2],
+        m[3] + x[1] * y[0], m[4] + x[1] * y[1], m[5] + x[1] * y[2],
+        m[6] + x[2] * y[0], m[7] + x[2] * y[1], m[8] + x[2] * y[2],
+    )  # fmt: skip
+
+
+@kernel
+def _times_inertia(turning, mixed, moving, s):
+    """An articulated inertia on a spatial motion."""
+    w, u = (s[0], s[1], s[2]), (s[3], s[4], s[5])
+    a, b = symmetric_apply(turning, w), symmetric_apply(moving, u)
+    return (
+        a[0] + mixed[0] * u[0] + mixed[1] * u[1] + mixed[2] * u[2],
+        a[1] + mixed[3] * u[0] + mixed[4] * u[1] + mixed[5] * u[2],
+        a[2] + mixed[6] * u[0] + mixed[7] * u[1] + mixed[8] * u[2],
+        b[0] + mixed[0] * w[0] + mixed[3] * w[1] + mixed[6] * w[2],
+        b[1] + mixed[1] * w[0] + mixed[4] * w[1] + mixed[7] * w[2],
+        b[2] + mixed[2] * w[0] + mixed[5] * w[1] + mixed[8] * w[2],
     )
 
 
 @stage
-def _eliminate(tree, pose, c, block, i, factor):
-    """Take the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
-    joint, axes, inertia = factor.joint, pose.axes, factor.inertia
+def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
+    """What takes the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
+    joint, axes = factor.joint, pose.axes
     first, end = tree.dof[i], tree.dof[i + 1]
     for d in range(first, end):
         s = load6(axes, d, TURNS)
-        u = _times_inertia(inertia, i, s)
+        u = _times_inertia(turning, mixed, moving, s)
         pivot = dot6(s, u)
         if c > 0.0:
             pivot += c * block[d, d - first]
@@ -132,11 +172,6 @@ def _eliminate(tree, pose, c, block, i, factor):
         joint[d, LOWER + d - first] = pivot
         joint[d, PIVOT] = 1.0 / pivot if pivot > floor else 0.0
         put6(joint, d, COLUMN, column)
-    for d in range(first, end):
-        u = load6(joint, d, COLUMN)
-        f = -joint[d, PIVOT]
-        for a in range(6):
-            put6(inertia, i, 6 * a, axpy6(f * joint[d, COLUMN + a], u, load6(inertia, i, 6 * a)))
 
 
 @part

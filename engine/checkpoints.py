@@ -12,30 +12,32 @@ ties have found) is kept with it; everything else is scratch.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .limbs import scatter
 from .state import DUE_KEY, NOW
 from .target import WHEN, Target
 from .touch import PUSH_FRAME, Holds
 
 if TYPE_CHECKING:
+    from .limbs import Limb
     from .simulate import Shot
 
 MOST = 64  # states kept of a shot
-FEWEST_FRAMES = 8  # between two of them
+FEWEST_FRAMES = 16  # between two of them
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The state of a shot at a frame: copies of what `carried` lists, and the torque written down so far."""
+    """The state of a shot at a frame: copies of what `carried` lists, and the torques written down so far."""
 
     frame: int
     arrays: tuple[np.ndarray, ...]
-    torque: np.ndarray
+    torques: tuple[np.ndarray, ...]
 
 
 class Memory:
@@ -70,7 +72,8 @@ class Memory:
         shot = self.shot
         if shot.done == self.next_stop(shot.done - 1) and (not self.kept or self.kept[-1].frame < shot.done):
             arrays = tuple(array.copy() for array in carried(shot))
-            self.kept.append(Checkpoint(shot.done, arrays, shot.record.rate[shot.done, 1].copy()))
+            torques = tuple(part.record.rate[shot.done, 1].copy() for part in _parts(shot))
+            self.kept.append(Checkpoint(shot.done, arrays, torques))
 
     def _valid_until(self, shot: Shot, ties: tuple[np.ndarray, ...]) -> int:
         """The last frame at which the last shot's state is this one's too; 0 where they differ from the start."""
@@ -83,13 +86,19 @@ class Memory:
 
 def carried(shot: Shot) -> Iterator[np.ndarray]:
     """Everything that one step hands on to the next."""
-    yield from shot.state
-    yield from shot.aim
-    slot = shot.work.slot[NOW]
-    yield from (shot.work.poses[slot], shot.work.axes[slot])
-    if shot.touch is not None:
-        found, rows, holds = shot.touch.found, shot.touch.rows, shot.touch.holds
-        yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
+    for part in _parts(shot):
+        yield from part.state
+        yield from part.aim
+        slot = part.work.slot[NOW]
+        yield from (part.work.poses[slot], part.work.axes[slot])
+        if part.touch is not None:
+            found, rows, holds = part.touch.found, part.touch.rows, part.touch.holds
+            yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
+
+
+def _parts(shot: Shot) -> Sequence[Shot | Limb]:
+    """What goes through the steps: the shot, or its limbs."""
+    return shot.limbs or (shot,)
 
 
 def _ties_of(shot: Shot) -> tuple[np.ndarray, ...]:
@@ -105,7 +114,9 @@ def _restore(shot: Shot, checkpoint: Checkpoint, last: Shot) -> None:
         here[...] = kept
     for here, there in zip(shot.record, last.record, strict=True):
         here[: frame + 1] = there[: frame + 1]
-    shot.record.rate[frame, 1] = checkpoint.torque
+    scatter(shot.limbs, shot.record, frame)
+    for part, torque in zip(_parts(shot), checkpoint.torques, strict=True):
+        part.record.rate[frame, 1] = torque
     shot.done = frame
 
 
@@ -117,6 +128,8 @@ def _same_tables(old: Shot, new: Shot) -> bool:
     if (old.frames, old.dt, old.substeps, old.gravity) != (new.frames, new.dt, new.substeps, new.gravity):
         return False
     if (old.touch is None) != (new.touch is None) or old.cast.numbers != new.cast.numbers:
+        return False
+    if [limb.rows.tolist() for limb in old.limbs] != [limb.rows.tolist() for limb in new.limbs]:
         return False
     pairs = [*zip(old.tree, new.tree, strict=True), (old.target.moving, new.target.moving)]
     pairs.append((old.plan.assist, new.plan.assist))
@@ -197,4 +210,4 @@ def _moved(checkpoint: Checkpoint, old: Target, new: Target) -> Checkpoint:
             body[i, DUE_KEY] += shift
         count = min(old.key_first[i + 1] - old.key_first[i], new.key_first[i + 1] - new.key_first[i])
         moved[new.key_first[i] : new.key_first[i] + count] = off[old.key_first[i] : old.key_first[i] + count]
-    return Checkpoint(checkpoint.frame, (body, rate, behaviour, moved, *rest), checkpoint.torque)
+    return Checkpoint(checkpoint.frame, (body, rate, behaviour, moved, *rest), checkpoint.torques)

@@ -43,7 +43,7 @@ def simulate_loop(actors: Sequence[Actor], scene: Scene | None = None, steps_per
 
 
 def simulate_loop_iter(
-    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
+    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240, easy: bool = False
 ) -> Iterator[Progress]:
     """The same in slices, a report a round. The actors' motions are one cycle: their last frame is their first again,
     save for how far the roots have travelled."""
@@ -53,7 +53,8 @@ def simulate_loop_iter(
     scene = scene or Scene()
     rounds = max(FEWEST, math.ceil(LONGEST * actors[0].motion.fps / period))
     travels = [travel(actor) for actor in actors]
-    shot = begin([_laid(actor, rounds) for actor in actors], _laid_scene(scene, period, rounds), steps_per_second)
+    laid = [_laid(actor, rounds) for actor in actors]
+    shot = begin(laid, _laid_scene(scene, period, rounds), steps_per_second, easy=easy)
     # What travels past things that stand meets them on its last round: then all of them are run.
     passes = bool(scene.colliders) and any(way.any() for way in (*travels, *map(_gone, scene.colliders)))
     frames = rounds * period

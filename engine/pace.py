@@ -1,6 +1,6 @@
-"""How far one step may reach where joints are loose.
+"""How far one step may reach: where joints are loose, and where springs alone move.
 
-Owns the length of a step as the joints' turning limits it. Must not know what meets, or
+Owns the length of a step as the joints' turning limits it, and how many suffice. Must not know what meets, or
 what a step does.
 
 The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
@@ -14,26 +14,40 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .articulated import solve
 from .jit import kernel, part
 from .model import FREE
 from .state import (
+    ANIMATED,
+    ARRIVAL,
     ENDS,
+    LAW,
     LIMP,
     LOOSE,
     MAIN,
     MEAN,
     MIDDLE,
+    OMEGA,
     PRESCRIBED,
     QUICKENS,
+    SIMULATED,
     STATE_COLUMNS,
+    STRENGTH,
     X1,
     X2,
     G,
+    Plan,
     V,
     factor_of,
     pose_of,
 )
+
+# Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
+# move, a step need only be short against what they settle in. A path is then as near as ever (`test_heaviness`).
+SPRING_STEPS, OF_STEPS = 72.0, 240.0
+SPRING_TURN = 0.28  # [rad] of the fastest spring's ω t in one of them
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
@@ -41,6 +55,16 @@ MAX_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
+
+
+def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
+    """Steps a second that the plan needs of the `steps` asked for; `bounded`: things may touch, tie, push or blow."""
+    setting = plan.setting[:, 1:]
+    loose = ~np.isin(plan.behaviour[:, 1:], (ANIMATED, SIMULATED)).all()
+    forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
+    if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():
+        return steps
+    return min(steps, max(SPRING_STEPS, setting[..., OMEGA].max() / SPRING_TURN) * steps / OF_STEPS)
 
 
 @kernel

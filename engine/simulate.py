@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from . import limbs
 from . import rotations as rot
 from .build import ensure_built
 from .cast import Actor, Cast
@@ -23,6 +24,7 @@ from .errors import SettingError, SimulationError
 from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
+from .pace import steps_needed
 from .result import Arrivals, Contacts, Progress, Result
 from .scene import Collider, Scene
 from .shapes import Sphere
@@ -47,10 +49,16 @@ def simulate(
 
 
 def simulate_together(
-    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240
+    actors: Sequence[Actor],
+    scene: Scene | None = None,
+    steps_per_second: float = 240,
+    memory: Memory | None = None,
+    easy: bool = False,
 ) -> list[Result]:
-    """Several characters in one scene: one result each."""
-    shot = begin(actors, scene, steps_per_second)
+    """Several characters in one scene: one result each. `memory`, `easy`: see `simulate_together_iter`."""
+    shot = begin(actors, scene, steps_per_second, easy=easy)
+    if memory is not None:
+        shot.remember(memory)
     shot.run(shot.frames - 1)
     return shot.results()
 
@@ -67,14 +75,18 @@ def simulate_iter(
 
 
 def simulate_together_iter(
-    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240, memory: Memory | None = None
+    actors: Sequence[Actor],
+    scene: Scene | None = None,
+    steps_per_second: float = 240,
+    memory: Memory | None = None,
+    easy: bool = False,
 ) -> Iterator[Progress]:
     """Several characters in slices; the last report carries one result each.
 
     `memory`: that of the last simulation, to go on from the first frame that differs, in slices of a few
-    milliseconds; every byte is the same.
+    milliseconds; every byte is the same. `easy`: fewer steps where springs alone move, and those suffice (`pace`).
     """
-    shot = begin(actors, scene, steps_per_second)
+    shot = begin(actors, scene, steps_per_second, easy=easy)
     if memory is not None:
         shot.remember(memory)
     yield Progress(shot.done, shot.frames)
@@ -100,17 +112,26 @@ def simulate_variants(
     threads: int | None = None,
 ) -> list[Result]:
     """One result a controller, computed side by side: the kernels run without Python's lock."""
+
+    def result_of(controller: Controller) -> Result:
+        shot = Shot([Actor(model, motion, controller)], scene, steps_per_second)
+        shot.run(shot.frames - 1)
+        return shot.results()[0]
+
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        jobs = [pool.submit(simulate, model, motion, each, scene, steps_per_second) for each in controllers]
-        return [job.result() for job in jobs]
+        return list(pool.map(result_of, controllers))
 
 
 def begin(
-    actors: Sequence[Actor], scene: Scene | None, steps_per_second: float, threads: int | None = None
+    actors: Sequence[Actor],
+    scene: Scene | None,
+    steps_per_second: float,
+    threads: int | None = None,
+    easy: bool = False,
 ) -> Shot | Crowd:
     """A shot of all actors; several are simulated apart as far as they are apart."""
     if len(actors) < 2:
-        return Shot(actors, scene, steps_per_second)
+        return Shot(actors, scene, steps_per_second, apart=threads != 1, easy=easy)
     return Crowd(
         lambda some, part, numbers, size: Shot(some, part, steps_per_second, numbers, size),
         actors,
@@ -129,8 +150,11 @@ class Shot:
         steps_per_second: float,
         numbers: Sequence[int] | None = None,
         size: float | None = None,
+        apart: bool = False,
+        easy: bool = False,
     ) -> None:
-        """`numbers` and `size` where the actors are some of more: see `Cast`."""
+        """`numbers` and `size` where the actors are some of more: see `Cast`. `apart`: limbs side by side. `easy`:
+        fewer steps where those suffice."""
         if not (np.isfinite(steps_per_second) and steps_per_second > 0.0):
             raise SettingError(f"Steps per second is {steps_per_second}: give a number above zero.")
         warn_if_plain()
@@ -139,20 +163,24 @@ class Shot:
         self.frames = self.cast.frames
         self.done = 0
         self.dt = 1.0 / self.cast.fps
-        # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
-        self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.gravity = tuple(float(x) for x in scene.gravity)
         self.tree, self.target, self.plan = self.cast.tree, self.cast.target, self.cast.plan
         self.state = new_state(self.tree, len(self.target.key))
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
+        if easy:
+            bounded = self.touch is not None and not limbs.limits_alone(self.touch)
+            steps_per_second = steps_needed(self.plan, bounded, steps_per_second)
+        # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
+        self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.memory: Memory | None = None
         self.record = new_record(self.tree, self.frames, self.touch is not None)
         if self.frames == 1:  # nothing to simulate: the result is the source
             turns = [motion.rotations[0] for motion in self.cast.motions]
             self.record.body[0, 1:, TURN : TURN + 4] = np.concatenate(turns)
             self.record.body[0, 1:, SPOT : SPOT + 3] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
+        self.limbs = limbs.split(self) if apart else ()
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
@@ -168,7 +196,7 @@ class Shot:
         bad = -1
         while bad < 0 and self.done < last:
             stop = last if self.memory is None else min(self.memory.next_stop(self.done), last)
-            bad = self._run_frames(self.state, self.aim, stop)
+            bad = self._run_limbs(stop) if self.limbs else self._run_frames(self.state, self.aim, stop)
             if bad < 0:
                 self.done = stop
                 if self.memory is not None and stop < self.frames - 1:
@@ -178,6 +206,17 @@ class Shot:
     def _run_frames(self, state: State, aim: Aim, last: int) -> int:
         return run_frames(
             self.tree, self.target, self.plan, state, aim, self.work, self.touch, self.record,
+            self.done, last, self.substeps, self.dt, self.gravity,
+        )  # fmt: skip
+
+    def _run_limbs(self, last: int) -> int:
+        bad = limbs.run(self.limbs, self._run_limb, last)
+        limbs.gather(self.limbs, self.record, self.done, last)
+        return bad
+
+    def _run_limb(self, limb: limbs.Limb, last: int) -> int:
+        return run_frames(
+            limb.tree, limb.target, limb.plan, limb.state, limb.aim, limb.work, limb.touch, limb.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
 
@@ -245,7 +284,7 @@ class Shot:
 
     def _met(self) -> np.ndarray:
         """(k, 6) how the keys were met up to now, those of this very frame included: the shot may yet go on."""
-        if not 0 < self.done < self.frames - 1:
+        if not 0 < self.done < self.frames - 1 or self.limbs:  # limbs keep no keys
             return self.state.off
         state, aim = (type(table)(*(array.copy() for array in table)) for table in (self.state, self.aim))
         self._run_frames(state, aim, self.done)

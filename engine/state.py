@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import kernel, table
-from .tree import FACTOR_COLUMNS, POSE_COLUMNS, ROTATION, Factor, Pose, Tree
+from .tree import FACTOR_COLUMNS, INERTIA_COLUMNS, POSE_COLUMNS, ROTATION, Factor, Pose, Tree
 
 # What a joint is to the solve of one step.
 PRESCRIBED, LOOSE, COMPLIANT = (np.int64(k) for k in range(3))
@@ -160,7 +160,7 @@ class Work(NamedTuple):
     axes: np.ndarray  # (5, nv, 6)
     slot: np.ndarray  # (5,) where each of the poses stands: NOW and FINAL change places every step
     active: np.ndarray  # (2, n+1)
-    inertia: np.ndarray  # (2, n+1, 36)
+    inertia: np.ndarray  # (2, n+1, INERTIA_COLUMNS)
     joint: np.ndarray  # (2, nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12)
     kept: np.ndarray  # (n+1, STATE_COLUMNS) the state before a step that may be taken again …
@@ -202,7 +202,7 @@ def new_work(tree: Tree) -> Work:
         np.zeros((5, nv, 6)),
         np.arange(5),
         np.zeros((2, n1), dtype=np.bool_),
-        np.zeros((2, n1, 36)),
+        np.zeros((2, n1, INERTIA_COLUMNS)),
         np.zeros((2, nv, FACTOR_COLUMNS)),
         np.zeros((n1, 12)),
         np.zeros((n1, STATE_COLUMNS)),

@@ -50,7 +50,10 @@ FORCE = np.int64(0)  # 6
 MOVES = np.int64(6)  # 6
 
 # Columns of Factor.inertia
-ROW = np.int64(0)  # 36: row by row
+TURNING = np.int64(0)  # 6: angular on angular, xx, yy, zz, xy, xz, yz
+MIXED = np.int64(6)  # 9: linear on angular, row by row
+MOVING = np.int64(15)  # 6: linear on linear
+INERTIA_COLUMNS = np.int64(21)
 
 # Columns of Factor.joint
 COLUMN = np.int64(0)  # 6: articulated inertia × axis, eliminated within the joint
@@ -82,7 +85,7 @@ class Factor(NamedTuple):
     """The articulated-body factor of M + C on the active degrees of freedom."""
 
     active: np.ndarray  # (n+1,) the body's joint takes part
-    inertia: np.ndarray  # (n+1, 36) articulated inertia, row by row: numba folds constant columns, not strides
+    inertia: np.ndarray  # (n+1, INERTIA_COLUMNS) articulated inertia
     joint: np.ndarray  # (nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12) forces and motions of a solve
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import bvh
 import engine
 from curves import SETTLE, error_curve
 from engine.motion import Motion
+from engine.simulate import Shot
 from mujoco_model import Oracle
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, rotation_vectors
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion
@@ -219,6 +223,43 @@ def test_balls_under_load_are_of_second_order(heaviness, figure):
     name = f"heaviness {heaviness:g}, 4 balls, up to {sag:.0f}° off"
     figure(f"{name}: error at 240/s [°]", coarse, 5e-4 * sag)
     figure(f"{name}: error at 480/s in that at 240/s", fine / coarse, 0.3)
+
+
+@pytest.mark.parametrize("name", ["cmu_02_01", "cmu_16_03", "cmu_85_15"])
+def test_the_steps_that_suffice(name, figure):
+    """Walking, jumping and a break dance under weight: the fewer steps where nothing touches, beside all of them."""
+    model, source = bvh.load(name, last=1000, step=5)
+    model = replace(model, shapes=((),) * len(model))
+    control = engine.Follow(settle_time=0.3, heaviness=0.3)
+    actors = [engine.Actor(model, source, control)]
+    fine = engine.simulate(model, source, control, steps_per_second=1920).motion.rotations
+    sag = np.degrees(np.sqrt(np.square(angle_between(fine, source.rotations)).mean()))
+    for steps, easy in (("all", False), ("fewer", True)):
+        (found,) = engine.simulate_together(actors, easy=easy)
+        off = np.degrees(angle_between(found.motion.rotations, fine))
+        figure.note(f"{name} under weight, {steps} steps: off at most [°]", off.max())
+    figure(f"{name} under weight: fewer steps, mean error in the mean sag", np.sqrt(np.square(off).mean()) / sag, 0.025)
+
+
+def test_fewer_steps_are_taken_where_springs_alone_move():
+    model = chain(3, "HINGE")
+    source = still_motion(model, 0.5, 24.0)
+
+    def steps(control, scene=None, asked=240.0) -> int:
+        return Shot([engine.Actor(model, source, control)], scene, asked, easy=True).substeps
+
+    assert steps(engine.Follow(heaviness=0.5)) == 3
+    assert steps(engine.Follow(heaviness=0.5), asked=480.0) == 6, "asked for more, more are taken"
+    assert steps(engine.Follow(heaviness=0.5), asked=24.0) == 1
+    assert steps(engine.Follow(settle_time=0.1)) == 6 and steps(engine.Follow(settle_time=0.01)) == 10
+    for control in (engine.Limp(), engine.Follow(strength=5.0), engine.OnTime()):
+        assert steps(control) == 10, control
+    for scene in (
+        engine.Scene(pushes=[engine.Push("link0", (1.0, 0.0, 0.0), 1)]),
+        engine.Scene(winds=[engine.Wind((1.0, 0.0, 0.0))]),
+    ):
+        assert steps(engine.Follow(), scene) == 10
+    assert Shot([engine.Actor(model, source, engine.Follow())], None, 240).substeps == 10, "not asked for"
 
 
 @pytest.mark.parametrize("heaviness", [0.3, 1.0])

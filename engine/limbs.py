@@ -1,0 +1,151 @@
+"""Limbs: what hangs on a root that goes as it is told moves whatever its neighbours do.
+
+Owns which parts of a character are simulated apart, side by side on threads, and how they are one again. Must not know
+what happens inside a step.
+
+A prescribed root needs no factor and hands nothing on from one of its limbs to another, so each, with the root on top,
+does what it does in the whole, save that its steps are finer only where it turns fast itself. What the root's own drive
+does is the sum over its limbs; its mass is counted in the first. How many there are does not depend on the machine, so
+neither does a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .jit import is_compiled
+from .shot import Record, new_record
+from .state import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
+from .target import Target
+from .touch import Holds, Touch, new_touch
+from .tree import INERTIA, MASS, Tree
+
+if TYPE_CHECKING:
+    from .simulate import Shot
+
+MOST = 4  # groups of limbs
+FEWEST_BODIES = 8  # in the smallest that is worth a thread
+
+_pool: ThreadPoolExecutor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """Some of the limbs with their root, in tables of their own.
+
+    rows    (m+1,) of the shot's tables: the world, the root, the limbs' bodies
+    dofs    (k,) the shot's degrees of freedom; `own` of them, the first, are the root's
+    """
+
+    rows: np.ndarray
+    dofs: np.ndarray
+    own: int
+    tree: Tree
+    target: Target
+    plan: Plan
+    state: State
+    aim: Aim
+    work: Work
+    touch: Touch | None
+    record: Record
+
+
+def split(shot: Shot) -> tuple[Limb, ...]:
+    """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
+    tree, target, plan, touch = shot.tree, shot.target, shot.plan, shot.touch
+    if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
+        return ()
+    if touch is not None and not limits_alone(touch):
+        return ()
+    root = int(tree.roots[0])
+    if not (plan.behaviour[:, root] == ANIMATED).all():
+        return ()
+    return tuple(_limb(shot, np.array([0, root, *rows]), k == 0) for k, rows in enumerate(_groups(tree, root)))
+
+
+def limits_alone(touch: Touch) -> bool:
+    """Whether there is nothing in the tables of contact but joint limits."""
+    holds = touch.holds
+    return not any(map(len, (touch.shapes.shape, holds.tie, holds.push, holds.wind)))
+
+
+def _groups(tree: Tree, root: int) -> list[list[int]]:
+    """Rows of the root's subtrees, the largest first and each put to the fewest; in as many groups as are worth it."""
+    limbs = [list(range(i, tree.last[i] + 1)) for i in range(root + 1, len(tree.parent)) if tree.parent[i] == root]
+    for count in range(min(MOST, len(limbs)), 1, -1):
+        groups: list[list[int]] = [[] for _ in range(count)]
+        for limb in sorted(limbs, key=len, reverse=True):
+            min(groups, key=len).extend(limb)
+        if min(map(len, groups)) >= FEWEST_BODIES:
+            return [sorted(group) for group in groups]
+    return []
+
+
+def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
+    tree = _tree(shot.tree, rows, first)
+    dofs = np.concatenate([np.arange(*shot.tree.dof[[i, i + 1]]) for i in rows])
+    target, plan = shot.target, shot.plan
+    touch = None
+    if shot.touch is not None:
+        holds = shot.touch.holds
+        holds = Holds(*holds[:3], holds.bound[rows], *holds[4:7], holds.area[rows])
+        touch = new_touch(tree, shot.touch.shapes, holds, shot.touch.found.moves[rows], 1.0)
+        touch = touch._replace(limit=shot.touch.limit)
+    curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
+    behaviour, setting = (np.ascontiguousarray(each[:, rows]) for each in (plan.behaviour, plan.setting))
+    return Limb(
+        rows, dofs, int(tree.dof[2]), tree,
+        Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64)),
+        Plan(behaviour, setting, plan.assist[rows]),
+        new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
+    )  # fmt: skip
+
+
+def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
+    parent = np.searchsorted(rows, tree.parent[rows])
+    last = np.arange(len(rows))
+    for row in range(len(rows) - 1, 0, -1):
+        last[parent[row]] = max(last[parent[row]], last[row])
+    dof = np.concatenate([[0], np.cumsum(np.diff(tree.dof)[rows])])
+    body = tree.body[rows]
+    if not first:
+        body[1, MASS] = 0.0
+        body[1, INERTIA : INERTIA + 6] = 0.0
+    return Tree(parent, tree.kind[rows], dof, last, np.ones(1, dtype=np.int64), body)
+
+
+def run(limbs: Sequence[Limb], frames_of: Callable[[Limb, int], int], last: int) -> int:
+    """`frames_of` each limb up to frame `last`, side by side. Returns the first bad frame, or −1."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=MOST - 1, thread_name_prefix="Heft-limb")
+    others = [_pool.submit(frames_of, limb, last) for limb in limbs[1:]]
+    bad = [frames_of(limbs[0], last), *(each.result() for each in others)]
+    return min((frame for frame in bad if frame >= 0), default=-1)
+
+
+def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None:
+    """Write frames `first` to `last` of all limbs down as one."""
+    part = slice(first, last + 1)
+    for k, limb in enumerate(limbs):
+        begin = 1 if k == 0 else 2
+        record.body[part, limb.rows[begin:]] = limb.record.body[part, begin:]
+        own = limb.own
+        record.rate[part, :, limb.dofs[own:]] = limb.record.rate[part, :, own:]
+        root = limb.dofs[:own]
+        if k == 0:
+            record.rate[part, :, root] = limb.record.rate[part, :, :own]
+        else:
+            record.rate[part, 1, root] += limb.record.rate[part, 1, :own]
+
+
+def scatter(limbs: Sequence[Limb], record: Record, frame: int) -> None:
+    """Take over what is written down of a frame, to go on from there; not its torques, of which only sums are."""
+    for limb in limbs:
+        limb.record.body[frame] = record.body[frame, limb.rows]
+        limb.record.rate[frame, 0] = record.rate[frame, 0, limb.dofs]
