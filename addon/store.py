@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 
 import bpy
 import numpy as np
@@ -86,6 +87,10 @@ BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1),
 CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
 # Shown, not simulated: changing these leaves the result as it is.
 NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
+# A bone's settings are read at every notch of a slider, hundreds of bones at a time: all of a bone's in one call.
+bone_values = attrgetter(*(name for name in BONE_SETTINGS if name not in NOT_SIMULATED))
+_body_values = attrgetter("mass", "shape", "use_limits", "role", "side")
+_limit_values = attrgetter("limits_from", "limit_swing", "limit_low", "limit_high")
 
 
 def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
@@ -123,19 +128,23 @@ def _digest_settings(digest, rig: bpy.types.Object) -> None:
     for name, fields in LISTS.items():
         for i, item in enumerate(getattr(rig.heft, name)):
             digest.update(json.dumps(_simulated_settings(item, f"heft.{name}[{i}]", fields, keyed)).encode())
+    natural = rig.heft.natural_limits
     for bone in rig.pose.bones:
-        base = f"{bone.path_from_id()}.heft" if keyed else ""
-        digest.update(json.dumps(_simulated_settings(bone.heft, base, BONE_SETTINGS, keyed)).encode())
-        if _limited(rig, bone):
+        look = bone.heft
+        if keyed:
+            values = _simulated_settings(look, f"{bone.path_from_id()}.heft", BONE_SETTINGS, keyed)
+        else:
+            values = bone_values(look)
+        digest.update(repr(values).encode())
+        if _limited(look, natural):
             digest.update(repr(limits.of_rig(bone)).encode())
 
 
-def _limited(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> bool:
-    """Do the rig's own limits count for this bone?"""
-    look = bone.heft
+def _limited(look: bpy.types.PropertyGroup, natural: bool) -> bool:
+    """Do the rig's own limits count for a bone of these settings? `natural`: they do where it says nothing."""
     if look.behaviour == "IGNORED":
         return False
-    return look.limits_from == "RIG" if look.use_limits else rig.heft.natural_limits
+    return look.limits_from == "RIG" if look.use_limits else natural
 
 
 def _digest_loads(digest, rig: bpy.types.Object) -> None:
@@ -149,14 +158,13 @@ def structure(rig: bpy.types.Object) -> str:
     digest = hashlib.blake2b(digest_size=16)
     heft = rig.heft
     digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce, heft.bad_frames)).encode())
+    natural = heft.natural_limits
     for bone in rig.pose.bones:
         look = bone.heft
-        digest.update(
-            repr((look.behaviour == "IGNORED", look.mass, look.shape, look.use_limits, look.role, look.side)).encode()
-        )
+        digest.update(repr((look.behaviour == "IGNORED", *_body_values(look))).encode())
         if look.use_limits:
-            digest.update(repr((look.limits_from, look.limit_swing, look.limit_low, look.limit_high)).encode())
-        if _limited(rig, bone):
+            digest.update(repr(_limit_values(look)).encode())
+        if _limited(look, natural):
             digest.update(repr(limits.of_rig(bone)).encode())
     _digest_loads(digest, rig)
     digest.update(repr(skin.fingerprint(rig)).encode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from functools import lru_cache
+from operator import attrgetter
 
 import bpy
 
@@ -46,7 +47,8 @@ def packed(rig: bpy.types.Object) -> str:
     for bone in rig.pose.bones:
         if bone.is_property_set("heft"):
             base = f"{bone.path_from_id()}.heft" if keyed else ""
-            values = _values(bone.heft, KEPT_OF_BONE, base, keyed)
+            as_ever = not keyed and _of_bone(bone.heft) == _bone_defaults(type(bone.heft))
+            values = {} if as_ever else _values(bone.heft, KEPT_OF_BONE, base, keyed)
             if values:
                 out["bones"][bone.name] = values
     if shot.leader(rig) == rig:
@@ -72,6 +74,14 @@ def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
         if value != defaults[name]:
             out[name] = value
     return out
+
+
+_of_bone = attrgetter(*KEPT_OF_BONE)
+
+
+@lru_cache
+def _bone_defaults(kind: type) -> tuple:
+    return tuple(map(_defaults(kind).get, KEPT_OF_BONE))
 
 
 @lru_cache

@@ -193,14 +193,18 @@ class Shot:
         if last <= self.done:
             return -1
         ensure_built(self.touch is not None)
-        bad = -1
+        bad, first = -1, self.done
         while bad < 0 and self.done < last:
             stop = last if self.memory is None else min(self.memory.next_stop(self.done), last)
-            bad = self._run_limbs(stop) if self.limbs else self._run_frames(self.state, self.aim, stop)
+            if self.limbs:
+                bad = limbs.run(self.limbs, self._run_limb, stop)
+            else:
+                bad = self._run_frames(self.state, self.aim, stop)
             if bad < 0:
                 self.done = stop
                 if self.memory is not None and stop < self.frames - 1:
                     self.memory.keep()
+        limbs.gather(self.limbs, self.record, first, max(self.done, bad))
         return bad
 
     def _run_frames(self, state: State, aim: Aim, last: int) -> int:
@@ -208,11 +212,6 @@ class Shot:
             self.tree, self.target, self.plan, state, aim, self.work, self.touch, self.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
-
-    def _run_limbs(self, last: int) -> int:
-        bad = limbs.run(self.limbs, self._run_limb, last)
-        limbs.gather(self.limbs, self.record, self.done, last)
-        return bad
 
     def _run_limb(self, limb: limbs.Limb, last: int) -> int:
         return run_frames(
