@@ -2,7 +2,8 @@
 """Heft's chores, each with all its set-up:
 
     python3 dev.py demo                 bake a sample scene without a window, into out/
-    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real)
+    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real); without a
+                                        suite what is the same in 4.5, or in the window of 4.3, is left to the others
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), undo memory, and what
@@ -338,8 +339,9 @@ TRIED_AGAIN = "and is tried again"
 OUTCOMES = ("failed", "passed", "skipped", "error")
 
 
-def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool) -> dict[str, int]:
-    """How many tests had which outcome; a run that died counts as one error. Wordy: show all that pytest said."""
+def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool, named: bool = False) -> dict[str, int]:
+    """How many tests had which outcome; a run that died counts as one error. Wordy: show all that pytest said. Named:
+    the suite was asked for, so that nothing is left to other suites."""
     start = time.monotonic()
     paths = [path for path in suite.paths if (ROOT / path).exists()]
     if not paths:
@@ -351,7 +353,7 @@ def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool) -> dict[st
         done = subprocess.run(
             [str(part) for part in command],
             cwd=ROOT,
-            env={**environment_variables(), "HEFT_TEST_SUITE": suite.name},
+            env={**environment_variables(), "HEFT_TEST_SUITE": suite.name, "HEFT_TEST_ALL": "1" if named else ""},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -408,7 +410,7 @@ def test(arguments: list[str]) -> int:
     def counted(suite: Suite) -> dict[str, int]:
         if suite.real:
             set_up.wait()
-        return run_suite(suite, pytest_arguments, len(suites) == 1)
+        return run_suite(suite, pytest_arguments, len(suites) == 1, bool(chosen))
 
     try:
         if run(ENGINE, "-m", "ruff", "check", "--quiet", "."):

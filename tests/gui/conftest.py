@@ -20,7 +20,11 @@ from screen import Screen
 PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
 # A folder for all but Blender's user folder, to spare the next run the compiler.
 KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
+# The way through and the overlays are tried in every window, the rest in the newest; in the others too where they are
+# asked for by name.
+IN_EVERY_WINDOW = ("test_way_through.py", "test_overlays.py")
 # dev.py runs the versions beside one another.
+NEWEST = list(dev.REAL)[-1]
 VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
 
 
@@ -42,6 +46,14 @@ def pytest_runtest_protocol(item, nextitem) -> bool:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    if NEWEST in VERSIONS or os.environ.get("HEFT_TEST_ALL"):
+        return
+    left_out = [item for item in items if item.path.name not in IN_EVERY_WINDOW]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
