@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST = 64  # states kept of a shot
 FEWEST_FRAMES = 16  # between two of them
+FEWEST_WITH_LIMBS = 64  # the same where limbs wait for one another there, and are soon through
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,8 @@ class Memory:
 
     def next_stop(self, done: int) -> int:
         """The frame after `done` at which the state is kept next."""
-        stride = max(FEWEST_FRAMES, math.ceil(self.shot.frames / MOST))
+        fewest = FEWEST_WITH_LIMBS if self.shot.limbs else FEWEST_FRAMES
+        stride = max(fewest, math.ceil(self.shot.frames / MOST))
         return (done // stride + 1) * stride
 
     def keep(self) -> None:

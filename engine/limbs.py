@@ -11,6 +11,7 @@ neither does a byte.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -123,9 +124,8 @@ def run(limbs: Sequence[Limb], frames_of: Callable[[Limb, int], int], last: int)
     """`frames_of` each limb up to frame `last`, side by side. Returns the first bad frame, or −1."""
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=MOST - 1, thread_name_prefix="Heft-limb")
-    others = [_pool.submit(frames_of, limb, last) for limb in limbs[1:]]
-    bad = [frames_of(limbs[0], last), *(each.result() for each in others)]
+        _pool = ThreadPoolExecutor(max_workers=min(MOST, os.cpu_count() or 1), thread_name_prefix="Heft-limb")
+    bad = [job.result() for job in [_pool.submit(frames_of, limb, last) for limb in limbs]]
     return min((frame for frame in bad if frame >= 0), default=-1)
 
 

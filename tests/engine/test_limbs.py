@@ -82,12 +82,12 @@ def test_limits_hold_in_limbs_too(figure, rng):
 
 def test_going_on_is_the_same_as_beginning_anew(rng):
     model = spider(rng)
-    source = smooth_motion(model, rng, 90, 24.0, reach=0.3)
+    source = smooth_motion(model, rng, 150, 24.0, reach=0.3)
     memory = engine.Memory()
 
     def told(heaviness) -> np.ndarray:
-        load = np.full((90, len(model)), 0.2)
-        load[50:] = heaviness
+        load = np.full((150, len(model)), 0.2)
+        load[100:] = heaviness
         actor = Actor(model, source, engine.Follow(settle_time=0.3, heaviness=load))
         (result,) = engine.simulate_together([actor], memory=memory)
         anew = engine.simulate(*(getattr(actor, name) for name in ("model", "motion", "controller")))
@@ -98,8 +98,8 @@ def test_going_on_is_the_same_as_beginning_anew(rng):
     first = told(0.2)
     assert memory.shot.limbs
     second = told(0.6)
-    assert 0 < memory.first <= 50
-    assert np.array_equal(first[:50], second[:50]) and not np.array_equal(first, second)
+    assert 0 < memory.first <= 100
+    assert np.array_equal(first[:100], second[:100]) and not np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("why", ["free root", "shapes", "a push", "one limb", "small limbs"])
