@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 MOST = 4  # groups of limbs
 FEWEST_BODIES = 8  # in the smallest that is worth a thread
 
-_pool: ThreadPoolExecutor | None = None
-
 
 @dataclass(frozen=True, eq=False)
 class Limb:
@@ -122,10 +120,8 @@ def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
 
 def run(limbs: Sequence[Limb], frames_of: Callable[[Limb, int], int], last: int) -> int:
     """`frames_of` each limb up to frame `last`, side by side. Returns the first bad frame, or −1."""
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=min(MOST, os.cpu_count() or 1), thread_name_prefix="Heft-limb")
-    bad = [job.result() for job in [_pool.submit(frames_of, limb, last) for limb in limbs]]
+    with ThreadPoolExecutor(max_workers=min(len(limbs), os.cpu_count() or 1), thread_name_prefix="Heft-limb") as pool:
+        bad = list(pool.map(lambda limb: frames_of(limb, last), limbs))
     return min((frame for frame in bad if frame >= 0), default=-1)
 
 

@@ -174,7 +174,7 @@ def main() -> int:
         ("slider change to keys written / frame pass", light, frames, 1.0),
         ("the same on the ground, root assisted", ground, frames, 2.0),
         ("the same, a mannequin walking", walker, walk_frames, 2.0),
-        ("the same, heaviness 0.5", heavy, frames, None),
+        ("the same, heaviness 0.5", heavy, frames, 1.0),
         ("first simulate with reading / nla.bake", simulate, bake, 0.5),
     )
     missed = False

@@ -92,6 +92,7 @@ def latencies(window: Window, place: tuple[int, int], frames: int) -> tuple[list
         pull(window, place, 0.6)
         drop(window)
         events = window.ask("events")
+        passes.append(window.ask(f"frame_pass({frames})"))
         changes = [when for kind, when in events if kind == "change"]
         for when, after in zip(changes, [*changes[1:], float("inf")], strict=True):
             written = [end for kind, end in events if kind == "written" and when < end <= after]
