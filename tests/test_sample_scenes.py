@@ -14,6 +14,8 @@ import pytest
 
 from sample_scenes import SCENES, stage
 
+pytestmark = pytest.mark.in_one_blender
+
 MAX_BYTES = 500_000
 # Identity: the pose without heaviness is the source pose (fraction of the rig's height; degrees).
 MAX_OFFSET = 1e-4

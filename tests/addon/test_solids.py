@@ -15,6 +15,8 @@ from heft.addon.overlays import wires
 from heft.engine import moments
 from heft.engine import shapes as engine_shapes
 
+pytestmark = pytest.mark.in_one_blender
+
 SKINS = [rigs.DATA / "rigs" / name for name in ("CesiumMan.glb", "RiggedFigure.glb", "gdquest_bee_bot.glb")]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import engine
+from how_many import cases
 from naive import forward
 from props import capsule_chain, limp_thing
 from shapes import random_quaternion, smooth_motion, still_motion
@@ -13,7 +14,7 @@ from shapes import random_quaternion, smooth_motion, still_motion
 FPS = 24.0
 SPEED = 20.0  # [m/s]
 RADIUS = 0.05  # of the ball
-SHOTS = 1000
+SHOTS = cases(1000)
 UNTOUCHED = 1e-9
 
 

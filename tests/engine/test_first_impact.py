@@ -10,7 +10,7 @@ from engine.shapes import Box, Capsule, Plane, Sphere
 from pair import PAIRS, STILL, Pair, directions, floor_grid, random_shape, still
 from shapes import random_quaternion
 
-SHOTS = 10_000
+SHOTS = cases(10_000)
 SPEED = 20.0 / 24.0  # metres a frame
 TARGETS = {"wall": Box((0.01, 0.5, 0.5)), "forearm": Capsule(0.03, (0.0, -0.13, 0.0), (0.0, 0.13, 0.0))}
 

@@ -8,13 +8,14 @@ import pytest
 import engine
 from engine.motion import Motion
 from engine.simulate import Shot
+from how_many import cases
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, turns_of
 from probe import strength_step
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion
 
 VELOCITY = 1e-6  # of the largest in the problem
 GAP = 1e-12  # duality gap of the slow solver, of what is at stake
-CHAINS = 150  # of each kind
+CHAINS = cases(150)  # of each kind
 FPS = 24.0
 
 

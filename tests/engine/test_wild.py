@@ -9,11 +9,12 @@ import pytest
 
 import engine
 from engine.motion import Motion
+from how_many import cases
 from naive import mechanics
 from props import G, thing, thrown
 from shapes import launched, random_quaternion, random_tree, rod_inertia, smooth_motion
 
-SCENES = 2000
+SCENES = cases(2000)
 BATCHES = 10
 ENERGY = 0.01  # of what is at stake
 FPS = 24.0
