@@ -2,8 +2,8 @@
 """Heft's chores, each with all its set-up:
 
     python3 dev.py demo                 bake a sample scene without a window, into out/
-    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real); without a
-                                        suite what is the same in 4.5, or in the window of 4.3, is left to the others
+    python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real); what is the
+                                        same in all Blenders is left to the newest, unless a suite is named
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), undo memory, and what

@@ -20,9 +20,8 @@ from screen import Screen
 PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
 # A folder for all but Blender's user folder, to spare the next run the compiler.
 KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
-# The way through and the overlays are tried in every window, the rest in the newest; in the others too where they are
-# asked for by name.
-IN_EVERY_WINDOW = ("test_way_through.py", "test_overlays.py")
+# The way through is tried in every window, the rest in the newest; in the others too where they are asked for by name.
+IN_EVERY_WINDOW = ("test_way_through.py",)
 # dev.py runs the versions beside one another.
 NEWEST = list(dev.REAL)[-1]
 VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
