@@ -24,7 +24,7 @@ from .shot import Record, new_record
 from .state import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
 from .target import Target
 from .touch import Holds, Touch, new_touch
-from .tree import INERTIA, MASS, Tree
+from .tree import INERTIA, MASS, Tree, last_rows
 
 if TYPE_CHECKING:
     from .simulate import Shot
@@ -107,21 +107,18 @@ def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
 
 def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
     parent = np.searchsorted(rows, tree.parent[rows])
-    last = np.arange(len(rows))
-    for row in range(len(rows) - 1, 0, -1):
-        last[parent[row]] = max(last[parent[row]], last[row])
     dof = np.concatenate([[0], np.cumsum(np.diff(tree.dof)[rows])])
     body = tree.body[rows]
     if not first:
         body[1, MASS] = 0.0
         body[1, INERTIA : INERTIA + 6] = 0.0
-    return Tree(parent, tree.kind[rows], dof, last, np.ones(1, dtype=np.int64), body)
+    return Tree(parent, tree.kind[rows], dof, last_rows(parent), np.ones(1, dtype=np.int64), body)
 
 
-def run(limbs: Sequence[Limb], frames_of: Callable[[Limb, int], int], last: int) -> int:
-    """`frames_of` each limb up to frame `last`, side by side. Returns the first bad frame, or −1."""
+def run(limbs: Sequence[Limb], frames_of: Callable[[Limb], int]) -> int:
+    """Have `frames_of` run every limb, side by side. Returns the first bad frame, or −1."""
     with ThreadPoolExecutor(max_workers=min(len(limbs), os.cpu_count() or 1), thread_name_prefix="Heft-limb") as pool:
-        bad = list(pool.map(lambda limb: frames_of(limb, last), limbs))
+        bad = list(pool.map(frames_of, limbs))
     return min((frame for frame in bad if frame >= 0), default=-1)
 
 

@@ -197,9 +197,9 @@ class Shot:
         while bad < 0 and self.done < last:
             stop = last if self.memory is None else min(self.memory.next_stop(self.done), last)
             if self.limbs:
-                bad = limbs.run(self.limbs, self._run_limb, stop)
+                bad = limbs.run(self.limbs, lambda limb, stop=stop: self._run_frames(limb, limb.state, limb.aim, stop))
             else:
-                bad = self._run_frames(self.state, self.aim, stop)
+                bad = self._run_frames(self, self.state, self.aim, stop)
             if bad < 0:
                 self.done = stop
                 if self.memory is not None and stop < self.frames - 1:
@@ -207,15 +207,9 @@ class Shot:
         limbs.gather(self.limbs, self.record, first, max(self.done, bad))
         return bad
 
-    def _run_frames(self, state: State, aim: Aim, last: int) -> int:
+    def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, last: int) -> int:
         return run_frames(
-            self.tree, self.target, self.plan, state, aim, self.work, self.touch, self.record,
-            self.done, last, self.substeps, self.dt, self.gravity,
-        )  # fmt: skip
-
-    def _run_limb(self, limb: limbs.Limb, last: int) -> int:
-        return run_frames(
-            limb.tree, limb.target, limb.plan, limb.state, limb.aim, limb.work, limb.touch, limb.record,
+            part.tree, part.target, part.plan, state, aim, part.work, part.touch, part.record,
             self.done, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
 
@@ -286,7 +280,7 @@ class Shot:
         if not 0 < self.done < self.frames - 1 or self.limbs:  # limbs keep no keys
             return self.state.off
         state, aim = (type(table)(*(array.copy() for array in table)) for table in (self.state, self.aim))
-        self._run_frames(state, aim, self.done)
+        self._run_frames(self, state, aim, self.done)
         return state.off
 
     def marks(self) -> tuple[np.ndarray, np.ndarray]:

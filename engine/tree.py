@@ -95,9 +95,6 @@ def build_tree(model: Model) -> Tree:
     n = len(model)
     parent = np.zeros(n + 1, dtype=np.int64)
     parent[1:] = model.parents + 1
-    last = np.arange(n + 1)
-    for row in range(n, 0, -1):
-        last[parent[row]] = max(last[parent[row]], last[row])
     kind = np.zeros(n + 1, dtype=np.int64)
     kind[1:] = model.kinds
     dof = np.zeros(n + 2, dtype=np.int64)
@@ -113,7 +110,15 @@ def build_tree(model: Model) -> Tree:
     body[1:, INVERSE : INVERSE + 6] = _inverses(model.inertias)[entries]
     body[1:, MASS] = model.masses
     roots = np.flatnonzero(model.parents < 0) + 1
-    return Tree(parent, kind, dof, last, roots, body)
+    return Tree(parent, kind, dof, last_rows(parent), roots, body)
+
+
+def last_rows(parent: np.ndarray) -> np.ndarray:
+    """The last row of each one's subtree, rows being depth-first."""
+    last = np.arange(len(parent))
+    for row in range(len(parent) - 1, 0, -1):
+        last[parent[row]] = max(last[parent[row]], last[row])
+    return last
 
 
 def _inverses(inertias: np.ndarray) -> np.ndarray:
