@@ -6,16 +6,13 @@ Owns that one line. It goes with the view's own text (Overlays > Text Info). Mus
 
 from __future__ import annotations
 
-import traceback
-
 import bpy
 
 from . import panel_status, properties, showing, takes
+from .guarding import guarded
 
 COLORS = {"SOURCE": (0.85, 0.85, 0.85, 1.0), "RESULT": (1.0, 0.65, 0.2, 1.0)}
 SIZE, FROM_TOP = 14.0, 64.0  # [pixels at normal size]
-
-_told: set[str] = set()
 
 
 def text_of(rig: bpy.types.Object) -> tuple[str, str]:
@@ -30,18 +27,9 @@ def text_of(rig: bpy.types.Object) -> tuple[str, str]:
     return "RESULT", f"Result: {take.name}{', changed' if takes.is_changed(rig) else ''}"
 
 
+@guarded
 def draw() -> None:
-    """Blender's draw callback: whatever goes wrong is printed once, never raised."""
-    try:
-        _draw()
-    except Exception:
-        text = traceback.format_exc()
-        if text not in _told:
-            _told.add(text)
-            print(text)
-
-
-def _draw() -> None:
+    """Blender's draw callback."""
     import blf
 
     context = bpy.context

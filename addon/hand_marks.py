@@ -5,7 +5,6 @@ Owns a draw handler for as long as a command runs. Must not know what the marks 
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,6 +12,8 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector
+
+from .guarding import guarded
 
 COLORS = {
     "pin": (1.0, 0.55, 0.1, 1.0),
@@ -37,27 +38,21 @@ class Marks:
 
     def __init__(self, lines: Callable[[], list[Line]], scene: bpy.types.Scene) -> None:
         self._lines, self._scene = lines, scene.session_uid
-        self._told = False
-        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
+        self._handle = bpy.types.SpaceView3D.draw_handler_add(guarded(self._draw), (), "WINDOW", "POST_PIXEL")
 
     def remove(self) -> None:
         bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
 
     def _draw(self) -> None:
-        """Blender's draw callback: whatever goes wrong is printed once, never raised."""
-        try:
-            if bpy.context.scene.session_uid != self._scene:
-                return
-            region, data = bpy.context.region, bpy.context.region_data
-            for line in self._lines():
-                ends = [view3d_utils.location_3d_to_region_2d(region, data, Vector(end)) for end in line[1:]]
-                if None not in ends:
-                    scale = bpy.context.preferences.system.ui_scale
-                    _draw_lines(segments(line.kind, *(np.array(end) for end in ends), scale), COLORS[line.kind], region)
-        except Exception:
-            if not self._told:
-                self._told = True
-                traceback.print_exc()
+        """Blender's draw callback."""
+        if bpy.context.scene.session_uid != self._scene:
+            return
+        region, data = bpy.context.region, bpy.context.region_data
+        for line in self._lines():
+            ends = [view3d_utils.location_3d_to_region_2d(region, data, Vector(end)) for end in line[1:]]
+            if None not in ends:
+                scale = bpy.context.preferences.system.ui_scale
+                _draw_lines(segments(line.kind, *(np.array(end) for end in ends), scale), COLORS[line.kind], region)
 
 
 def segments(kind: str, a: np.ndarray, b: np.ndarray, scale: float) -> list:

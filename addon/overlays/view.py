@@ -6,13 +6,11 @@ overlay.
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
-
 import bpy
 
 from ...engine import HeftError
 from .. import properties, redrawing, session
+from ..guarding import guarded, tell
 from . import BUILT, footage, shapes, sight, switched_on
 from .pieces import Mark, Note, Piece
 
@@ -23,7 +21,6 @@ CATCH_UP_AFTER = 0.05
 # by region what is drawn in pixels.
 _fresh: set[int] = set()
 _stale: dict[int, str] = {}
-_told: set[str] = set()
 _flat: dict[int, tuple] = {}
 
 
@@ -96,18 +93,6 @@ def _draw_flat() -> None:
         signs.draw_notes(notes, context.area, context.region, scale)
 
 
-def guarded(draw: Callable[[], None]) -> Callable[[], None]:
-    """A draw callback: whatever goes wrong is printed once, never raised."""
-
-    def drawn() -> None:
-        try:
-            draw()
-        except Exception:
-            tell(traceback.format_exc())
-
-    return drawn
-
-
 def _catch_up() -> None:
     """A timer's callback: work out what drawing found stale, then draw again."""
     stale = dict(_stale)
@@ -131,13 +116,6 @@ def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     except HeftError as error:
         tell(f"Heft: {error}")
         shapes.forget(rig)
-
-
-def tell(text: str) -> None:
-    """Print a sentence, once."""
-    if text not in _told:
-        _told.add(text)
-        print(text)
 
 
 _handles: list = []

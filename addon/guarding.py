@@ -1,0 +1,32 @@
+"""Draw callbacks that cannot fail: Blender drops one that raises, or prints at every redraw.
+
+Owns what was printed already. Must not know what is drawn.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable
+
+_told: set[str] = set()
+
+
+def guarded(draw: Callable[[], None]) -> Callable[[], None]:
+    """A draw callback: whatever goes wrong is printed once, never raised."""
+
+    @functools.wraps(draw)
+    def drawn() -> None:
+        try:
+            draw()
+        except Exception:
+            tell(traceback.format_exc())
+
+    return drawn
+
+
+def tell(text: str) -> None:
+    """Print a sentence, once."""
+    if text not in _told:
+        _told.add(text)
+        print(text)
