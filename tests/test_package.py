@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-import dev
+from tools import environments, packaging
 
 USE_INSTALLED = Path(__file__).with_name("use_installed_extension.py")
 
 
 @pytest.fixture(scope="module")
 def extension_zip() -> Path:
-    targets = [z for z in dev.zips() if z.platform == dev.this_platform() and z.python_version == "3.11"]
+    targets = [z for z in packaging.zips() if z.platform == packaging.this_platform() and z.python_version == "3.11"]
     if not targets:
-        pytest.skip(f"no zip is made for {dev.this_platform()}")
-    dev.ensure(dev.BLENDER["5.0"])
-    return dev.build_zip(targets[0])
+        pytest.skip(f"no zip is made for {packaging.this_platform()}")
+    environments.ensure(environments.BLENDER["5.0"])
+    return packaging.build_zip(targets[0])
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def install_and_use(extension_zip: Path, user: Path) -> dict:
         "XDG_CACHE_HOME": str(user / "cache"),
         "PYTHONNOUSERSITE": "1",
     }
-    command = [dev.ensure(dev.BARE), USE_INSTALLED, extension_zip, report]
+    command = [environments.ensure(environments.BARE), USE_INSTALLED, extension_zip, report]
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(report.read_text())
@@ -61,9 +61,9 @@ def test_zip_holds_the_add_on_and_nothing_else(extension_zip):
 
 def test_zip_brings_the_manual(extension_zip):
     names = set(zipfile.ZipFile(extension_zip).namelist())
-    pages = [path for path in (dev.ROOT / "addon" / "manual").rglob("*") if path.is_file()]
+    pages = [path for path in (environments.ROOT / "addon" / "manual").rglob("*") if path.is_file()]
     assert {path.suffix for path in pages} == {".md", ".webp"}
-    assert {str(path.relative_to(dev.ROOT).as_posix()) for path in pages} <= names
+    assert {str(path.relative_to(environments.ROOT).as_posix()) for path in pages} <= names
 
 
 def test_manual_opens_from_the_installed_extension(installed):

@@ -7,19 +7,19 @@ import subprocess
 
 import pytest
 
-import dev
+from tools import real_blenders
+from tools.environments import ROOT
 
-ROOT = dev.ROOT
 LONGEST = 900.0  # [s]
 
 
-@pytest.mark.parametrize("version", dev.REAL)
+@pytest.mark.parametrize("version", real_blenders.VERSIONS)
 def test_nothing_but_hefts_own_changes(version, tmp_path):
-    reason = dev.why_not_real(version)
+    reason = real_blenders.why_not(version)
     if reason is not None:
         pytest.skip(reason)
     report = tmp_path / "report.json"
-    command = [dev.REAL_BLENDER, version, "-b", "--factory-startup", "--python-exit-code", "1"]
+    command = [*real_blenders.command(version), "-b", "--factory-startup", "--python-exit-code", "1"]
     command += ["--python", ROOT / "tests" / "walk_in_blender.py", "--", report]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=LONGEST)
     assert report.exists(), done.stdout[-4000:] + done.stderr[-4000:]

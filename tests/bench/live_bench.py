@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gui")]
 import overlay_pictures  # noqa: E402
 from window import Window  # noqa: E402
 
-import dev  # noqa: E402
+from tools import environments, real_blenders  # noqa: E402
 
 PROBE = Path(__file__).with_name("live_probe.py")
 OUT = ROOT / "out" / "gui"
@@ -228,14 +228,14 @@ PARTS = (short, long, panels)
 
 
 def main(arguments: list[str]) -> int:
-    version = next((each for each in arguments if each in dev.REAL), "5.2")
+    version = next((each for each in arguments if each in real_blenders.VERSIONS), "5.2")
     chosen = [part for part in PARTS if part.__name__ in arguments] or PARTS
-    reason = dev.why_not_real(version)
+    reason = real_blenders.why_not(version)
     if reason is not None:
         print(f"No window: {reason}")
         return 1
     missed = False
-    with overlay_pictures.opened(version, dev.cache_folder() / "bench-window" / version, OUT) as window:
+    with overlay_pictures.opened(version, environments.cache_folder() / "bench-window" / version, OUT) as window:
         for part in chosen:
             try:
                 missed |= part(window)

@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "gui")]
 import overlay_pictures  # noqa: E402
 import window  # noqa: E402
 
-import dev  # noqa: E402
+from tools import environments, real_blenders  # noqa: E402
 
 ROUNDS, SECONDS, LEAST = 5, 4.0, 0.8
 window.WIDTH, window.HEIGHT = 960, 640  # of the window [pixels]
@@ -123,16 +123,16 @@ def bench(version: str, found: window.Window, shot: Path) -> bool:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[])
-    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
+    options.add_argument("--folder", type=Path, default=environments.cache_folder() / "overlay-window")
     chosen = options.parse_args()
     shot = ROOT / "out" / "overlay_shot.blend"
     shot.parent.mkdir(exist_ok=True)
     # by the oldest Blender, so that all can open it
-    if dev.run(dev.BLENDER["4.2"], "tests/bench/overlay_shot.py", shot):
+    if environments.run(environments.BLENDER["4.2"], "tests/bench/overlay_shot.py", shot):
         return 1
     good = True
-    for version in chosen.versions or dev.REAL:
-        reason = dev.why_not_real(version)
+    for version in chosen.versions or real_blenders.VERSIONS:
+        reason = real_blenders.why_not(version)
         if reason is not None:
             print(f"No window: {reason}")
             return 1

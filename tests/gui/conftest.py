@@ -11,6 +11,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 import dev
+from tools import real_blenders
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -23,8 +24,10 @@ KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
 # The way through is tried in every window, the rest in the newest; in the others too where they are asked for by name.
 IN_EVERY_WINDOW = ("test_way_through.py",)
 # dev.py runs the versions beside one another.
-NEWEST = list(dev.REAL)[-1]
-VERSIONS = [version for version in dev.REAL if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)]
+NEWEST = list(real_blenders.VERSIONS)[-1]
+VERSIONS = [
+    version for version in real_blenders.VERSIONS if os.environ.get("HEFT_TEST_SUITE", version).endswith(version)
+]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,7 +62,7 @@ def pytest_collection_modifyitems(config, items) -> None:
 def blender(request, tmp_path_factory):
     """Installed once; tests open and close it."""
     version = request.param
-    reason = dev.why_not_real(version)
+    reason = real_blenders.why_not(version)
     if reason is not None:
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp(f"blender-{version}")
@@ -69,7 +72,7 @@ def blender(request, tmp_path_factory):
         (folder / "console.txt").unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
     extension = window.build_zip(version, folder)
-    screen = Screen(dev.REAL_BLENDER)
+    screen = Screen(real_blenders.TOOL)
     try:
         found = window.Window(version, folder, extension, screen, PICTURES)
         yield found

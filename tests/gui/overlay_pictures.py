@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 import window  # noqa: E402
 from screen import Screen  # noqa: E402
 
-import dev  # noqa: E402
+from tools import environments, real_blenders  # noqa: E402
 
 OUT = ROOT / "out" / "overlays"
 SWITCHES = (
@@ -84,7 +84,7 @@ def opened(version: str, folder: Path, pictures: Path) -> Iterator[window.Window
     """A window with the add-on of this folder, its kernels kept in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "console.txt").unlink(missing_ok=True)
-    screen = Screen(dev.REAL_BLENDER)
+    screen = Screen(real_blenders.TOOL)
     try:
         yield window.Window(version, folder, window.build_zip(version, folder), screen, pictures)
     finally:
@@ -125,11 +125,11 @@ def take(found: window.Window, name: str, scene: str, setup: str, frame: int, *l
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("versions", nargs="*", default=[], help="4.3, 5.2")
-    options.add_argument("--folder", type=Path, default=dev.cache_folder() / "overlay-window")
+    options.add_argument("--folder", type=Path, default=environments.cache_folder() / "overlay-window")
     chosen = options.parse_args()
     bad = []
-    for version in chosen.versions or dev.REAL:
-        reason = dev.why_not_real(version)
+    for version in chosen.versions or real_blenders.VERSIONS:
+        reason = real_blenders.why_not(version)
         if reason is not None:
             print(f"No pictures: {reason}")
             return 1

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from screen import HEIGHT, WIDTH, Screen
 
-import dev
+from tools import packaging, real_blenders
 
 INSPECTOR, LOOK = (Path(__file__).with_name(name) for name in ("inspector.py", "look.py"))
 ADDON_TESTS = Path(__file__).resolve().parents[1] / "addon"
@@ -36,11 +36,11 @@ PYTHONS = {"4.3": "3.13", "5.2": "3.14"}
 
 def build_zip(version: str, folder: Path) -> Path:
     """The extension as this Blender takes it."""
-    wanted = (dev.this_platform(), PYTHONS[version])
-    target = next(each for each in dev.zips() if (each.platform, each.python_version) == wanted)
+    wanted = (packaging.this_platform(), PYTHONS[version])
+    target = next(each for each in packaging.zips() if (each.platform, each.python_version) == wanted)
     if version == "4.3":
         target = dataclasses.replace(target, blender_min="4.2.0")
-    return dev.build_zip(target, folder / "heft.zip")
+    return packaging.build_zip(target, folder / "heft.zip")
 
 
 class Window:
@@ -70,7 +70,7 @@ class Window:
         """Run this Blender without a window, to its end."""
         with self.console.open("a") as console:
             subprocess.run(
-                [dev.REAL_BLENDER, self.version, *arguments],
+                [*real_blenders.command(self.version), *arguments],
                 check=True,
                 env=self.environment,
                 stdout=console,
@@ -85,7 +85,7 @@ class Window:
 
     def open(self, *arguments: str) -> None:
         """Start Blender with its window; returns when it answers."""
-        command = [dev.REAL_BLENDER, self.version, "--window-geometry", "0", "0", WIDTH, HEIGHT, *arguments]
+        command = [*real_blenders.command(self.version), "--window-geometry", "0", "0", WIDTH, HEIGHT, *arguments]
         with self.console.open("a") as console:
             self.process = subprocess.Popen(
                 [*map(str, command), "--python", str(INSPECTOR), "--", str(self.port)],
