@@ -25,7 +25,7 @@ from .spatial import (
     quat_exp,
     quat_log,
     quat_mul,
-    quat_unit,
+    quat_tidy,
     right_jacobian,
     right_jacobian_inverse,
     scale,
@@ -118,7 +118,7 @@ def store_rates(kind, rate, row, d, w):
 def advance(kind, c, w, h):
     """Coordinates c after turning at rates w for h seconds."""
     if kind >= BALL:
-        return quat_unit(quat_mul(c, quat_exp(scale(h, w))))
+        return quat_tidy(quat_mul(c, quat_exp(scale(h, w))))
     return c[0] + h * w[0], c[1] + h * w[1], 0.0, 0.0
 
 
@@ -382,7 +382,7 @@ def _aim_by_error(tree, state, aim, i, h):
         if kind >= BALL:
             back = quat_exp(e1)
             before, de1 = right_jacobian(e, de), right_jacobian(e1, de1)
-            value = quat_unit(quat_mul(value, back))
+            value = quat_tidy(quat_mul(value, back))
             rate = add(unrotate(back, rate), de1)
             push = sub(de1, before)
         else:

@@ -6,15 +6,49 @@ Must not know why a joint is active or where a right-hand side comes from.
 A joint is prescribed (not active: it moves as told), free (active, C = 0) or
 compliant (active, C = c·B with a block B of the joint's own): METHODS §1b, §1c.
 For a spring B is D, the joint's block of M: Sᵀ I_composite S.
+
+Most joints are balls, and there are up to hundreds of them in a row, each waiting for the one before it: they have
+code of their own, in which as little as can be waits; so have hinges.
 """
 
 from __future__ import annotations
 
 from .jit import kernel, part, stage
 from .kinematics import apply_inertia, velocities
-from .spatial import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store6, sub, symmetric_apply
+from .model import BALL, HINGE
+from .spatial import (
+    add,
+    axpy6,
+    cross,
+    dot,
+    dot6,
+    load3,
+    load6,
+    put6,
+    scale,
+    scale6,
+    store3,
+    store6,
+    sub,
+    symmetric_apply,
+)
 from .state import LOAD, MOTION, STILL
-from .tree import COLUMN, FORCE, LOWER, MASS, MIXED, MOMENT, MOVES, MOVING, PIVOT, SHIFTS, TURNING, TURNS, WORLD_INERTIA
+from .tree import (
+    COLUMN,
+    FORCE,
+    LOWER,
+    MASS,
+    MIXED,
+    MOMENT,
+    MOVES,
+    MOVING,
+    PASSED,
+    PIVOT,
+    SHIFTS,
+    TURNING,
+    TURNS,
+    WORLD_INERTIA,
+)
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
 PIVOT_FLOOR = 1e-14
@@ -24,16 +58,27 @@ PIVOT_FLOOR = 1e-14
 def composite_inertia(tree, pose, out, column):
     """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
-    for i in range(1, n1):
-        for k in range(6):
-            out[i, column + k] = pose.body[i, WORLD_INERTIA + k]
-        for k in range(3):
-            out[i, column + 6 + k] = pose.body[i, MOMENT + k]
-        out[i, column + 9] = tree.body[i, MASS]
+    inertia, moment, mass = load6(pose.body, 0, WORLD_INERTIA), load3(pose.body, 0, MOMENT), 0.0
     for i in range(n1 - 1, 0, -1):
+        own, h = load6(pose.body, i, WORLD_INERTIA), load3(pose.body, i, MOMENT)
+        if tree.last[i] > i:
+            inertia, moment, mass = _sum6(own, inertia), add(h, moment), tree.body[i, MASS] + mass
+            if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
+                inertia = _sum6(inertia, load6(out, i, column))
+                moment, mass = add(moment, load3(out, i, column + 6)), mass + out[i, column + 9]
+        else:
+            inertia, moment, mass = own, h, tree.body[i, MASS]
+        put6(out, i, column, inertia)
+        store3(out, i, column + 6, moment)
+        out[i, column + 9] = mass
         p = tree.parent[i]
-        for k in range(10):
-            out[p, column + k] += out[i, column + k]
+        if 0 < p < i - 1:
+            if tree.last[i] == tree.last[p]:  # the last child first
+                for k in range(10):
+                    out[p, column + k] = out[i, column + k]
+            else:
+                for k in range(10):
+                    out[p, column + k] += out[i, column + k]
     for k in range(10):
         out[0, column + k] = 0.0
 
@@ -53,13 +98,33 @@ def mass_block(tree, pose, table, composite, i, block):
     """The joint's rows of `block`: D, from the composite inertias in column `composite` of `table`."""
     first, end = tree.dof[i], tree.dof[i + 1]
     inertia, h, mass = load6(table, i, composite), load3(table, i, composite + 6), table[i, composite + 9]
+    if tree.kind[i] == HINGE:
+        s = load6(pose.axes, first, TURNS)
+        block[first, 0] = dot6(s, _times_rigid(inertia, h, mass, s))
+        return
+    if tree.kind[i] == BALL:
+        s0, s1 = load6(pose.axes, first, TURNS), load6(pose.axes, first + 1, TURNS)
+        s2 = load6(pose.axes, first + 2, TURNS)
+        block[first, 0] = dot6(s0, _times_rigid(inertia, h, mass, s0))
+        u1, u2 = _times_rigid(inertia, h, mass, s1), _times_rigid(inertia, h, mass, s2)
+        block[first, 1] = block[first + 1, 0] = dot6(s0, u1)
+        block[first + 1, 1] = dot6(s1, u1)
+        block[first, 2] = block[first + 2, 0] = dot6(s0, u2)
+        block[first + 1, 2] = block[first + 2, 1] = dot6(s1, u2)
+        block[first + 2, 2] = dot6(s2, u2)
+        return
     for d in range(first, end):
-        w, u = load3(pose.axes, d, TURNS), load3(pose.axes, d, SHIFTS)
-        angular = add(symmetric_apply(inertia, w), cross(h, u))
-        linear = sub(scale(mass, u), cross(h, w))
+        u = _times_rigid(inertia, h, mass, load6(pose.axes, d, TURNS))
         for e in range(first, d + 1):
-            entry = dot(load3(pose.axes, e, TURNS), angular) + dot(load3(pose.axes, e, SHIFTS), linear)
-            block[d, e - first] = block[e, d - first] = entry
+            block[d, e - first] = block[e, d - first] = dot6(load6(pose.axes, e, TURNS), u)
+
+
+@kernel
+def _times_rigid(inertia, h, mass, s):
+    """A rigid inertia on a spatial motion."""
+    w, u = (s[0], s[1], s[2]), (s[3], s[4], s[5])
+    a, b = add(symmetric_apply(inertia, w), cross(h, u)), sub(scale(mass, u), cross(h, w))
+    return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @part
@@ -68,14 +133,24 @@ def factorise(tree, pose, table, compliance, block, factor):
     the joint's rows of `block`."""
     n1 = len(tree.parent)
     inertia = factor.inertia
-    for i in range(1, n1):
-        _rigid(tree, pose, i, inertia)
+    turning, mixed, moving = load6(inertia, 0, TURNING), _load9(inertia, 0, MIXED), load6(inertia, 0, MOVING)
     for i in range(n1 - 1, 0, -1):
-        p = tree.parent[i]
-        # in registers: written down and read again for every degree of freedom it takes twice as long
-        turning, mixed, moving = load6(inertia, i, TURNING), _load9(inertia, i, MIXED), load6(inertia, i, MOVING)
+        # in registers, from child to parent in a chain too: written down and read again it takes twice as long
+        own = _rigid(tree, pose, i)
+        turning, mixed, moving = (
+            (_sum6(own[0], turning), _sum9(own[1], mixed), _sum6(own[2], moving)) if tree.last[i] > i else own
+        )
+        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
+            turning = _sum6(turning, load6(inertia, i, TURNING))
+            mixed = _sum9(mixed, _load9(inertia, i, MIXED))
+            moving = _sum6(moving, load6(inertia, i, MOVING))
         if factor.active[i]:
-            _columns(tree, pose, table[i, compliance], block, i, turning, mixed, moving, factor)
+            if tree.kind[i] == BALL:
+                _ball_columns(pose.axes, table[i, compliance], block, tree.dof[i], turning, mixed, moving, factor.joint)
+            elif tree.kind[i] == HINGE:
+                _hinge_column(pose.axes, table[i, compliance], block, tree.dof[i], turning, mixed, moving, factor.joint)
+            else:
+                _columns(tree, pose, table[i, compliance], block, i, turning, mixed, moving, factor)
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 f = -factor.joint[d, PIVOT]
                 a, b = load3(factor.joint, d, COLUMN), load3(factor.joint, d, COLUMN + 3)
@@ -85,24 +160,35 @@ def factorise(tree, pose, table, compliance, block, factor):
                     _add_products(mixed, fa, b),
                     _add_squares(moving, fb, b),
                 )
-        if p > 0:
+        p = tree.parent[i]
+        if 0 < p < i - 1:
+            first = tree.last[i] == tree.last[p]  # of those written down: the last child
             for k in range(6):
-                inertia[p, TURNING + k] += turning[k]
-                inertia[p, MOVING + k] += moving[k]
+                inertia[p, TURNING + k] = turning[k] + (0.0 if first else inertia[p, TURNING + k])
+                inertia[p, MOVING + k] = moving[k] + (0.0 if first else inertia[p, MOVING + k])
             for k in range(9):
-                inertia[p, MIXED + k] += mixed[k]
+                inertia[p, MIXED + k] = mixed[k] + (0.0 if first else inertia[p, MIXED + k])
 
 
-@stage
-def _rigid(tree, pose, i, inertia):
+@kernel
+def _rigid(tree, pose, i):
     """The body's own inertia about the root anchor."""
-    for k in range(6):
-        inertia[i, TURNING + k] = pose.body[i, WORLD_INERTIA + k]
-        inertia[i, MOVING + k] = tree.body[i, MASS] if k < 3 else 0.0
+    m = tree.body[i, MASS]
     x, y, z = load3(pose.body, i, MOMENT)
-    inertia[i, MIXED], inertia[i, MIXED + 1], inertia[i, MIXED + 2] = 0.0, -z, y
-    inertia[i, MIXED + 3], inertia[i, MIXED + 4], inertia[i, MIXED + 5] = z, 0.0, -x
-    inertia[i, MIXED + 6], inertia[i, MIXED + 7], inertia[i, MIXED + 8] = -y, x, 0.0
+    return load6(pose.body, i, WORLD_INERTIA), (0.0, -z, y, z, 0.0, -x, -y, x, 0.0), (m, m, m, 0.0, 0.0, 0.0)
+
+
+@kernel
+def _sum6(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@kernel
+def _sum9(a, b):
+    return (
+        a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5],
+        a[6] + b[6], a[7] + b[7], a[8] + b[8],
+    )  # fmt: skip
 
 
 @kernel
@@ -174,43 +260,160 @@ def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
         put6(joint, d, COLUMN, column)
 
 
+@stage
+def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
+    """The same of a hinge."""
+    s = load6(axes, d, TURNS)
+    u = _times_inertia(turning, mixed, moving, s)
+    pivot = dot6(s, u)
+    if c > 0.0:
+        pivot += c * block[d, 0]
+    put6(joint, d, COLUMN, u)
+    joint[d, LOWER] = pivot
+    joint[d, PIVOT] = 1.0 / pivot if pivot > 0.0 else 0.0
+
+
+@stage
+def _ball_columns(axes, c, block, d, turning, mixed, moving, joint):
+    """The same of a ball, and what it hands on: W = U K⁻¹ for U = I S and the joint's own K = Sᵀ I S + C."""
+    s0, s1, s2 = load6(axes, d, TURNS), load6(axes, d + 1, TURNS), load6(axes, d + 2, TURNS)
+    u0, u1 = _times_inertia(turning, mixed, moving, s0), _times_inertia(turning, mixed, moving, s1)
+    u2 = _times_inertia(turning, mixed, moving, s2)
+    k00, k11, k22 = dot6(s0, u0), dot6(s1, u1), dot6(s2, u2)
+    k10, k20, k21 = dot6(s0, u1), dot6(s0, u2), dot6(s1, u2)
+    if c > 0.0:
+        k00 += c * block[d, 0]
+        k10 += c * block[d + 1, 0]
+        k11 += c * block[d + 1, 1]
+        k20 += c * block[d + 2, 0]
+        k21 += c * block[d + 2, 1]
+        k22 += c * block[d + 2, 2]
+    floor1, floor2 = PIVOT_FLOOR * k11, PIVOT_FLOOR * k22
+    f0 = 1.0 / k00 if k00 > 0.0 else 0.0
+    l10, l20 = k10 * f0, k20 * f0
+    k11 -= l10 * k10
+    f1 = 1.0 / k11 if k11 > floor1 else 0.0
+    k21 -= l20 * k10
+    l21 = k21 * f1
+    k22 -= l20 * k20 + l21 * k21
+    f2 = 1.0 / k22 if k22 > floor2 else 0.0
+    c1 = axpy6(-l10, u0, u1)
+    c2 = axpy6(-l21, c1, axpy6(-l20, u0, u2))
+    w2 = scale6(f2, c2)
+    w1 = axpy6(-l21, w2, scale6(f1, c1))
+    put6(joint, d, COLUMN, u0)
+    put6(joint, d + 1, COLUMN, c1)
+    put6(joint, d + 2, COLUMN, c2)
+    joint[d, LOWER], joint[d, PIVOT] = k00, f0
+    joint[d + 1, LOWER], joint[d + 1, LOWER + 1], joint[d + 1, PIVOT] = l10, k11, f1
+    joint[d + 2, LOWER], joint[d + 2, LOWER + 1], joint[d + 2, LOWER + 2], joint[d + 2, PIVOT] = l20, l21, k22, f2
+    put6(joint, d, PASSED, axpy6(-l20, w2, axpy6(-l10, w1, scale6(f0, u0))))
+    put6(joint, d + 1, PASSED, w1)
+    put6(joint, d + 2, PASSED, w2)
+
+
 @part
 def solve(tree, pose, factor, g, x):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
     joint, axes, scratch = factor.joint, pose.axes, factor.scratch
-    for i in range(n1):
-        for a in range(12):
-            scratch[i, a] = 0.0
+    still = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    force = still
     for i in range(n1 - 1, 0, -1):
-        p = tree.parent[i]
-        first, end = tree.dof[i], tree.dof[i + 1]
-        force = load6(scratch, i, FORCE)
+        kind, d, end = tree.kind[i], tree.dof[i], tree.dof[i + 1]
+        if tree.last[i] == i:
+            force = still
+        elif tree.last[i + 1] < tree.last[i]:
+            force = _sum6(force, load6(scratch, i, FORCE))
         if factor.active[i]:
-            for d in range(first, end):
-                w = g[d] - dot6(load6(axes, d, TURNS), force)
-                for e in range(first, d):
-                    w -= joint[d, LOWER + e - first] * x[e]
-                x[d] = w
-            for d in range(first, end):
-                x[d] *= joint[d, PIVOT]
+            if kind == BALL:
+                force = _push_ball(axes, joint, d, g, x, force)
+            elif kind == HINGE:
+                x[d] = (g[d] - dot6(load6(axes, d, TURNS), force)) * joint[d, PIVOT]
                 force = axpy6(x[d], load6(joint, d, COLUMN), force)
-        put6(scratch, p, FORCE, axpy6(1.0, force, load6(scratch, p, FORCE)))
+            else:
+                force = _push(axes, joint, d, end, g, x, force)
+        p = tree.parent[i]
+        if 0 < p < i - 1:  # the last child first
+            put6(
+                scratch,
+                p,
+                FORCE,
+                force if tree.last[i] == tree.last[p] else axpy6(1.0, force, load6(scratch, p, FORCE)),
+            )
+    put6(scratch, 0, MOVES, still)
+    motion = still
     for i in range(1, n1):
-        first, end = tree.dof[i], tree.dof[i + 1]
-        motion = load6(scratch, tree.parent[i], MOVES)
-        if factor.active[i]:
-            for d in range(end - 1, first - 1, -1):
-                w = x[d] - joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
-                for e in range(d + 1, end):
-                    w -= joint[e, LOWER + d - first] * x[e]
-                x[d] = w
-            for d in range(first, end):
-                motion = axpy6(x[d], load6(axes, d, TURNS), motion)
+        kind, d, end = tree.kind[i], tree.dof[i], tree.dof[i + 1]
+        if tree.parent[i] < i - 1 or i == 1:
+            motion = load6(scratch, tree.parent[i], MOVES)
+        if not factor.active[i]:
+            for k in range(d, end):
+                x[k] = 0.0
+        elif kind == BALL:
+            motion = _move_ball(axes, joint, d, x, motion)
+        elif kind == HINGE:
+            x[d] -= joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
+            motion = axpy6(x[d], load6(axes, d, TURNS), motion)
         else:
-            for d in range(first, end):
-                x[d] = 0.0
-        put6(scratch, i, MOVES, motion)
+            motion = _move(axes, joint, d, end, x, motion)
+        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:
+            put6(scratch, i, MOVES, motion)
+
+
+@kernel
+def _push(axes, joint, first, end, g, x, force):
+    """On the way to the root: x becomes D⁻¹ L⁻¹ of the impulse on the joint itself. Returns the force on its parent."""
+    for d in range(first, end):
+        w = g[d] - dot6(load6(axes, d, TURNS), force)
+        for e in range(first, d):
+            w -= joint[d, LOWER + e - first] * x[e]
+        x[d] = w
+    for d in range(first, end):
+        x[d] *= joint[d, PIVOT]
+        force = axpy6(x[d], load6(joint, d, COLUMN), force)
+    return force
+
+
+@kernel
+def _move(axes, joint, first, end, x, motion):
+    """On the way out: x as it is with the parent's motion. Returns the body's."""
+    for d in range(end - 1, first - 1, -1):
+        w = x[d] - joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
+        for e in range(d + 1, end):
+            w -= joint[e, LOWER + d - first] * x[e]
+        x[d] = w
+    for d in range(first, end):
+        motion = axpy6(x[d], load6(axes, d, TURNS), motion)
+    return motion
+
+
+@kernel
+def _push_ball(axes, joint, d, g, x, force):
+    """The same of a ball: x is left the impulse."""
+    y0 = g[d] - dot6(load6(axes, d, TURNS), force)
+    y1 = g[d + 1] - dot6(load6(axes, d + 1, TURNS), force)
+    y2 = g[d + 2] - dot6(load6(axes, d + 2, TURNS), force)
+    x[d], x[d + 1], x[d + 2] = y0, y1, y2
+    w0, w1, w2 = load6(joint, d, PASSED), load6(joint, d + 1, PASSED), load6(joint, d + 2, PASSED)
+    return axpy6(y2, w2, axpy6(y1, w1, axpy6(y0, w0, force)))
+
+
+@kernel
+def _move_ball(axes, joint, d, x, motion):
+    """The same of a ball: x = K⁻¹ x − Wᵀ motion."""
+    l10, l20, l21 = joint[d + 1, LOWER], joint[d + 2, LOWER], joint[d + 2, LOWER + 1]
+    y0 = x[d]
+    y1 = x[d + 1] - l10 * y0
+    y2 = (x[d + 2] - l20 * y0 - l21 * y1) * joint[d + 2, PIVOT]
+    y1 = y1 * joint[d + 1, PIVOT] - l21 * y2
+    y0 = y0 * joint[d, PIVOT] - l10 * y1 - l20 * y2
+    x0 = y0 - dot6(load6(joint, d, PASSED), motion)
+    x1 = y1 - dot6(load6(joint, d + 1, PASSED), motion)
+    x2 = y2 - dot6(load6(joint, d + 2, PASSED), motion)
+    x[d], x[d + 1], x[d + 2] = x0, x1, x2
+    s0, s1, s2 = load6(axes, d, TURNS), load6(axes, d + 1, TURNS), load6(axes, d + 2, TURNS)
+    return axpy6(x2, s2, axpy6(x1, s1, axpy6(x0, s0, motion)))
 
 
 @part

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 MOST = 64  # states kept of a shot
 FEWEST_FRAMES = 16  # between two of them
-FEWEST_WITH_LIMBS = 64  # the same where limbs wait for one another there, and are soon through
+
+
+Kept = tuple[list[np.ndarray], np.ndarray]  # of a part: what `carried` lists, and the torques written down so far
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +65,26 @@ class Memory:
         self.shot, self._ties = shot, ties
         shot.memory = self
 
-    def next_stop(self, done: int) -> int:
-        """The frame after `done` at which the state is kept next."""
-        fewest = FEWEST_WITH_LIMBS if self.shot.limbs else FEWEST_FRAMES
-        stride = max(fewest, math.ceil(self.shot.frames / MOST))
-        return (done // stride + 1) * stride
+    def stops(self, done: int, last: int) -> list[int]:
+        """The frames after `done` at which states are kept, up to `last`, and `last` itself."""
+        stride = self._stride()
+        return [*range((done // stride + 1) * stride, last, stride), last]
 
-    def keep(self) -> None:
-        """Keep the shot's state as it is now, if it is one that is kept."""
-        shot = self.shot
-        if shot.done == self.next_stop(shot.done - 1) and (not self.kept or self.kept[-1].frame < shot.done):
-            arrays = tuple(array.copy() for array in carried(shot))
-            torques = tuple(part.record.rate[shot.done, 1].copy() for part in _parts(shot))
-            self.kept.append(Checkpoint(shot.done, arrays, torques))
+    def copy_of(self, part: Shot | Limb, frame: int) -> Kept | None:
+        """What a part hands on from a frame, if states are kept there."""
+        if frame % self._stride() or frame >= self.shot.frames - 1:
+            return None
+        return [array.copy() for array in _carried_by(part)], part.record.rate[frame, 1].copy()
+
+    def keep(self, frames: Sequence[int], parts: Sequence[Sequence[Kept | None]]) -> None:
+        """Keep the shot's states at these frames, as its parts have copied them."""
+        for frame, kept in zip(frames, zip(*(each[: len(frames)] for each in parts), strict=True), strict=True):
+            if kept[0] is not None and (not self.kept or self.kept[-1].frame < frame):
+                arrays = tuple(array for each, _ in kept for array in each)
+                self.kept.append(Checkpoint(frame, arrays, tuple(torque for _, torque in kept)))
+
+    def _stride(self) -> int:
+        return max(FEWEST_FRAMES, math.ceil(self.shot.frames / MOST))
 
     def _valid_until(self, shot: Shot, ties: tuple[np.ndarray, ...]) -> int:
         """The last frame at which the last shot's state is this one's too; 0 where they differ from the start."""
@@ -88,19 +97,18 @@ class Memory:
 
 def carried(shot: Shot) -> Iterator[np.ndarray]:
     """Everything that one step hands on to the next."""
-    for part in _parts(shot):
-        yield from part.state
-        yield from part.aim
-        slot = part.work.slot[NOW]
-        yield from (part.work.poses[slot], part.work.axes[slot])
-        if part.touch is not None:
-            found, rows, holds = part.touch.found, part.touch.rows, part.touch.holds
-            yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
+    for part in shot.parts:
+        yield from _carried_by(part)
 
 
-def _parts(shot: Shot) -> Sequence[Shot | Limb]:
-    """What goes through the steps: the shot, or its limbs."""
-    return shot.limbs or (shot,)
+def _carried_by(part: Shot | Limb) -> Iterator[np.ndarray]:
+    yield from part.state
+    yield from part.aim
+    slot = part.work.slot[NOW]
+    yield from (part.work.poses[slot], part.work.axes[slot])
+    if part.touch is not None:
+        found, rows, holds = part.touch.found, part.touch.rows, part.touch.holds
+        yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
 
 
 def _ties_of(shot: Shot) -> tuple[np.ndarray, ...]:
@@ -117,7 +125,7 @@ def _restore(shot: Shot, checkpoint: Checkpoint, last: Shot) -> None:
     for here, there in zip(shot.record, last.record, strict=True):
         here[: frame + 1] = there[: frame + 1]
     scatter(shot.limbs, shot.record, frame)
-    for part, torque in zip(_parts(shot), checkpoint.torques, strict=True):
+    for part, torque in zip(shot.parts, checkpoint.torques, strict=True):
         part.record.rate[frame, 1] = torque
     shot.done = frame
 

@@ -101,9 +101,10 @@ from .tree import MASS
 from .turning import bring_momenta, carry_over, leftover
 
 GAMMA = 1.0 - math.sqrt(0.5)
-# A secant that leads the rates' mean by this much in a step is a snap [rad, m]; far below it is not answered.
+# A secant that leads the rates' mean by this much in a step is a snap [rad, m]; below this part of it, as in all smooth
+# motion, it is not answered.
 SNAP = 0.01
-SECANT_FLOOR = 1e-9
+CRUMB = 0.1
 # A step turns a joint little if by less than this [rad].
 LITTLE_TURN = 0.05
 
@@ -125,7 +126,7 @@ def measure_deflection(tree, state, aim, work, h):
             _measure_compliant(tree, state, aim, work, i, h)
         for d in range(tree.dof[i], tree.dof[i + 1]):
             # a smooth secant leads by third-order crumbs, best left out; a snap leads by its length
-            lead = (work.rate[EXCESS, d] * h / SNAP) ** 2
+            lead = max(0.0, abs(work.rate[EXCESS, d]) * h / SNAP - CRUMB) ** 2
             work.rate[EXCESS, d] *= lead / (1.0 + lead)
             work.rate[SEEN_SURGE, d] *= lead / (1.0 + lead)
 
@@ -143,7 +144,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
     if kind >= BALL:
         # r's rates seen from the deflected body, whose frame is exp(δ) away
         delta = _same_branch(delta, load3(state.body, i, DEFLECTION))
-        turn = quat_exp(delta)
+        turn = quat_mul(quat_conj(load4(state.body, i, REFERENCE)), load4(state.body, i, COORDS))
         start = unrotate(turn, start)
         excess = unrotate(turn, excess)
         push = unrotate(turn, push)
@@ -266,7 +267,7 @@ def first_half(tree, state, aim, work, touch, h, gravity):
     for d in range(nv):
         work.rate[ENDS, d] += work.rate[TRACKED, d]
         work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
-    answer_secants(tree, aim, work, pose, mixed, compliant, h)
+    answer_secants(tree, aim, work, pose, mixed, compliant)
     _shift_places(work, touch, h)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -354,7 +355,7 @@ def stages(tree, state, aim, work, touch, pose, h, compliant):
         solve(tree, pose, factor, rate[G], rate[x])
         weight = GAMMA if k == 1 else 1.0 - GAMMA
         press(tree, state, aim, work, touch, pose, x, GAMMA, 1.0 if k == 1 else GAMMA, weight, h, k == 1)
-        _note_pull(tree, aim, work, x, float(k), weight)
+        _note_pull(tree, state, aim, work, x, float(k), weight)
     for d in range(nv):
         x1, x2 = rate[X1, d], rate[X2, d]
         rate[ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
@@ -392,10 +393,10 @@ def _spring(tree, aim, work, h):
 
 
 @kernel
-def _note_pull(tree, aim, work, x, keep, weight):
-    """PULL = keep · PULL + weight · what the springs give in this stage, C·x included."""
-    for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
+def _note_pull(tree, state, aim, work, x, keep, weight):
+    """PULL = keep · PULL + weight · what the springs of guided roots give in this stage, C·x included."""
+    for i in tree.roots:
+        if aim.mode[i] == COMPLIANT and state.behaviour[i] == ASSIST:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
                 spring = work.rate[G, d] - work.rate[FELT, d]
@@ -405,13 +406,13 @@ def _note_pull(tree, aim, work, x, keep, weight):
 
 
 @part
-def answer_secants(tree, aim, work, pose, mixed, compliant, h):
+def answer_secants(tree, aim, work, pose, mixed, compliant):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
     largest = 0.0
     for d in range(len(work.rate[G])):
         largest = max(largest, abs(work.rate[EXCESS, d]))
-    if largest * h < SECANT_FLOOR:
+    if largest == 0.0:
         return
     for i in range(1, len(tree.parent)):
         store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -23,7 +23,7 @@ from .spatial import (
     quat_axis,
     quat_matrix,
     quat_mul,
-    quat_unit,
+    quat_tidy,
     rotate,
     rotate_symmetric,
     scale,
@@ -55,26 +55,28 @@ def forward(tree, table, coords, anchors, pose):
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
         kind = tree.kind[i]
-        before = quat_mul(load4(pose.body, p, ROTATION), load4(tree.body, i, REST))
+        parent, rest = load4(pose.body, p, ROTATION), load4(tree.body, i, REST)
         turn = joint_rotation(kind, load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), load4(table, i, coords))
-        q = quat_unit(quat_mul(before, turn))
+        # what a body waits for its parent with is one product
+        q = quat_tidy(quat_mul(parent, quat_mul(rest, turn)))
         store4(pose.body, i, ROTATION, q)
         m = quat_matrix(q)
         anchor = (0.0, 0.0, 0.0)
         if p > 0:
-            anchor = add(load3(pose.body, p, PLACE), rotate(load4(pose.body, p, ROTATION), load3(table, i, anchors)))
+            anchor = add(load3(pose.body, p, PLACE), rotate(parent, load3(table, i, anchors)))
         store3(pose.body, i, PLACE, anchor)
-        _joint_axes(tree, pose, i, before, m, anchor)
+        _joint_axes(tree, pose, i, parent, m, anchor)
         _world_inertia(tree, pose, i, m, anchor)
 
 
 @stage
-def _joint_axes(tree, pose, i, before, m, anchor):
+def _joint_axes(tree, pose, i, parent, m, anchor):
     kind = tree.kind[i]
     d = tree.dof[i]
     if kind == HINGE:
         _store_axis(pose.axes, d, matrix_apply(m, load3(tree.body, i, AXIS)), anchor)
     elif kind == UNIVERSAL:
+        before = quat_mul(parent, load4(tree.body, i, REST))
         _store_axis(pose.axes, d, rotate(before, load3(tree.body, i, AXIS)), anchor)
         _store_axis(pose.axes, d + 1, matrix_apply(m, load3(tree.body, i, AXIS2)), anchor)
     elif kind >= BALL:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,14 +95,24 @@ def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
         holds = Holds(*holds[:3], holds.bound[rows], *holds[4:7], holds.area[rows])
         touch = new_touch(tree, shot.touch.shapes, holds, shot.touch.found.moves[rows], 1.0)
         touch = touch._replace(limit=shot.touch.limit)
-    curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
     behaviour, setting = (np.ascontiguousarray(each[:, rows]) for each in (plan.behaviour, plan.setting))
     return Limb(
         rows, dofs, int(tree.dof[2]), tree,
-        Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64)),
+        _target(target, rows),
         Plan(behaviour, setting, plan.assist[rows]),
         new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
     )  # fmt: skip
+
+
+def _target(target: Target, rows: np.ndarray) -> Target:
+    """What is asked of these rows; made once, as settings change more often than keys."""
+    kept = target.__dict__.setdefault("_limbs", {})
+    found = kept.get(rows.tobytes())
+    if found is None:
+        curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
+        found = Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64))
+        kept[rows.tobytes()] = found
+    return found
 
 
 def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
@@ -115,11 +125,21 @@ def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
     return Tree(parent, tree.kind[rows], dof, last_rows(parent), np.ones(1, dtype=np.int64), body)
 
 
-def run(limbs: Sequence[Limb], frames_of: Callable[[Limb], int]) -> int:
-    """Have `frames_of` run every limb, side by side. Returns the first bad frame, or −1."""
-    with ThreadPoolExecutor(max_workers=min(len(limbs), os.cpu_count() or 1), thread_name_prefix="Heft-limb") as pool:
-        bad = list(pool.map(frames_of, limbs))
-    return min((frame for frame in bad if frame >= 0), default=-1)
+@dataclass(eq=False)
+class Way:
+    """How a limb, or a shot as one, went from stop to stop: the first bad frame or −1, and what was kept at the stops
+    that it has reached."""
+
+    bad: int = -1
+    kept: list = field(default_factory=list)
+
+
+def run(parts: Sequence[Shot | Limb], way_of: Callable[[Shot | Limb], Way]) -> list[Way]:
+    """Have `way_of` run every part, side by side."""
+    if len(parts) == 1:
+        return [way_of(parts[0])]
+    with ThreadPoolExecutor(max_workers=min(len(parts), os.cpu_count() or 1), thread_name_prefix="Heft-limb") as pool:
+        return list(pool.map(way_of, parts))
 
 
 def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None:

@@ -101,6 +101,14 @@ def too_far(tree, state, work, h):
 
 
 @kernel
+def any_limp(state):
+    for i in range(1, len(state.behaviour)):
+        if state.behaviour[i] == LIMP:
+            return True
+    return False
+
+
+@kernel
 def remember(state, work):
     """Keep the state as it is before a step that may have to be taken again."""
     for i in range(len(state.body)):

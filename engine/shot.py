@@ -16,11 +16,12 @@ from .contact import mark_contacts, meet
 from .holds import strike
 from .jit import entry, kernel, table
 from .kinematics import forward, joint_rotation, momenta, velocities
-from .pace import MAX_PARTS, even_part, forget_quickening, note_quickening, remember, return_to
+from .pace import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
 from .spatial import load3, load4
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
+from .strength import any_limit
 from .torque_law import apply_law
 from .touch import MARK_COLUMNS, MARKS
 from .tree import AXIS, AXIS2, Tree
@@ -67,6 +68,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             _write(tree, state, record, frame)
         keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
         strike(tree, plan, state, aim, work, touch, frame, dt)
+        # springs alone, that nothing touches, take every step
+        refusable = touch is not None or any_limp(state) or any_limit(tree, state, plan, frame)
         k = 0
         while k < substeps:
             width = 1
@@ -91,7 +94,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     return frame + 1
                 cuts += 1
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
-                remember(state, work)
+                if refusable:
+                    remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
                 apply_law(tree, state, aim, plan, work, frame, h)
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):

@@ -193,24 +193,36 @@ class Shot:
         if last <= self.done:
             return -1
         ensure_built(self.touch is not None)
-        bad, first = -1, self.done
-        while bad < 0 and self.done < last:
-            stop = last if self.memory is None else min(self.memory.next_stop(self.done), last)
-            if self.limbs:
-                bad = limbs.run(self.limbs, lambda limb, stop=stop: self._run_frames(limb, limb.state, limb.aim, stop))
-            else:
-                bad = self._run_frames(self, self.state, self.aim, stop)
-            if bad < 0:
-                self.done = stop
-                if self.memory is not None and stop < self.frames - 1:
-                    self.memory.keep()
+        first, stops = self.done, [last] if self.memory is None else self.memory.stops(self.done, last)
+        ways = limbs.run(self.parts, lambda part: self._run_through(part, stops))
+        bad = min((way.bad for way in ways if way.bad >= 0), default=-1)
+        reached = stops[: min(len(way.kept) for way in ways)]
+        self.done = reached[-1] if reached else first
+        if self.memory is not None:
+            self.memory.keep(reached, [way.kept for way in ways])
         limbs.gather(self.limbs, self.record, first, max(self.done, bad))
         return bad
 
-    def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, last: int) -> int:
+    @property
+    def parts(self) -> Sequence[Shot | limbs.Limb]:
+        """What goes through the steps: the limbs, or the shot as one."""
+        return self.limbs or (self,)
+
+    def _run_through(self, part: Shot | limbs.Limb, stops: Sequence[int]) -> limbs.Way:
+        """Run a part from stop to stop, and keep what it hands on at each that is remembered."""
+        way, done = limbs.Way(), self.done
+        for stop in stops:
+            way.bad = self._run_frames(part, part.state, part.aim, done, stop)
+            if way.bad >= 0:
+                break
+            way.kept.append(None if self.memory is None else self.memory.copy_of(part, stop))
+            done = stop
+        return way
+
+    def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, first: int, last: int) -> int:
         return run_frames(
             part.tree, part.target, part.plan, state, aim, part.work, part.touch, part.record,
-            self.done, last, self.substeps, self.dt, self.gravity,
+            first, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
 
     def remember(self, memory: Memory) -> None:
@@ -244,8 +256,8 @@ class Shot:
             # not built and checked again: the kernels have looked at every number
             motion = Motion(
                 actor.motion.fps,
-                np.where(put, actor.motion.rotations, rotations[:, body]),
-                np.where(put, actor.motion.positions, positions[:, body]),
+                _put_in(put, actor.motion.rotations, rotations[:, body]),
+                _put_in(put, actor.motion.positions, positions[:, body]),
                 np.zeros((self.frames, len(actor.model)), dtype=bool),
                 actor.motion.frame_start,
             )
@@ -280,7 +292,7 @@ class Shot:
         if not 0 < self.done < self.frames - 1 or self.limbs:  # limbs keep no keys
             return self.state.off
         state, aim = (type(table)(*(array.copy() for array in table)) for table in (self.state, self.aim))
-        self._run_frames(self, state, aim, self.done)
+        self._run_frames(self, state, aim, self.done, self.done)
         return state.off
 
     def marks(self) -> tuple[np.ndarray, np.ndarray]:
@@ -304,6 +316,10 @@ class Shot:
             if collider.moves == "FREE":
                 found[collider.name] = (body[:, start, SPOT : SPOT + 3], body[:, start, TURN : TURN + 4])
         return found
+
+
+def _put_in(put: np.ndarray, source: np.ndarray, simulated: np.ndarray) -> np.ndarray:
+    return np.where(put, source, simulated) if put.any() else simulated.copy()
 
 
 def _sizes(model: Model, bodies: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

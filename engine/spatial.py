@@ -11,7 +11,10 @@ import math
 
 from .jit import kernel
 
-SMALL = 1e-4  # rotation angle below which series replace sin, cos quotients
+# Below this squared angle [rad²] series stand for sines and cosines, to the last digits: joints turn little in a step,
+# and calling those is what kernels would spend much of their time on.
+SERIES = 1.0
+SHORT = 0.04  # the same for the square of the sine of half an angle
 
 
 @kernel
@@ -55,7 +58,13 @@ def put6(a, i, c, x):
 
 @kernel
 def dot6(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+    # in pairs: added up one by one it would take half as long again
+    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
+
+
+@kernel
+def scale6(s, a):
+    return s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5]
 
 
 @kernel
@@ -131,6 +140,13 @@ def quat_unit(q):
 
 
 @kernel
+def quat_tidy(q):
+    """A product of unit quaternions, its rounding taken off: one step of Newton's from 1 is all that it takes."""
+    s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return q[0] * s, q[1] * s, q[2] * s, q[3] * s
+
+
+@kernel
 def rotate(q, v):
     """R(q)·v"""
     u = (q[1], q[2], q[3])
@@ -164,12 +180,30 @@ def matrix_apply(m, v):
 
 
 @kernel
+def _cos(x):
+    """cos √x for x < SERIES"""
+    x2 = x * x
+    low = 1.0 - x * (1.0 / 2.0) + x2 * (1.0 / 24.0 - x * (1.0 / 720.0))
+    high = 1.0 / 40320.0 - x * (1.0 / 3628800.0) + x2 * (1.0 / 479001600.0 - x * (1.0 / 87178291200.0))
+    return low + x2 * x2 * (high + x2 * x2 * (1.0 / 20922789888000.0))
+
+
+@kernel
+def _sin(x):
+    """sin √x / √x for x < SERIES"""
+    x2 = x * x
+    low = 1.0 - x * (1.0 / 6.0) + x2 * (1.0 / 120.0 - x * (1.0 / 5040.0))
+    high = 1.0 / 362880.0 - x * (1.0 / 39916800.0) + x2 * (1.0 / 6227020800.0 - x * (1.0 / 1307674368000.0))
+    return low + x2 * x2 * (high + x2 * x2 * (1.0 / 355687428096000.0))
+
+
+@kernel
 def quat_exp(phi):
     """The rotation by the rotation vector phi [rad]."""
     angle2 = dot(phi, phi)
-    if angle2 < SMALL * SMALL:
-        s = 0.5 - angle2 / 48.0
-        c = 1.0 - angle2 / 8.0
+    if angle2 < SERIES:
+        s = 0.5 * _sin(0.25 * angle2)
+        c = _cos(0.25 * angle2)
     else:
         angle = math.sqrt(angle2)
         s = math.sin(0.5 * angle) / angle
@@ -183,25 +217,50 @@ def quat_log(q):
     flip = -1.0 if q[0] < 0.0 else 1.0
     w = flip * q[0]
     u = (flip * q[1], flip * q[2], flip * q[3])
-    s = math.sqrt(dot(u, u))
-    k = 2.0 / w * (1.0 - (s / w) ** 2 / 3.0) if s < SMALL else 2.0 * math.atan2(s, w) / s
+    s2 = dot(u, u)
+    if s2 < SHORT:
+        k = 2.0 * _arcsin(s2)
+    else:
+        s = math.sqrt(s2)
+        k = 2.0 * math.atan2(s, w) / s
     return scale(k, u)
+
+
+@kernel
+def _arcsin(x):
+    """arcsin √x / √x for x < SHORT"""
+    x2 = x * x
+    x4 = x2 * x2
+    one = 1.0 + x * (1.0 / 6.0) + x2 * (3.0 / 40.0 + x * (15.0 / 336.0))
+    two = 105.0 / 3456.0 + x * (945.0 / 42240.0) + x2 * (10395.0 / 599040.0 + x * (135135.0 / 9676800.0))
+    three = 2027025.0 / 175472640.0 + x * (34459425.0 / 3530096640.0) + x2 * (654729075.0 / 78033715200.0)
+    return one + x4 * (two + x4 * three)
 
 
 @kernel
 def quat_axis(axis, angle):
     """The rotation by angle [rad] about a unit axis."""
-    s = math.sin(0.5 * angle)
-    return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
+    square = 0.25 * angle * angle
+    if square < SERIES:
+        s = 0.5 * angle * _sin(square)
+        c = _cos(square)
+    else:
+        s = math.sin(0.5 * angle)
+        c = math.cos(0.5 * angle)
+    return c, s * axis[0], s * axis[1], s * axis[2]
 
 
 @kernel
 def right_jacobian(phi, v):
     """J_r(phi)·v: body angular velocity of exp(phi) where phi changes at rate v."""
     angle2 = dot(phi, phi)
-    if angle2 < SMALL * SMALL:
-        a = 0.5 - angle2 / 24.0
-        b = 1.0 / 6.0 - angle2 / 120.0
+    if angle2 < SERIES:
+        half = _sin(0.25 * angle2)
+        a = 0.5 * half * half
+        x2 = angle2 * angle2
+        low = 1.0 / 6.0 - angle2 * (1.0 / 120.0) + x2 * (1.0 / 5040.0 - angle2 * (1.0 / 362880.0))
+        high = 1.0 / 39916800.0 - angle2 * (1.0 / 6227020800.0) + x2 * (1.0 / 1307674368000.0)
+        b = low + x2 * x2 * high
     else:
         angle = math.sqrt(angle2)
         a = (1.0 - math.cos(angle)) / angle2
@@ -214,8 +273,13 @@ def right_jacobian(phi, v):
 def right_jacobian_inverse(phi, v):
     """J_r(phi)⁻¹·v: rate of phi for a body angular velocity v of exp(phi)."""
     angle2 = dot(phi, phi)
-    if angle2 < SMALL * SMALL:
-        b = 1.0 / 12.0 + angle2 / 720.0
+    if angle2 < SERIES:
+        x2 = angle2 * angle2
+        x4 = x2 * x2
+        low = 1.0 / 12.0 + angle2 * (1.0 / 720.0) + x2 * (1.0 / 30240.0 + angle2 * (1.0 / 1209600.0))
+        high = 1.0 / 47900160.0 + angle2 * (691.0 / 1307674368000.0)
+        high += x2 * (1.0 / 74724249600.0 + angle2 * (3617.0 / 10670622842880000.0))
+        b = low + x4 * (high + x4 * (43867.0 / 5109094217170944000.0))
     else:
         angle = math.sqrt(angle2)
         b = 1.0 / angle2 - (1.0 + math.cos(angle)) / (2.0 * angle * math.sin(angle))

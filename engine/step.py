@@ -28,7 +28,7 @@ from .spatial import (
     load4,
     quat_conj,
     quat_mul,
-    quat_unit,
+    quat_tidy,
     scale,
     store3,
     store4,
@@ -200,7 +200,7 @@ def _move_compliant(tree, state, aim, work, i, h):
     u = joint_rates(kind, work.rate, MEAN, d)
     if kind >= BALL:
         deflection = quat_mul(quat_conj(reference), old)
-        new = quat_unit(quat_mul(goal, advance(kind, deflection, u, h)))
+        new = quat_tidy(quat_mul(goal, advance(kind, deflection, u, h)))
     else:
         new = advance(kind, (goal[0] + old[0] - reference[0], goal[1] + old[1] - reference[1], 0.0, 0.0), u, h)
     store4(work.body, i, NEW, new)

@@ -97,6 +97,11 @@ def _evaluate(curves, kind, frame, s, dt, out):
 
 
 @entry
+def about_axis(axis, angle):
+    return spatial.quat_axis(axis, angle)
+
+
+@entry
 def small_rotations(phi, v):
     """Everything the kernels do with rotation vectors, at once."""
     q = spatial.quat_exp(phi)

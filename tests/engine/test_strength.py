@@ -63,7 +63,7 @@ class Slow:
         none = np.zeros(len(self.first), dtype=bool)
         d, gap = self.loose - self.asked, np.inf
         v = self.loose
-        for soft in scale * 10.0 ** -np.arange(1.0, 11.0):
+        for soft in scale * 10.0 ** -np.arange(1.0, 15.0):
             d = self.newton(d, soft, none)
             if soft > 2e-4 * scale:
                 continue
