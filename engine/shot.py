@@ -98,7 +98,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
                 apply_law(tree, state, aim, plan, work, frame, h)
-                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
+                noted = k == 0 or k + width == substeps
+                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)
                     longest = 0.5 * h

@@ -78,8 +78,8 @@ DEFLECTION_OVER = 1e-13
 
 
 @stage
-def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
-    """Advance `state` by h seconds toward `aim`; the TORQUE row of work.rate holds what the drives did.
+def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
+    """Advance `state` by h seconds toward `aim`; if `noted`, the TORQUE row of work.rate holds what the drives did.
 
     Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
     it is longer than `least`.
@@ -89,7 +89,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
     weak = any_limit(tree, state, plan, frame)
     shorter = h > 1.001 * least  # whether the step may still be taken in parts
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
-    middle_pose(tree, state, aim, work, h)
+    if loaded or free or noted or touching(touch):  # else nobody looks at it
+        middle_pose(tree, state, aim, work, h)
     carry_rows(tree, state, aim, work, touch, h, gravity)
     mixed = False
     if loaded:
@@ -132,7 +133,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity):
         balance_together(tree, state, aim, work, touch, h)
     if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and (shorter or stay(touch)):
         return False
-    drive_torques(tree, state, work, touch, h, gravity)
+    if noted:
+        drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)
     finish(tree, state, aim, work)
     end_step(tree, state, aim)
