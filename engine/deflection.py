@@ -106,7 +106,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 SNAP = 0.01
 CRUMB = 0.1
 # A step turns a joint little if by less than this [rad].
-LITTLE_TURN = 0.05
+LITTLE_TURN = 0.1
 
 
 @part
