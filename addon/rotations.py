@@ -161,10 +161,9 @@ def continuous(q: np.ndarray) -> np.ndarray:
     """Quaternions (frames, ..., 4) with signs chosen so that no frame jumps to the other half."""
     if len(q) < 2:
         return q.copy()
-    dots = (q[1:] * q[:-1]).sum(axis=-1)
-    signs = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
-    out = q.copy()
-    out[1:] *= signs[..., None]
+    out, turns_over = q.copy(), dot(q[1:], q[:-1]) < 0.0
+    if turns_over.any():
+        out[1:] *= np.cumprod(np.where(turns_over, -1.0, 1.0), axis=0)[..., None]
     return out
 
 

@@ -127,20 +127,17 @@ def write(rig: bpy.types.Object, reading: reader.Reading, motion: Motion, only_m
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """A motion as keys of the result armature: quats (k, 4, frames), locations (k, 3, frames), scales
-    (k, 3, frames), all float32."""
+    """A motion as keys of the result armature: quats (k, 4, frames) and locations (k, 3, frames), float32. Scales are
+    the reading's."""
 
     reading: reader.Reading
     quats: np.ndarray
     locations: np.ndarray
-    scales: np.ndarray
 
 
 def poses_of(reading: reader.Reading, motion: Motion) -> Poses:
     """What a simulated motion makes of the result armature's channels. Knows nothing of Blender."""
-    quats, locations = result_pose.of_motion(reading, motion)
-    channels = (_as_keys(reading, each) for each in (quats, locations, reading.keyed.scales))
-    return Poses(reading, *(np.ascontiguousarray(each.transpose(1, 2, 0)) for each in channels))
+    return Poses(reading, *(_as_keys(reading, each) for each in result_pose.of_motion(reading, motion)))
 
 
 def write_steps(
@@ -157,13 +154,14 @@ def write_steps(
     the old and the new motion is ever seen on it. Nothing of Blender's is kept over a yield.
     """
     reading, keyed = poses.reading, poses.reading.keyed
+    fresh = not only_moved
+    scales = _as_keys(reading, keyed.scales) if fresh else None
     result = ensure_result(rig)
     data = result.animation_data
     if data is None or data.action is None:
         actions.assign(result, actions.new_action(f"{rig.name} result", result))
     marks.begin(result)
     every = np.arange(len(keyed.names))
-    fresh = not only_moved
     bag, table = _curves(rig)
     if fresh:
         sums.clear()
@@ -174,8 +172,9 @@ def write_steps(
     channels = [
         Channels(reading, turning, "rotation_quaternion", poses.quats, actions.SAME, None),
         Channels(reading, moving, "location", poses.locations, noise, 0.0),
-        Channels(reading, every if fresh else (), "scale", poses.scales, SCALE_NOISE, 1.0),
     ]
+    if fresh:
+        channels.append(Channels(reading, every, "scale", scales, SCALE_NOISE, 1.0))
     total, done, at_once = max(sum(len(each.chosen) for each in channels), 1), 0, 0
     for each in channels:
         for bone in each.chosen:
@@ -206,12 +205,13 @@ def _curves(rig: bpy.types.Object):
 
 
 def _as_keys(reading: reader.Reading, values: np.ndarray) -> np.ndarray:
-    """The values (frames, k, ...) as keys hold them; refused where one is no number, or too large to be a key."""
+    """The values (frames, k, w) as keys hold them, (k, w, frames) float32; refused where one is no number, or too large
+    to be a key."""
     with np.errstate(over="ignore"):
-        keys = values.astype(np.float32)
-    bad = ~np.isfinite(keys).all(axis=2)
-    if bad.any():
-        frame, k = np.argwhere(bad)[0]
+        keys = np.ascontiguousarray(values.transpose(1, 2, 0), dtype=np.float32)
+    good = np.isfinite(keys)
+    if not good.all():
+        frame, k = np.argwhere(~good.all(axis=1).T)[0]
         raise RigError(
             f"The result of bone '{reading.keyed.names[k]}' is not finite at frame {reading.frames[frame]}, "
             "so nothing was written: raise Steps per Second, or look for a key or a scale there that is far too large."
