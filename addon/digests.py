@@ -4,13 +4,14 @@ Owns the cache, and reading long actions in parts. Must not know what depends on
 
 Reading a key takes Blender a tenth of a microsecond: a minute of motion capture would hold up every
 redraw. Edits in a window tell which action they changed; scripts without a window need not, so there
-nothing is kept.
+nothing is kept. Short actions are read every time, save while a slider is dragged.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -23,6 +24,7 @@ FEW = 20_000
 EASED = ("easing", "amplitude", "back", "period")
 
 _kept: dict[tuple[int, str], bytes] = {}
+_trusting = 0
 _long: dict[int, bool] = {}
 
 
@@ -36,6 +38,18 @@ def forget(action: bpy.types.Action | None = None) -> None:
     _long.pop(uid, None)
     for key in [key for key in _kept if key[0] == uid]:
         del _kept[key]
+
+
+@contextmanager
+def trusting() -> Iterator[None]:
+    """Within this block short actions, too, are what they were when they were read last, unless an edit told otherwise:
+    for a setting that a hand drags in a window. What a script changed and did not tell, the result's mark tells."""
+    global _trusting
+    _trusting += 1
+    try:
+        yield
+    finally:
+        _trusting -= 1
 
 
 def is_long(action: bpy.types.Action) -> bool:
@@ -53,10 +67,10 @@ def of_bag(action: bpy.types.Action, bag) -> bytes:
     """A digest of a bag's curves, those of the mix left out."""
     if bag is None:
         return b""
-    if not is_long(action):
+    if bpy.app.background:
         return _whole(bag, map(of_curve, bag.fcurves))
     key = _key(action, bag)
-    if key not in _kept:
+    if key not in _kept or not (_trusting or is_long(action)):
         _kept[key] = _whole(bag, map(of_curve, bag.fcurves))
     return _kept[key]
 

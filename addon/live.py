@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..engine import HeftError
+from . import digests
 
 # How long a change may keep the window waiting [s].
 BUDGET = 0.35
@@ -59,7 +60,8 @@ def paused():
 def setting_changed(rig: bpy.types.Object) -> None:
     """A setting that matters to the simulation was changed."""
     if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
-        _refresh_those_with(rig)
+        with digests.trusting():
+            _refresh_those_with(rig)
 
 
 def collider_changed(ob: bpy.types.Object) -> None:
@@ -190,7 +192,7 @@ def source_edited() -> None:
 
 def follow_source() -> None:
     """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
-    from . import digests, jobs, session, shot, showing, store
+    from . import jobs, session, shot, showing, store
 
     global _took
     if _paused:
@@ -211,7 +213,7 @@ def follow_source() -> None:
 
 def look_steps(leader: bpy.types.Object) -> Generator:
     """Look at long actions a few curves at a time."""
-    from . import digests, shot, store
+    from . import shot, store
     from .intake import Step
 
     for _ in digests.prepare(store.source_actions(shot.members(leader))):

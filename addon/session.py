@@ -17,6 +17,7 @@ from . import (
     aside,
     baker,
     beside,
+    collector,
     costs,
     curves,
     cycles,
@@ -164,11 +165,12 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
     """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
     steps = simulate_steps(rig, scene, fresh, at_once=True)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            return stop.value
+    with collector.held_back():
+        while True:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                return stop.value
 
 
 def simulate_steps(

@@ -32,6 +32,7 @@ from .collide import collide
 from .contact import meet
 from .deflection import (
     answer_secants,
+    factor_at,
     first_half,
     measure_deflection,
     prepare_factor,
@@ -70,7 +71,7 @@ from .turning import carry_over, leftover, turn_spins
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
 ALONE = (
-    aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia,
+    aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, factor_at,
     prepare_factor, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
     brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
     carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,

@@ -201,17 +201,24 @@ def prepare_factor(tree, state, aim, work, pose, h):
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
-    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, MAIN))
     mixed = mixed and loose
-    if mixed:
-        for root in tree.roots:
-            if aim.mode[root] == COMPLIANT:
-                work.body[root, COMPLIANCE] = 0.0
-        factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, TRACKING))
-        for root in tree.roots:
-            if aim.mode[root] == COMPLIANT:
-                work.body[root, COMPLIANCE] = _compliance(aim, root, h)
+    factor_at(tree, aim, work, pose, mixed, h)
     return compliant, mixed
+
+
+@part
+def factor_at(tree, aim, work, pose, mixed, h):
+    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor."""
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, MAIN))
+    if not mixed:
+        return
+    for root in tree.roots:
+        if aim.mode[root] == COMPLIANT:
+            work.body[root, COMPLIANCE] = 0.0
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, TRACKING))
+    for root in tree.roots:
+        if aim.mode[root] == COMPLIANT:
+            work.body[root, COMPLIANCE] = _compliance(aim, root, h)
 
 
 @kernel
@@ -343,15 +350,7 @@ def stages(tree, state, aim, work, touch, pose, h, compliant):
         return
     for k in range(2):
         x = X1 + k
-        for d in range(nv):
-            u, place = rate[U, d], rate[DELTA, d]
-            if k == 1:
-                place += (1.0 - GAMMA) * h * (u + GAMMA * rate[X1, d])
-                u += (1.0 - GAMMA) * rate[X1, d]
-            rate[STAGE_RATE, d] = u
-            rate[STAGE_PLACE, d] = place + GAMMA * h * u
-        _turn_places(tree, aim, work)
-        _spring(tree, aim, work, h)
+        _stage_load(tree, aim, work, h, k)
         solve(tree, pose, factor, rate[G], rate[x])
         weight = GAMMA if k == 1 else 1.0 - GAMMA
         press(tree, state, aim, work, touch, pose, x, GAMMA, 1.0 if k == 1 else GAMMA, weight, h, k == 1)
@@ -364,32 +363,35 @@ def stages(tree, state, aim, work, touch, pose, h, compliant):
 
 
 @kernel
-def _turn_places(tree, aim, work):
-    """A ball's place is a rotation vector, which turning changes by more than the turn: δ̇ = J⁻¹(δ) u."""
-    for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT and tree.kind[i] >= BALL:
-            d = tree.dof[i]
-            delta = load3(work.rate, DELTA, d)
-            way = sub(load3(work.rate, STAGE_PLACE, d), delta)
-            store3(work.rate, STAGE_PLACE, d, add(delta, right_jacobian_inverse(delta, way)))
-
-
-@kernel
-def _spring(tree, aim, work, h):
-    """G = FELT − h D (k_v STAGE_RATE + k_p STAGE_PLACE)"""
-    rate = work.rate
+def _stage_load(tree, aim, work, h, k):
+    """Where stage k begins, STAGE_RATE and STAGE_PLACE, and G = FELT − h D (k_v STAGE_RATE + k_p STAGE_PLACE)."""
+    rate, block = work.rate, work.block
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
         for d in range(first, end):
-            g = rate[FELT, d]
-            if aim.mode[i] == COMPLIANT:
-                if aim.body[i, LIMITED] != 0.0:
-                    g += aim.rate[HELD, d]
-                else:
-                    kp, kv = aim.body[i, GAINS], aim.body[i, GAINS + 1]
-                    for e in range(first, end):
-                        g -= h * work.block[d, e - first] * (kv * rate[STAGE_RATE, e] + kp * rate[STAGE_PLACE, e])
-            rate[G, d] = g
+            u, place = rate[U, d], rate[DELTA, d]
+            if k == 1:
+                place += (1.0 - GAMMA) * h * (u + GAMMA * rate[X1, d])
+                u += (1.0 - GAMMA) * rate[X1, d]
+            rate[STAGE_RATE, d] = u
+            rate[STAGE_PLACE, d] = place + GAMMA * h * u
+            rate[G, d] = rate[FELT, d]
+        if aim.mode[i] != COMPLIANT:
+            continue
+        if tree.kind[i] >= BALL:
+            # a ball's place is a rotation vector, which turning changes by more than the turn: δ̇ = J⁻¹(δ) u
+            delta = load3(rate, DELTA, first)
+            way = sub(load3(rate, STAGE_PLACE, first), delta)
+            store3(rate, STAGE_PLACE, first, add(delta, right_jacobian_inverse(delta, way)))
+        if aim.body[i, LIMITED] != 0.0:
+            for d in range(first, end):
+                rate[G, d] += aim.rate[HELD, d]
+            continue
+        kp, kv = h * aim.body[i, GAINS], h * aim.body[i, GAINS + 1]
+        for e in range(first, end):
+            pull = kv * rate[STAGE_RATE, e] + kp * rate[STAGE_PLACE, e]
+            for d in range(first, end):
+                rate[G, d] -= block[d, e - first] * pull
 
 
 @kernel
@@ -462,11 +464,11 @@ def second_half(tree, state, aim, work, touch, h, least, mixed):
     leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
     less_feed_forward(tree, aim, state, work, FEED + 2, 1.0, work.rate[G])
     # loose joints must end with a projection at this very pose; springs alone, while the step turns them
-    # little, may use the middle's factor: a third-order difference
+    # little, may use the middle's factor: a third-order difference, as is that of their C, always the middle's
     where = middle
     if needs_own_factor(tree, aim, work, h) or tied(touch):
         where = pose
-        prepare_factor(tree, state, aim, work, pose, h)
+        factor_at(tree, aim, work, pose, mixed, h)
     share_load(tree, aim, work, where, mixed)
     solve(tree, where, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
     for d in range(len(work.rate[G])):

@@ -29,11 +29,11 @@ from tools import environments, real_blenders  # noqa: E402
 
 PROBE = Path(__file__).with_name("live_probe.py")
 OUT = ROOT / "out" / "gui"
-NOTCHES, ROUNDS, REDRAWS = 8, 3, 30
+NOTCHES, ROUNDS, REDRAWS = 8, 4, 30
 SETTLE = "heft.settle_time"
 # A drag goes through the times most characters settle in: from here [s] by so many pixels, of 1 ms each, a notch.
 USUAL, NOTCH = 0.1, 60
-DEAD = 5  # motions before Blender takes them for a drag
+DEAD = 8  # motions before Blender takes them for a drag
 IDLE = "not module('jobs').any_left()"
 BEGIN = f"""
 import sys

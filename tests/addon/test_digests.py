@@ -1,0 +1,62 @@
+"""Digests of curves: what is read again, and what is taken to stand while a slider is dragged in a window."""
+
+from __future__ import annotations
+
+import gc
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from heft.addon import actions, collector, digests
+
+
+@pytest.fixture
+def keyed(monkeypatch):
+    """An object with two keys, as in a window; forgotten afterwards."""
+    ob = bpy.data.objects.new("Keyed", None)
+    bpy.context.scene.collection.objects.link(ob)
+    for frame in (1, 10):
+        ob.keyframe_insert("location", frame=frame)
+    app = SimpleNamespace(background=False)
+    monkeypatch.setattr(digests, "bpy", SimpleNamespace(app=app, data=bpy.data, types=bpy.types))
+    yield ob
+    digests.forget()
+
+
+def digest(ob) -> bytes:
+    return digests.of_bag(ob.animation_data.action, actions.active_bag(ob))
+
+
+def move_a_key(ob) -> None:
+    """As a script does that tells nobody."""
+    points = next(iter(actions.active_curves(ob))).keyframe_points
+    points.foreach_set("co", [1.0, 2.0 + points[0].co[1], 10.0, 5.0])
+
+
+def test_a_drag_trusts_what_was_read_until_an_edit_is_told(keyed):
+    first = digest(keyed)
+    move_a_key(keyed)
+    with digests.trusting():
+        assert digest(keyed) == first
+        digests.forget(keyed.animation_data.action)
+        told = digest(keyed)
+    assert told != first
+    move_a_key(keyed)
+    assert digest(keyed) not in (first, told), "outside of a drag it is read every time"
+
+
+def test_without_a_window_nothing_is_trusted(keyed, monkeypatch):
+    monkeypatch.setattr(digests, "bpy", bpy)
+    first = digest(keyed)
+    move_a_key(keyed)
+    with digests.trusting():
+        assert digest(keyed) != first
+
+
+def test_the_collector_goes_on_afterwards():
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="stop"), collector.held_back():
+        assert not gc.isenabled()
+        raise ValueError("stop")
+    assert gc.isenabled()
