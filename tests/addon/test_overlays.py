@@ -14,6 +14,7 @@ from heft.addon.overlays import OVERLAYS, contacts, mass, sight, stress, support
 from heft.addon.overlays.pieces import Dots, Faces, Lines, Mark, Note, Solid, Wires
 from heft.addon.properties.overlays import OVERLAY_SETTINGS
 from heft.engine.whole_body import ballistic
+from overlay_pieces import drawn, only, placed, seen, select, walker
 
 
 @pytest.fixture
@@ -25,56 +26,6 @@ def rig(empty):
     view.forget()
     yield rig
     view.forget()
-
-
-def seen(rig, frame: int = 1) -> sight.Sight:
-    """What overlays look at, after what they need was worked out."""
-    scene = bpy.context.scene
-    scene.frame_set(frame)
-    view.changed()
-    view.catch_up(rig, scene)
-    return sight.of(rig, scene, bpy.context.evaluated_depsgraph_get())
-
-
-def drawn(rig, *names: str, frame: int = 1) -> list:
-    """The pieces of some overlays."""
-    for overlay in OVERLAYS:
-        setattr(rig.heft, overlay.switch, overlay.switch in names)
-    looked = seen(rig, frame)
-    return view.pieces(rig, looked.scene, looked.graph)
-
-
-def placed(piece) -> np.ndarray:
-    """(k, 3) where the vertices of wires or of a solid are in Blender's world."""
-    matrices = piece.places.make()[piece.row].astype(float)
-    if isinstance(piece, Wires):
-        points, bodies = piece.strings.segments.reshape(-1, 3), np.repeat(piece.strings.bodies, 2)
-    else:
-        points, bodies = piece.mesh.vertices, piece.mesh.bodies
-    return np.einsum("kij,kj->ki", matrices[bodies][:, :, :3], points) + matrices[bodies][:, :, 3]
-
-
-def only(pieces: list, kind) -> list:
-    return [piece for piece in pieces if isinstance(piece, kind)]
-
-
-def select(rig, name: str) -> None:
-    """One bone alone, in Pose Mode."""
-    for bone in rig.pose.bones:
-        holder = bone if hasattr(bone, "select") else bone.bone
-        holder.select = bone.name == name
-
-
-def walker(empty, **settings):
-    """A post that is keyed to lean, simulated on the ground."""
-    empty.frame_end = 30
-    rig = rigs.post(3)
-    rigs.wave(rig, end=30, step=6)
-    bpy.ops.heft.add()
-    for name, value in {"ground": True, "total_mass": 6.0, **settings}.items():
-        setattr(rig.heft, name, value)
-    bpy.ops.heft.simulate()
-    return rig
 
 
 # --- shapes and limits ---------------------------------------------------------------
@@ -247,6 +198,14 @@ def test_scale_units_and_mirror_do_not_move_what_is_drawn(empty):
     np.testing.assert_allclose(0.5 * (points.min(axis=0) + points.max(axis=0)), (1.0, 2.0, 1.5), atol=0.02)
 
 
+def test_the_source_is_seen_as_it_is_edited(rig):
+    before = only(drawn(rig, "show_mass", frame=10), Mark)[0].point
+    rig.location.x = 2.0
+    rig.keyframe_insert("location", frame=1)
+    after = only(drawn(rig, "show_mass", frame=10), Mark)[0].point
+    np.testing.assert_allclose(after - before, (2.0, 0.0, 0.0), atol=1e-5)
+
+
 # --- contacts and stress -------------------------------------------------------------
 
 
@@ -301,93 +260,6 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
     assert "100 % of its strength" in only(found, Note)[0].end
     bpy.ops.heft.show(which="SOURCE")
     assert drawn(rig, "show_stress", frame=12) == []
-
-
-# --- ghosts, onion skins, arcs -------------------------------------------------------
-
-
-def capsule_heads(piece: Solid) -> np.ndarray:
-    """(n, 3) where the bodies' frames are."""
-    return piece.places.make()[piece.row, :, :, 3].astype(float)
-
-
-def bone_heads(rig) -> np.ndarray:
-    return np.array([rig.matrix_world @ bone.head for bone in rig.pose.bones])
-
-
-def test_the_ghost_is_what_blender_shows_of_the_other(empty):
-    rig = walker(empty, heaviness=0.8, settle_time=0.4)
-    ghost = only(drawn(rig, "show_ghost", frame=17), Solid)[0]
-    result = bone_heads(rig)
-    bpy.ops.heft.show(which="SOURCE")
-    bpy.context.scene.frame_set(17)
-    source = bone_heads(rig)
-    assert np.abs(result - source).max() > 0.01, "they differ"
-    np.testing.assert_allclose(capsule_heads(ghost), source, atol=1e-5)
-    np.testing.assert_allclose(capsule_heads(only(drawn(rig, "show_ghost", frame=17), Solid)[0]), result, atol=1e-5)
-
-
-def test_onion_skins_are_the_poses_around(empty):
-    rig = walker(empty, heaviness=0.8)
-    rig.heft.onion_before, rig.heft.onion_after, rig.heft.onion_step = 2, 1, 5
-    skins = only(drawn(rig, "show_onion", frame=15), Solid)
-    assert len(skins) == 3
-    for frame, skin in zip((5, 10, 20), skins, strict=True):
-        bpy.context.scene.frame_set(frame)
-        np.testing.assert_allclose(capsule_heads(skin), bone_heads(rig), atol=1e-5)
-    assert skins[0].color[3] < skins[1].color[3], "the farther the fainter"
-    assert len(only(drawn(rig, "show_onion", frame=28), Solid)) == 2, "none beyond the end"
-
-
-def test_arcs_are_the_ways_of_the_selected_bones_tails(empty):
-    rig = walker(empty, heaviness=0.8)
-    rig.heft.arc_bones, rig.heft.path_frames = "SELECTED", 0
-    bpy.ops.object.mode_set(mode="POSE")
-    name = rig.pose.bones[2].name
-    select(rig, name)
-    source, result = only(drawn(rig, "show_arcs", frame=9), Lines)
-    for which, line in (("SOURCE", source), ("RESULT", result)):
-        bpy.ops.heft.show(which=which)
-        segments, colors = line.make()
-        assert segments.shape == (29, 2, 3) and colors.shape == (29, 2, 4)
-        for frame in (1, 13, 29):
-            bpy.context.scene.frame_set(frame)
-            np.testing.assert_allclose(segments[frame - 1, 0], rig.matrix_world @ rig.pose.bones[name].tail, atol=1e-5)
-    rig.heft.path_frames = 4
-    assert only(drawn(rig, "show_arcs", frame=9), Lines)[0].make()[0].shape == (8, 2, 3)
-    bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def test_without_a_simulation_in_this_session_the_keys_are_sampled(empty, tmp_path):
-    rig = walker(empty, heaviness=0.8, settle_time=0.4)
-    known = capsule_heads(only(drawn(rig, "show_ghost", frame=17), Solid)[0])
-    way = seen(rig).footage.result.places
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    rig = bpy.data.objects["Rig"]
-    assert session.last_shown(rig) is None
-    shown = rig.heft.shown
-    ghost = only(drawn(rig, "show_ghost", frame=17), Solid)[0]
-    np.testing.assert_allclose(capsule_heads(ghost), known, atol=1e-4)
-    np.testing.assert_allclose(seen(rig).footage.result.places, way, atol=1e-4)
-    assert drawn(rig, "show_contacts", "show_stress", frame=17) == [], "forces are not kept in files"
-    assert rig.heft.shown == shown and bpy.context.scene.frame_current == 17
-
-
-def test_the_source_is_seen_as_it_is_edited(rig):
-    before = only(drawn(rig, "show_mass", frame=10), Mark)[0].point
-    rig.location.x = 2.0
-    rig.keyframe_insert("location", frame=1)
-    after = only(drawn(rig, "show_mass", frame=10), Mark)[0].point
-    np.testing.assert_allclose(after - before, (2.0, 0.0, 0.0), atol=1e-5)
-
-
-def test_live_changes_move_ghosts_and_arcs(empty):
-    rig = walker(empty, heaviness=0.2)
-    first = seen(rig).footage.result.places
-    rig.heft.live = True
-    rig.heft.heaviness = 0.9
-    assert np.abs(seen(rig).footage.result.places - first).max() > 1e-3
 
 
 # --- the house -----------------------------------------------------------------------
