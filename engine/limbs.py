@@ -12,6 +12,7 @@ neither does a byte.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST = 4  # groups of limbs
 FEWEST_BODIES = 8  # in the smallest that is worth a thread
+STRETCH = 16  # [frames] that a limb goes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,19 +129,37 @@ def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
 
 @dataclass(eq=False)
 class Way:
-    """How a limb, or a shot as one, went from stop to stop: the first bad frame or −1, and what was kept at the stops
+    """How a limb, or a shot as one, goes from stop to stop: the first bad frame or −1, and what was kept at the stops
     that it has reached."""
 
+    part: Shot | Limb
     bad: int = -1
     kept: list = field(default_factory=list)
 
 
-def run(parts: Sequence[Shot | Limb], way_of: Callable[[Shot | Limb], Way]) -> list[Way]:
-    """Have `way_of` run every part, side by side."""
-    if len(parts) == 1:
-        return [way_of(parts[0])]
-    with ThreadPoolExecutor(max_workers=min(len(parts), os.cpu_count() or 1), thread_name_prefix="Heft-limb") as pool:
-        return list(pool.map(way_of, parts))
+def run(ways: Sequence[Way], go_on: Callable[[Way], bool]) -> None:
+    """Have `go_on`, which says whether there is more to do, take all ways from stop to stop, side by side.
+
+    Whoever is through with a stretch takes up the limb that is farthest behind: one core is not as quick as another.
+    """
+    waiting = deque(ways)
+
+    def work() -> None:
+        while waiting:
+            try:
+                way = waiting.popleft()
+            except IndexError:  # another was quicker
+                return
+            if go_on(way):
+                waiting.append(way)
+
+    workers = min(len(ways), os.cpu_count() or 1)
+    if workers == 1:
+        work()
+        return
+    with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="Heft-limb") as pool:
+        for done in [pool.submit(work) for _ in range(workers)]:
+            done.result()
 
 
 def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None:

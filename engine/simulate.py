@@ -193,8 +193,9 @@ class Shot:
         if last <= self.done:
             return -1
         ensure_built(self.touch is not None)
-        first, stops = self.done, [last] if self.memory is None else self.memory.stops(self.done, last)
-        ways = limbs.run(self.parts, lambda part: self._run_through(part, stops))
+        first, ways = self.done, [limbs.Way(part) for part in self.parts]
+        stops = self._stops(last)
+        limbs.run(ways, lambda way: self._go_on(way, first, stops))
         bad = min((way.bad for way in ways if way.bad >= 0), default=-1)
         reached = stops[: min(len(way.kept) for way in ways)]
         self.done = reached[-1] if reached else first
@@ -208,16 +209,21 @@ class Shot:
         """What goes through the steps: the limbs, or the shot as one."""
         return self.limbs or (self,)
 
-    def _run_through(self, part: Shot | limbs.Limb, stops: Sequence[int]) -> limbs.Way:
-        """Run a part from stop to stop, and keep what it hands on at each that is remembered."""
-        way, done = limbs.Way(), self.done
-        for stop in stops:
-            way.bad = self._run_frames(part, part.state, part.aim, done, stop)
-            if way.bad >= 0:
-                break
-            way.kept.append(None if self.memory is None else self.memory.copy_of(part, stop))
-            done = stop
-        return way
+    def _stops(self, last: int) -> list[int]:
+        """The frames on the way to `last` at which parts stop, and `last`."""
+        if self.memory is not None:
+            return self.memory.stops(self.done, last)
+        return [*range(self.done + limbs.STRETCH, last, limbs.STRETCH), last] if self.limbs else [last]
+
+    def _go_on(self, way: limbs.Way, first: int, stops: Sequence[int]) -> bool:
+        """Take a part to its next stop and keep what it hands on there, if that is remembered. Returns whether there
+        are more."""
+        done, part = len(way.kept), way.part
+        way.bad = self._run_frames(part, part.state, part.aim, stops[done - 1] if done else first, stops[done])
+        if way.bad >= 0:
+            return False
+        way.kept.append(None if self.memory is None else self.memory.copy_of(part, stops[done]))
+        return done + 1 < len(stops)
 
     def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, first: int, last: int) -> int:
         return run_frames(
