@@ -121,6 +121,9 @@ def undo_step(window: Window, place: tuple[int, int]) -> float:
     """How much more the undo steps hold after a drag [MB]; NaN where Blender does not tell."""
     steps = []
     for _ in range(3):
+        window.ask(f"rig().heft.settle_time = {USUAL}")
+        window.wait_for(IDLE, 600.0)
+        window.ask("within('bpy.ops.ed.undo_push(message=\"before\")')")
         before = window.ask("undo_memory()")
         pull(window, place, 0.3, 3)
         drop(window)
