@@ -7,8 +7,8 @@ A joint is prescribed (not active: it moves as told), free (active, C = 0) or
 compliant (active, C = c·B with a block B of the joint's own): METHODS §1b, §1c.
 For a spring B is D, the joint's block of M: Sᵀ I_composite S.
 
-Most joints are balls, and there are up to hundreds of them in a row, each waiting for the one before it: they have
-code of their own, in which as little as can be waits; so have hinges.
+Joints stand in rows, each waiting for the one before it: what a child hands its parent stays in registers, and hinges,
+the most of them, have code of their own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from .spatial import (
     load6,
     put6,
     scale,
-    scale6,
     store3,
     store6,
     sub,
@@ -42,7 +41,6 @@ from .tree import (
     MOMENT,
     MOVES,
     MOVING,
-    PASSED,
     PIVOT,
     SHIFTS,
     TURNING,
@@ -145,9 +143,7 @@ def factorise(tree, pose, table, compliance, block, factor):
             mixed = _sum9(mixed, _load9(inertia, i, MIXED))
             moving = _sum6(moving, load6(inertia, i, MOVING))
         if factor.active[i]:
-            if tree.kind[i] == BALL:
-                _ball_columns(pose.axes, table[i, compliance], block, tree.dof[i], turning, mixed, moving, factor.joint)
-            elif tree.kind[i] == HINGE:
+            if tree.kind[i] == HINGE:
                 _hinge_column(pose.axes, table[i, compliance], block, tree.dof[i], turning, mixed, moving, factor.joint)
             else:
                 _columns(tree, pose, table[i, compliance], block, i, turning, mixed, moving, factor)
@@ -273,45 +269,6 @@ def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
     joint[d, PIVOT] = 1.0 / pivot if pivot > 0.0 else 0.0
 
 
-@stage
-def _ball_columns(axes, c, block, d, turning, mixed, moving, joint):
-    """The same of a ball, and what it hands on: W = U K⁻¹ for U = I S and the joint's own K = Sᵀ I S + C."""
-    s0, s1, s2 = load6(axes, d, TURNS), load6(axes, d + 1, TURNS), load6(axes, d + 2, TURNS)
-    u0, u1 = _times_inertia(turning, mixed, moving, s0), _times_inertia(turning, mixed, moving, s1)
-    u2 = _times_inertia(turning, mixed, moving, s2)
-    k00, k11, k22 = dot6(s0, u0), dot6(s1, u1), dot6(s2, u2)
-    k10, k20, k21 = dot6(s0, u1), dot6(s0, u2), dot6(s1, u2)
-    if c > 0.0:
-        k00 += c * block[d, 0]
-        k10 += c * block[d + 1, 0]
-        k11 += c * block[d + 1, 1]
-        k20 += c * block[d + 2, 0]
-        k21 += c * block[d + 2, 1]
-        k22 += c * block[d + 2, 2]
-    floor1, floor2 = PIVOT_FLOOR * k11, PIVOT_FLOOR * k22
-    f0 = 1.0 / k00 if k00 > 0.0 else 0.0
-    l10, l20 = k10 * f0, k20 * f0
-    k11 -= l10 * k10
-    f1 = 1.0 / k11 if k11 > floor1 else 0.0
-    k21 -= l20 * k10
-    l21 = k21 * f1
-    k22 -= l20 * k20 + l21 * k21
-    f2 = 1.0 / k22 if k22 > floor2 else 0.0
-    c1 = axpy6(-l10, u0, u1)
-    c2 = axpy6(-l21, c1, axpy6(-l20, u0, u2))
-    w2 = scale6(f2, c2)
-    w1 = axpy6(-l21, w2, scale6(f1, c1))
-    put6(joint, d, COLUMN, u0)
-    put6(joint, d + 1, COLUMN, c1)
-    put6(joint, d + 2, COLUMN, c2)
-    joint[d, LOWER], joint[d, PIVOT] = k00, f0
-    joint[d + 1, LOWER], joint[d + 1, LOWER + 1], joint[d + 1, PIVOT] = l10, k11, f1
-    joint[d + 2, LOWER], joint[d + 2, LOWER + 1], joint[d + 2, LOWER + 2], joint[d + 2, PIVOT] = l20, l21, k22, f2
-    put6(joint, d, PASSED, axpy6(-l20, w2, axpy6(-l10, w1, scale6(f0, u0))))
-    put6(joint, d + 1, PASSED, w1)
-    put6(joint, d + 2, PASSED, w2)
-
-
 @part
 def solve(tree, pose, factor, g, x):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
@@ -326,9 +283,7 @@ def solve(tree, pose, factor, g, x):
         elif tree.last[i + 1] < tree.last[i]:
             force = _sum6(force, load6(scratch, i, FORCE))
         if factor.active[i]:
-            if kind == BALL:
-                force = _push_ball(axes, joint, d, g, x, force)
-            elif kind == HINGE:
+            if kind == HINGE:
                 x[d] = (g[d] - dot6(load6(axes, d, TURNS), force)) * joint[d, PIVOT]
                 force = axpy6(x[d], load6(joint, d, COLUMN), force)
             else:
@@ -350,8 +305,6 @@ def solve(tree, pose, factor, g, x):
         if not factor.active[i]:
             for k in range(d, end):
                 x[k] = 0.0
-        elif kind == BALL:
-            motion = _move_ball(axes, joint, d, x, motion)
         elif kind == HINGE:
             x[d] -= joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
             motion = axpy6(x[d], load6(axes, d, TURNS), motion)
@@ -386,34 +339,6 @@ def _move(axes, joint, first, end, x, motion):
     for d in range(first, end):
         motion = axpy6(x[d], load6(axes, d, TURNS), motion)
     return motion
-
-
-@kernel
-def _push_ball(axes, joint, d, g, x, force):
-    """The same of a ball: x is left the impulse."""
-    y0 = g[d] - dot6(load6(axes, d, TURNS), force)
-    y1 = g[d + 1] - dot6(load6(axes, d + 1, TURNS), force)
-    y2 = g[d + 2] - dot6(load6(axes, d + 2, TURNS), force)
-    x[d], x[d + 1], x[d + 2] = y0, y1, y2
-    w0, w1, w2 = load6(joint, d, PASSED), load6(joint, d + 1, PASSED), load6(joint, d + 2, PASSED)
-    return axpy6(y2, w2, axpy6(y1, w1, axpy6(y0, w0, force)))
-
-
-@kernel
-def _move_ball(axes, joint, d, x, motion):
-    """The same of a ball: x = K⁻¹ x − Wᵀ motion."""
-    l10, l20, l21 = joint[d + 1, LOWER], joint[d + 2, LOWER], joint[d + 2, LOWER + 1]
-    y0 = x[d]
-    y1 = x[d + 1] - l10 * y0
-    y2 = (x[d + 2] - l20 * y0 - l21 * y1) * joint[d + 2, PIVOT]
-    y1 = y1 * joint[d + 1, PIVOT] - l21 * y2
-    y0 = y0 * joint[d, PIVOT] - l10 * y1 - l20 * y2
-    x0 = y0 - dot6(load6(joint, d, PASSED), motion)
-    x1 = y1 - dot6(load6(joint, d + 1, PASSED), motion)
-    x2 = y2 - dot6(load6(joint, d + 2, PASSED), motion)
-    x[d], x[d + 1], x[d + 2] = x0, x1, x2
-    s0, s1, s2 = load6(axes, d, TURNS), load6(axes, d + 1, TURNS), load6(axes, d + 2, TURNS)
-    return axpy6(x2, s2, axpy6(x1, s1, axpy6(x0, s0, motion)))
 
 
 @part

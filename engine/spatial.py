@@ -63,11 +63,6 @@ def dot6(a, b):
 
 
 @kernel
-def scale6(s, a):
-    return s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5]
-
-
-@kernel
 def axpy6(s, a, b):
     """s·a + b"""
     return (

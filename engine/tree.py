@@ -59,8 +59,7 @@ INERTIA_COLUMNS = np.int64(21)
 COLUMN = np.int64(0)  # 6: articulated inertia × axis, eliminated within the joint
 LOWER = np.int64(6)  # 6: the joint block's unit lower triangle, its pivot on the diagonal
 PIVOT = np.int64(12)  # 1: 1 / pivot, 0 where nothing can move
-PASSED = np.int64(13)  # 6: of balls: what an impulse on the joint hands on to the parent
-FACTOR_COLUMNS = np.int64(19)
+FACTOR_COLUMNS = np.int64(13)
 
 
 @table
