@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import bpy
 
 from .. import engine
+from ..engine.collector import held_back
 from . import (
     aside,
     baker,
     beside,
-    collector,
     costs,
     curves,
     cycles,
@@ -165,7 +165,7 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
     """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
     steps = simulate_steps(rig, scene, fresh, at_once=True)
-    with collector.held_back():
+    with held_back():
         while True:
             try:
                 next(steps)

@@ -28,6 +28,7 @@ from .articulated import composite_inertia, factorise, generalized, momentum_of,
 from .assist import feed_forward, hold_back
 from .bench import SPOT_COLUMNS, new_bench
 from .carry import carry_rows
+from .collector import held_back
 from .collide import collide
 from .contact import meet
 from .deflection import (
@@ -45,7 +46,7 @@ from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
-from .jit import cache_dir, compiling, is_compiled, is_writable
+from .jit import cache_dir, is_compiled, is_writable
 from .kinematics import forward, momenta, velocities
 from .lean import brace, lean, press
 from .pace import brake_whirls, even_part, note_quickening, remember, return_to, too_far
@@ -247,7 +248,7 @@ def serve(sample, folder: str) -> None:
         return
     types = {word: _types(sample(word == "touching")) for word in PARTS}
     functions = {each.__name__: each for parts in PARTS.values() for each in parts}
-    with compiling():
+    with held_back():
         for line in sys.stdin:
             try:
                 word, name = line.split()

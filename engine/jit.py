@@ -18,13 +18,11 @@ source file of the engine, of the flags and of the versions.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -103,19 +101,6 @@ def cache_dir() -> Path:
     digest.update(repr(flags).encode())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version} {_processor()}".encode())
     return Path(base) / digest.hexdigest()[:16]
-
-
-@contextmanager
-def compiling() -> Iterator[None]:
-    """Pauses Python's garbage collector: compiling makes millions of small objects that all live
-    to its end, and looking through them again and again takes a tenth of the time."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def is_writable(folder: Path) -> bool:

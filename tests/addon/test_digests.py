@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from types import SimpleNamespace
 
 import bpy
 import pytest
 
-from heft.addon import actions, collector, digests
+from heft.addon import actions, digests
 
 
 @pytest.fixture
@@ -52,11 +51,3 @@ def test_without_a_window_nothing_is_trusted(keyed, monkeypatch):
     move_a_key(keyed)
     with digests.trusting():
         assert digest(keyed) != first
-
-
-def test_the_collector_goes_on_afterwards():
-    assert gc.isenabled()
-    with pytest.raises(ValueError, match="stop"), collector.held_back():
-        assert not gc.isenabled()
-        raise ValueError("stop")
-    assert gc.isenabled()

@@ -1,0 +1,17 @@
+"""The garbage collector is held back, and goes on."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from engine.collector import held_back
+
+
+def test_the_collector_goes_on_afterwards():
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="stop"), held_back():
+        assert not gc.isenabled()
+        raise ValueError("stop")
+    assert gc.isenabled()
