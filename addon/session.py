@@ -226,22 +226,12 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
         readings.append(lead_in.joined(plan, reading))
     for each, reading in zip(group.rigs, readings, strict=True):
         result_pose.check_roots(each, reading)
-    mirrored = readings[0].placement.mirrored
-    things = (*group.objects, *shot.anchors(group))
-    tracks = [
-        scenery.Track.build(ob, matrices, meters, mirrored) for ob, matrices in zip(things, way.matrices, strict=True)
-    ]
-    count = len(group.objects)
+    tracks, count = _tracks(group, way, readings[0], meters), len(group.objects)
     for track in tracks[:count]:
         yield Step(READ_SHARE, f"shaping '{track.ob.name}'")
         scenery.shape_of(track, scene, frames)
     surroundings = scenery.build(scene, group, readings, tracks[:count], tracks[count:], meters)
-    actors = [
-        engine.Actor(
-            reading.model, reading.motion, settings.controller_of(each, reading.model, reading.names, reading.frames)
-        )
-        for each, reading in zip(group.rigs, readings, strict=True)
-    ]
+    actors = [_actor(*pair) for pair in zip(group.rigs, readings, strict=True)]
     # As the settings are now: what is changed while the simulation goes on is not in it.
     mark = store.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
     made_with = {each: take_settings.packed(each) for each in group.rigs}
@@ -272,6 +262,19 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
     first = memory.first if plan.cycle is None else 0
     costs.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
+
+
+def _actor(rig: bpy.types.Object, reading: reader.Reading) -> engine.Actor:
+    controller = settings.controller_of(rig, reading.model, reading.names, reading.frames)
+    return engine.Actor(reading.model, reading.motion, controller)
+
+
+def _tracks(group: shot.Members, way: intake.Way, reading: reader.Reading, meters: float) -> list[scenery.Track]:
+    """Where the shot's objects go, then those that its ties are fixed to."""
+    things, mirrored = (*group.objects, *shot.anchors(group)), reading.placement.mirrored
+    return [
+        scenery.Track.build(ob, matrices, meters, mirrored) for ob, matrices in zip(things, way.matrices, strict=True)
+    ]
 
 
 def _simulated(plan: lead_in.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool) -> Generator:

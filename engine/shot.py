@@ -14,7 +14,7 @@ from .aim import aim_step, begin_frame, keep_appointments
 from .appointments import until_due
 from .contact import mark_contacts, meet
 from .holds import strike
-from .jit import entry, kernel, table
+from .jit import entry, kernel, stage, table
 from .kinematics import forward, joint_rotation, momenta, velocities
 from .pace import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
@@ -62,14 +62,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     """
     total = len(record.rate)
     for frame in range(first, last):
-        begin_frame(tree, target, plan, state, aim, frame, dt)
-        if frame == 0:
-            _begin_shot(tree, state, work)
-            _write(tree, state, record, frame)
-        keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
-        strike(tree, plan, state, aim, work, touch, frame, dt)
-        # springs alone, that nothing touches, take every step
-        refusable = touch is not None or any_limp(state) or any_limit(tree, state, plan, frame)
+        refusable = _enter(tree, target, plan, state, aim, work, touch, record, frame, dt)
         k = 0
         while k < substeps:
             width = 1
@@ -118,6 +111,19 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     if last + 1 == total or first == last:
         keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)
     return -1
+
+
+@stage
+def _enter(tree, target, plan, state, aim, work, touch, record, frame, dt):
+    """What happens on a frame before its first step. Returns whether a step from here may be one that is not taken:
+    springs alone, that nothing touches, take every one."""
+    begin_frame(tree, target, plan, state, aim, frame, dt)
+    if frame == 0:
+        _begin_shot(tree, state, work)
+        _write(tree, state, record, frame)
+    keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
+    strike(tree, plan, state, aim, work, touch, frame, dt)
+    return touch is not None or any_limp(state) or any_limit(tree, state, plan, frame)
 
 
 @kernel

@@ -118,8 +118,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
-    whole = close_ties(tree, state, aim, work, touch, h, gravity)
-    if not whole and shorter:
+    if not close_ties(tree, state, aim, work, touch, h, gravity) and shorter:
         return False
     if loaded:
         second_half(tree, state, aim, work, touch, h, least, mixed)
