@@ -13,6 +13,8 @@
     python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
+    python3 dev.py trial [NAME…]        figures too long for the tests, measured on real rigs: a table each, also as
+                                        out/trial_NAME.md (names: see TRIALS)
     python3 dev.py package [--all]      the extension zips, into dist/
     python3 dev.py scenes [NAME…]       rebuild the sample scenes
     python3 dev.py pictures [NAME…]     render all that README and manual show, or these scenes and figures of it
@@ -229,6 +231,16 @@ def rigs(arguments: list[str]) -> int:
     return max(run(BLENDER[version], "tests/bench/rigs_table.py", "--output", output, *others) for version in versions)
 
 
+# Measurements with a table of figures; each script is `tests/trials/NAME.py`. Ratios against MuJoCo need its environment.
+TRIALS: dict[str, Env] = {}
+
+
+def trial(arguments: list[str]) -> int:
+    names = [argument for argument in arguments if argument in TRIALS] or list(TRIALS)
+    others = [argument for argument in arguments if argument not in TRIALS]
+    return max((run(TRIALS[name], f"tests/trials/{name}.py", *others) for name in names), default=0)
+
+
 COMMANDS = {
     "demo": demo,
     "test": test,
@@ -237,6 +249,7 @@ COMMANDS = {
     "scenes": scenes,
     "pictures": pictures,
     "rigs": rigs,
+    "trial": trial,
 }
 
 
