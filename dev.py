@@ -231,8 +231,11 @@ def rigs(arguments: list[str]) -> int:
     return max(run(BLENDER[version], "tests/bench/rigs_table.py", "--output", output, *others) for version in versions)
 
 
-# Measurements with a table of figures; each script is `tests/trials/NAME.py`. Ratios against MuJoCo need its environment.
-TRIALS: dict[str, Env] = {}
+# Measurements with a table of figures; each script is `tests/trials/NAME.py`.
+# Ratios against MuJoCo need its environment.
+TRIALS: dict[str, Env] = {
+    "falls": BLENDER["5.0"],
+}
 
 
 def trial(arguments: list[str]) -> int:

@@ -1,0 +1,73 @@
+"""Rigs of `menagerie` as limp bodies that can be thrown: what Add Physics makes of them.
+
+Owns how a rig becomes a `Fall`: one armature of its file, controller Limp, root Free, the pose in the middle of its
+motion. Must not simulate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in (ROOT, ROOT / "tests" / "addon", ROOT / "tests"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+from falling import Fall  # noqa: E402
+
+import menagerie  # noqa: E402
+from sample_scenes import stage  # noqa: E402
+
+
+def read_fall(name: str, folder: Path, ignored: Callable[[str, str], bool] | None = None) -> Fall:
+    """The rig of this name. `ignored`: which bones, by name and role, are no bodies."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    stage.load_addon()
+    menagerie.open_rig(name, folder)
+    rigs = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and len(ob.data.bones)]
+    rig = max(rigs, key=lambda ob: len(ob.data.bones))
+    bpy.context.view_layer.objects.active = rig
+    return fall_of(rig, name, ignored)
+
+
+def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool] | None = None) -> Fall:
+    """A rig of the open file, with the pose that it has in the middle of the scene's frames."""
+    from heft.addon import reader, rig_roles, sampling, scenery, session, settings, shot, units
+
+    scene = bpy.context.scene
+    bpy.ops.heft.add()
+    rig.heft.controller, rig.heft.root, rig.heft.ground = "LIMP", "FREE", True
+    roles = rig_roles.roles_of(rig)
+    for bone in rig.pose.bones:
+        if ignored is not None and ignored(bone.name, roles[bone.name].role):
+            bone.heft.behaviour = "IGNORED"
+    samples = sampling.finish(sampling.sample(rig, scene, settings.frame_range(rig, scene)))
+    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    reading = reader.read(rig, scene, samples, meters, solid=True)
+    middle = len(reading.frames) // 2
+    motion = dataclasses.replace(
+        reading.motion,
+        rotations=reading.motion.rotations[middle : middle + 1],
+        positions=reading.motion.positions[middle : middle + 1],
+        stepped=reading.motion.stepped[middle : middle + 1],
+    )
+    reading = dataclasses.replace(reading, motion=motion, frames=np.arange(1))
+    controller = settings.controller_of(rig, reading.model, reading.names, reading.frames)
+    world = scenery.build(scene, shot.members(rig), [reading], (), (), meters)
+    return Fall(
+        name=name,
+        model=reading.model,
+        rotations=motion.rotations[0],
+        positions=motion.positions[0],
+        controller=controller,
+        scene=dataclasses.replace(world, ground=None),
+        overlapping=frozenset(scenery.overlapping(reading)),
+        height=session.height_in_meters(rig, scene),
+        roles=tuple(roles[bone].role for bone in reading.names),
+    )
