@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import bpy
 
-from . import actions
+from . import actions, setting_paths
 
 CONSTRAINT = "Heft"
 SOLVERS = ("IK", "SPLINE_IK")
@@ -121,7 +121,7 @@ def mix_is_keyed(rig: bpy.types.Object) -> bool:
         return False
     if bag.fcurves.find("heft.mix") is not None:
         return True
-    return any(curve.data_path.endswith("].heft.mix") for curve in bag.fcurves)
+    return any(setting_paths.is_mix(curve.data_path) for curve in bag.fcurves)
 
 
 def played_frames(rig: bpy.types.Object) -> tuple[int, int]:

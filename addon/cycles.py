@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import actions, layers, properties, reader, rotations, sampling, settings, shot
+from . import actions, layers, properties, reader, rotations, sampling, setting_paths, shot
 
 WHOLE = 1e-3  # a period this near to whole frames is one
 LONGEST = 20000  # frames of a cycle; curves whose periods only meet after more do not loop
@@ -78,7 +78,7 @@ def _moving_curves(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
     """The block's curves that change a pose, a setting, or whatever else of it a result may hang on."""
     for curve in actions.active_curves(block):
         # Mix is shown, not simulated.
-        if not (curve.mute or curve.data_path.endswith("heft.mix")) and (
+        if not (curve.mute or setting_paths.is_mix(curve.data_path)) and (
             len(curve.modifiers) or actions.changes(curve)
         ):
             yield curve
@@ -193,7 +193,7 @@ def _is_meant_to_loop(rig: bpy.types.Object) -> bool:
         return True
     found = False
     for curve in _moving_curves(rig):
-        if settings.is_setting(curve.data_path):
+        if setting_paths.is_setting(curve.data_path):
             continue
         if all(modifier.type != "CYCLES" for modifier in curve.modifiers):
             return False  # most have none, and asking is often: found out at the first

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from . import actions
+from . import actions, setting_paths
 
 # Actions with fewer keys than this are read at once, every time.
 FEW = 20_000
@@ -121,7 +121,7 @@ def _whole(bag, curves: Iterable[bytes]) -> bytes:
 
 def of_curve(curve: bpy.types.FCurve) -> bytes:
     """A digest of one curve; empty for one of the mix, which is shown and not simulated."""
-    if "heft.mix" in curve.data_path:
+    if setting_paths.is_mix(curve.data_path):
         return b""
     digest = hashlib.blake2b(digest_size=16)
     points = curve.keyframe_points

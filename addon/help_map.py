@@ -38,6 +38,8 @@ PLACES = (
     *((f"bpy.types.heftbone.{name}*", "bones.html#limits") for name in ("use_limits", "limit")),
     *((f"bpy.types.heftbone.{name}*", "bones.html#shapes") for name in ("shape", "overlap_group")),
     ("bpy.types.heftbone.*", "bones.html#multipliers"),
+    ("bpy.types.posebone.heft_behaviour*", "bones.html#behaviour"),
+    ("bpy.types.posebone.heft_*", "bones.html#multipliers"),
     ("bpy.types.heftcollider.*", "contacts.html#colliders"),
     ("bpy.types.heftpush.*", "contacts.html#pushes"),
     ("bpy.types.hefttie.*", "contacts.html#ties"),

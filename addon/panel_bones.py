@@ -33,7 +33,7 @@ class HEFT_UL_bones(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
         row.use_property_split = row.use_property_decorate = False
-        row.prop(item.heft, "behaviour", text="", icon_only=True, emboss=False)
+        row.prop(item, "heft_behaviour", text="", icon_only=True, emboss=False)
         split = row.split(factor=0.55)
         split.label(text=item.name)
         part = glance.parts(item.id_data).get(item.name)
@@ -64,17 +64,17 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout.label(text=f"Edits reach {selected} selected bones" if several else bone.name, icon="BONE_DATA")
         if context.mode == "POSE":
             HEFT_PT_bone_presets.draw_menu(layout)
-        layout.prop(bone.heft, "behaviour")
+        layout.prop(bone, "heft_behaviour")
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
         heft = bone.id_data.heft
         if heft.controller != "LIMP":
-            column.prop(bone.heft, "settle_scale", text="Settle Time ×")
-            column.prop(bone.heft, "heaviness_scale", text="Heaviness ×")
+            column.prop(bone, "heft_settle_scale", text="Settle Time ×")
+            column.prop(bone, "heft_heaviness_scale", text="Heaviness ×")
             if heft.use_strength:
-                column.prop(bone.heft, "strength_scale", text="Strength ×")
+                column.prop(bone, "heft_strength_scale", text="Strength ×")
         layout.prop(bone.heft, "mass")
-        layout.prop(bone.heft, "mix", slider=True)
+        layout.prop(bone, "heft_mix", slider=True)
         draw_pin(layout, bone)
         panel_roles.draw_role(layout, bone, selected)
         if several:

@@ -5,7 +5,7 @@ Owns which states are warned of. Must not change data.
 
 import bpy
 
-from . import flaws, glance, mending, warmup
+from . import flaws, glance, mending, settings, warmup
 from .panel_parts import note
 
 # Outside these heights [m] a rig is hardly meant in metres.
@@ -32,7 +32,7 @@ def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
 
 def falls(rig: bpy.types.Object) -> bool:
     """Is the root free with nothing below it?"""
-    if rig.heft.root != "FREE" or len(rig.heft.ties) or not any(rig.heft.gravity):
+    if not settings.has_free_root(rig) or len(rig.heft.ties) or not any(rig.heft.gravity):
         return False
     group = glance.members(rig)
     return group.grounded is None and not group.objects

@@ -23,7 +23,18 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, channels, constraints, layers, mending, properties, reader, rotations, sampling, settings
+from . import (
+    actions,
+    channels,
+    constraints,
+    layers,
+    mending,
+    properties,
+    reader,
+    rotations,
+    sampling,
+    setting_paths,
+)
 from .sampling import Samples
 from .units import Placement
 
@@ -90,7 +101,7 @@ def _keys(block: bpy.types.ID, kind: int | None, stretch: float) -> Iterator[tup
     at_work = layers.layers_of(block)
     for depth, layer in enumerate(at_work):
         for key, curve in layer.curves.items():
-            if curve.mute or settings.is_setting(key[0]):
+            if curve.mute or setting_paths.is_setting(key[0]):
                 continue
             times = [time for frame in actions.key_frames(curve, kind) for time in layer.times_of(frame)]
             above = at_work[depth + 1 :]

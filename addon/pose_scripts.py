@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 import bpy
 import numpy as np
 
-from . import actions, channels, settings
+from . import actions, channels, setting_paths
 from .errors import RigError
 
 QUATERNION = "rotation_quaternion"
@@ -70,7 +70,7 @@ def _pose_at(rig: bpy.types.Object, action: bpy.types.Action, frame: float) -> P
     for bag in actions.bags(action, actions.slot_of(rig) if action == _own_action(rig) else None):
         for curve in bag.fcurves:
             path = curve.data_path
-            if path.startswith(bones) and not settings.is_setting(path) and len(curve.keyframe_points):
+            if path.startswith(bones) and not setting_paths.is_setting(path) and len(curve.keyframe_points):
                 pose.setdefault((path, curve.array_index), curve.evaluate(frame))
     return pose
 

@@ -20,7 +20,7 @@ import bpy
 import numpy as np
 
 from ..engine import Model, Motion
-from . import rotations
+from . import rotations, settings
 from .errors import RigError
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def notes(reading: Reading) -> list[str]:
 
 def check_roots(rig: bpy.types.Object, reading: Reading) -> None:
     """Refuse a root that should leave the bone it is connected to: Blender lets no constraint do that."""
-    if rig.heft.root == "ANIMATED":
+    if settings.is_root_animated(rig, reading.frames):
         return
     for root in np.flatnonzero(reading.model.parents < 0):
         if reading.keyed.connected[root]:

@@ -9,9 +9,10 @@ import bpy
 import numpy as np
 
 from .. import engine
-from ..engine.controllers.base import SHAPES
+from ..engine.controllers.base import ROOTS, SHAPES
 from . import actions, layers, rig_roles
 from .errors import RigError
+from .setting_paths import group_path, is_setting
 
 # Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
 BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
@@ -25,16 +26,20 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     heft = rig.heft
     keyed = keyed_settings(rig)
     behaviour = _behaviours(rig, names, frames, keyed)
-    common = {"behaviour": behaviour, "root": heft.root, "assist": float(heft.assist)}
+    root = _roots(rig, frames, keyed)
+    assist = _value(keyed, "heft.assist", heft.assist, frames)
+    common = {"behaviour": behaviour, "root": root, "assist": assist}
     if heft.controller == "LIMP":
         return engine.Limp(**common)
     settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")
     heaviness = np.clip(_product(rig, names, frames, keyed, "heaviness", "heaviness_scale"), 0.0, 1.0)
     damping = _product(rig, names, frames, keyed, "damping_ratio", None)
     strength = np.inf
-    if heft.use_strength:
+    limited = _value(keyed, "heft.use_strength", heft.use_strength, frames) > 0.5
+    if np.any(limited):
         limits = engine.strength_limits(model, rig_roles.joints_of(names, model.parents, rig_roles.roles_of(rig)))
         strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * limits
+        strength = np.where(limited[:, None], strength, np.inf) if np.ndim(limited) else strength
     recovery = _product(rig, names, frames, keyed, "recovery_time", None)
     common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
     common["recovery_time"] = recovery
@@ -45,6 +50,34 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     if np.ndim(arrival):
         arrival = np.repeat(arrival[:, None], len(names), axis=1)
     return engine.OnTime(shape=shape, arrival=arrival, law=heft.law, **common)
+
+
+def has_free_root(rig: bpy.types.Object, frames: np.ndarray | None = None) -> bool:
+    """Is nothing holding the root, on one of the frames at least? Without frames: by the keys, wherever they are."""
+    return ROOTS.index("FREE") in _root_numbers(rig, frames)
+
+
+def is_root_animated(rig: bpy.types.Object, frames: np.ndarray) -> bool:
+    """Does the root go exactly where it is keyed, on all of the frames?"""
+    return set(_root_numbers(rig, frames)) == {ROOTS.index("ANIMATED")}
+
+
+def _root_numbers(rig: bpy.types.Object, frames: np.ndarray | None) -> list[int]:
+    keyed = keyed_settings(rig)
+    curve = keyed.get("heft.root")
+    if curve is None:
+        return [ROOTS.index(rig.heft.root)]
+    if frames is None:
+        return [round(point.co.y) for point in curve.keyframe_points]
+    return list(_roots(rig, frames, keyed))
+
+
+def _roots(rig: bpy.types.Object, frames: np.ndarray, keyed: dict) -> str | np.ndarray:
+    """What holds the root: a word, or (frames,) indices into ROOTS where it is keyed."""
+    if "heft.root" not in keyed:
+        return rig.heft.root
+    values = _value(keyed, "heft.root", 0.0, frames)
+    return np.clip(np.round(values), 0, len(ROOTS) - 1).astype(np.int64)
 
 
 def gravity_of(rig: bpy.types.Object) -> tuple[float, float, float]:
@@ -88,14 +121,15 @@ def _action_range(rig: bpy.types.Object) -> tuple[int, int]:
 
 def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
     """Heft settings animated by the rig's action, by data path."""
-    return {
-        curve.data_path: curve for curve in actions.active_curves(rig) if not curve.mute and is_setting(curve.data_path)
-    }
-
-
-def is_setting(path: str) -> bool:
-    """Does a data path of the rig's lead to a setting of Heft's?"""
-    return path.startswith("heft.") or "].heft." in path
+    found = {}
+    for curve in actions.active_curves(rig):
+        if not curve.mute and is_setting(curve.data_path):
+            path = group_path(curve.data_path)
+            if path == curve.data_path:
+                found.setdefault(path, curve)
+            else:
+                found[path] = curve
+    return found
 
 
 def switched(rig: bpy.types.Object, path: str, fixed: bool, frames: np.ndarray) -> np.ndarray:

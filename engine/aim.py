@@ -62,6 +62,7 @@ from .state import (
     LOOSE,
     OMEGA,
     PRESCRIBED,
+    PULL_LIMIT,
     PUSH,
     RATE,
     REFERENCE,
@@ -144,7 +145,9 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
     """Take over the frame's behaviours and gains; see where the target jumped."""
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
     row = min(frame, len(plan.behaviour) - 1)
+    assist_row = min(frame, len(plan.assist) - 1)
     for i in range(1, len(tree.parent)):
+        aim.body[i, PULL_LIMIT] = plan.assist[assist_row, i]
         before = state.behaviour[i]
         now = plan.behaviour[row, i]
         state.behaviour[i] = now

@@ -46,6 +46,7 @@ from .state import (
     NEW_ANCHOR,
     OTHER_DRIFT,
     PULL,
+    PULL_LIMIT,
     RATE,
     REFERENCE,
     SLIPPED,
@@ -141,7 +142,7 @@ def hold_back(tree, state, aim, plan, work, h):
         mass, center, _, _ = tree_momentum(tree, pose, root, work.body, MOMENTUM)
         inertia = locked_inertia(tree, pose, root, mass, center)
         radius = math.sqrt((inertia[0] + inertia[1] + inertia[2]) / (2.0 * mass))
-        limit = plan.assist[root] * mass * STANDARD_GRAVITY * h
+        limit = aim.body[root, PULL_LIMIT] * mass * STANDARD_GRAVITY * h
         d = tree.dof[root]
         couple = _length(work.rate[PULL], d)
         force = _length(work.rate[PULL], d + 3)

@@ -281,7 +281,7 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
             shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
-        return Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones(2)))
+        return Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones((1, 2))))
     center, total = _weight(collider)
     model = Model.from_tree(
         [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
@@ -292,7 +292,7 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
     if collider.moves == "FREE":
         behaviour[start:, 1] = LIMP
     setting = np.ones((frames, 2, 1)) * SETTING
-    return Prop(model, motion, Plan(behaviour, setting, np.ones(2)))
+    return Prop(model, motion, Plan(behaviour, setting, np.ones((1, 2))))
 
 
 def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:
@@ -358,14 +358,13 @@ def _join_plans(plans: list[Plan]) -> Plan:
     """Side by side; row 0 of each is the world's and stays once."""
     if len(plans) == 1:
         return plans[0]
-    rows = max(len(plan.behaviour) for plan in plans)
 
     def joined(arrays: list[np.ndarray]) -> np.ndarray:
+        rows = max(len(a) for a in arrays)
         full = [np.broadcast_to(a, (rows, *a.shape[1:])) for a in arrays]
         return np.ascontiguousarray(np.concatenate([full[0][:, :1], *(a[:, 1:] for a in full)], axis=1))
 
-    assist = np.concatenate([plans[0].assist[:1], *(plan.assist[1:] for plan in plans)])
-    return Plan(joined([plan.behaviour for plan in plans]), joined([plan.setting for plan in plans]), assist)
+    return Plan(*(joined([getattr(plan, name) for plan in plans]) for name in Plan._fields))
 
 
 def _join_targets(targets: list[Target]) -> Target:

@@ -142,7 +142,6 @@ def _same_tables(old: Shot, new: Shot) -> bool:
     if [limb.rows.tolist() for limb in old.limbs] != [limb.rows.tolist() for limb in new.limbs]:
         return False
     pairs = [*zip(old.tree, new.tree, strict=True), (old.target.moving, new.target.moving)]
-    pairs.append((old.plan.assist, new.plan.assist))
     if new.touch is not None:
         pairs += zip(old.touch.shapes, new.touch.shapes, strict=True)
         pairs += [(getattr(old.touch.holds, name), getattr(new.touch.holds, name)) for name in ("bound", "area")]
@@ -158,7 +157,7 @@ def _limits(old: Shot, new: Shot) -> Iterator[int]:
     yield _first_row(old.target.hold, new.target.hold)
     yield from _key_limits(old.target, new.target)
     frames = new.frames
-    for name in ("behaviour", "setting"):
+    for name in ("behaviour", "setting", "assist"):
         a, b = getattr(old.plan, name), getattr(new.plan, name)
         yield _first_row(_spread(a, frames), _spread(b, frames))
     if new.touch is not None:

@@ -97,11 +97,10 @@ def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
         holds = Holds(*holds[:3], holds.bound[rows], *holds[4:7], holds.area[rows])
         touch = new_touch(tree, shot.touch.shapes, holds, shot.touch.found.moves[rows], 1.0)
         touch = touch._replace(limit=shot.touch.limit)
-    behaviour, setting = (np.ascontiguousarray(each[:, rows]) for each in (plan.behaviour, plan.setting))
     return Limb(
         rows, dofs, int(tree.dof[2]), tree,
         _target(target, rows),
-        Plan(behaviour, setting, plan.assist[rows]),
+        Plan(*(np.ascontiguousarray(each[:, rows]) for each in plan)),
         new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
     )  # fmt: skip
 

@@ -67,7 +67,8 @@ LIMITED = np.int64(19)  # 1: not 0 where the drive gives a fixed impulse instead
 LEANED = np.int64(20)  # 1: not 0 where something leans on the joint that it does not brace against
 ABLE = np.int64(21)  # 1: the mode the joint has while its strength suffices
 ACROSS = np.int64(22)  # 1: what a spent drive of several axes gives across its slip, per rate
-FROM = np.int64(23)  # a target sample: at the step's start …
+PULL_LIMIT = np.int64(23)  # 1: of a root: the most force that guides it, in body weights
+FROM = np.int64(24)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step
@@ -127,7 +128,7 @@ class Plan(NamedTuple):
 
     behaviour: np.ndarray  # (rows, n+1)
     setting: np.ndarray  # (rows, n+1, SETTING_COLUMNS)
-    assist: np.ndarray  # (n+1,) limit of a root's guiding force in body weights
+    assist: np.ndarray  # (rows or 1, n+1) limit of a root's guiding force in body weights
 
 
 @table

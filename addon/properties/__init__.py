@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import bpy
 from bpy.props import PointerProperty, StringProperty
 
+from . import keyable
 from .bone import HeftBone
 from .character import SHOWN, HeftArmature
 from .collider import HeftCollider
@@ -41,6 +42,7 @@ def register() -> None:
     """Hang the settings onto Blender's types."""
     bpy.types.Object.heft = PointerProperty(type=HeftArmature, override=OVERRIDABLE)
     bpy.types.PoseBone.heft = PointerProperty(type=HeftBone, override=OVERRIDABLE)
+    keyable.register()
     bpy.types.Object.heft_collider = PointerProperty(type=HeftCollider, override=OVERRIDABLE)
     bpy.types.Object.heft_result = PointerProperty(
         name="Heft Result",
@@ -56,6 +58,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Take them off again; the values stay in the file."""
+    keyable.unregister()
     for owner, name in (
         (bpy.types.Object, "heft_store"),
         (bpy.types.Object, "heft_result"),

@@ -109,6 +109,7 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         max=1e6,
         soft_max=50.0,
         unit="MASS",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=bone_changed("mass"),
     )

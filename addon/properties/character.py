@@ -64,12 +64,15 @@ class HeftArmature(
 ):
     """`Object.heft`: the settings of one armature's physics."""
 
-    enabled: BoolProperty(name="Physics", description="This armature has Heft physics", override=OVERRIDABLE)
+    enabled: BoolProperty(
+        name="Physics", description="This armature has Heft physics", options=NOT_KEYED, override=OVERRIDABLE
+    )
     controller: EnumProperty(
         name="Controller",
         description="What moves the joints",
         items=CONTROLLERS,
         default="FOLLOW",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -148,6 +151,7 @@ class HeftArmature(
         description="How the air moves, in metres a second; it drags every bone along",
         default=(0.0, 0.0, 0.0),
         subtype="VELOCITY",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -193,6 +197,7 @@ class HeftArmature(
         name="Live",
         description="Simulate again at once whenever a setting or the source's keys change",
         default=False,
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -204,6 +209,7 @@ class HeftArmature(
         min=24,
         max=10000,
         soft_max=1920,
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -212,14 +218,25 @@ class HeftArmature(
         description="Which frames are simulated",
         items=RANGES,
         default="SCENE",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
     frame_start: IntProperty(
-        name="Start", description="First frame of a Custom range", default=1, override=OVERRIDABLE, update=changed
+        name="Start",
+        description="First frame of a Custom range",
+        default=1,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
     )
     frame_end: IntProperty(
-        name="End", description="Last frame of a Custom range", default=250, override=OVERRIDABLE, update=changed
+        name="End",
+        description="Last frame of a Custom range",
+        default=250,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
     )
     bad_frames: EnumProperty(
         name="Bad Frames",
@@ -240,6 +257,7 @@ class HeftArmature(
         soft_min=0.001,
         soft_max=100.0,
         precision=4,
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -253,6 +271,7 @@ class HeftArmature(
         soft_min=0.1,
         soft_max=500.0,
         unit="MASS",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )
@@ -274,6 +293,7 @@ class HeftArmature(
         soft_max=50.0,
         subtype="ACCELERATION",
         unit="ACCELERATION",
+        options=NOT_KEYED,
         override=OVERRIDABLE,
         update=changed,
     )

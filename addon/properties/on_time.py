@@ -79,5 +79,7 @@ class HeftMiss(bpy.types.PropertyGroup):
     """One of `Object.heft.misses`: a key that could not be met."""
 
     bone: StringProperty(name="Bone", description="Whose key it is", override=OVERRIDABLE)
-    frame: FloatProperty(name="Frame", description="When the key is", override=OVERRIDABLE)
-    degrees: FloatProperty(name="Degrees", description="How far off the pose was", override=OVERRIDABLE)
+    frame: FloatProperty(name="Frame", description="When the key is", options=NOT_KEYED, override=OVERRIDABLE)
+    degrees: FloatProperty(
+        name="Degrees", description="How far off the pose was", options=NOT_KEYED, override=OVERRIDABLE
+    )

@@ -6,7 +6,7 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import FloatProperty, StringProperty
 
-from .common import OVERRIDABLE
+from .common import NOT_KEYED, OVERRIDABLE
 
 
 def _suggested(entry: bpy.types.PropertyGroup, _context, _text) -> list[str]:
@@ -32,5 +32,6 @@ class HeftScriptPose(bpy.types.PropertyGroup):
         soft_max=5.0,
         precision=3,
         step=5,
+        options=NOT_KEYED,
         override=OVERRIDABLE,
     )

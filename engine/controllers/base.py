@@ -29,13 +29,13 @@ class Controller(ABC):
     behaviour   a word, one a body, or (frames, n) indices into BEHAVIOURS
     root        'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited
                 force) or 'FREE' (may fall): for every root with a free joint,
-                whatever its behaviour
-    assist      limit of the guiding force, in body weights
+                whatever its behaviour; or (frames,) indices into ROOTS
+    assist      limit of the guiding force, in body weights; one, or (frames,)
     """
 
     behaviour: object = "SIMULATED"
-    root: str = "ANIMATED"
-    assist: float = 1.0
+    root: object = "ANIMATED"
+    assist: object = 1.0
 
     @abstractmethod
     def plan(self, model: Model, frames: int) -> Plan:
@@ -77,12 +77,11 @@ class Controller(ABC):
         return Plan(
             columns(behaviour, 0),
             np.stack([columns(values, world) for values, world in settings], axis=2),
-            np.full(len(model) + 1, _one_number(self.assist, "assist")),
+            np.repeat(_per_frame(self.assist, frames, "assist")[:, None], len(model) + 1, axis=1),
         )
 
     def _behaviours(self, model: Model, frames: int) -> np.ndarray:
-        if self.root not in ROOTS:
-            raise SettingError(f"The root is '{self.root}': use one of {', '.join(ROOTS)}.")
+        root = _root_rows(self.root, frames)
         given = np.asarray(self.behaviour)
         if given.dtype.kind in "US":
             unknown = set(np.unique(given)) - set(BEHAVIOURS)
@@ -90,17 +89,38 @@ class Controller(ABC):
                 raise SettingError(f"Behaviour '{unknown.pop()}' is not known: use one of {', '.join(BEHAVIOURS)}.")
             given = np.select([given == word for word in BEHAVIOURS], range(len(BEHAVIOURS)))
         behaviour = np.array(_spread(given, model, frames, "behaviour"), dtype=np.int64)
+        if len(behaviour) < len(root):
+            behaviour = np.repeat(behaviour, len(root), axis=0)
         if behaviour.min() < 0 or behaviour.max() >= len(BEHAVIOURS):
             raise SettingError(f"Behaviours run from 0 to {len(BEHAVIOURS) - 1}: {', '.join(BEHAVIOURS)}.")
-        behaviour[:, model.kinds == FREE] = ROOT_BEHAVIOUR[ROOTS.index(self.root)]
+        behaviour[:, model.kinds == FREE] = np.array(ROOT_BEHAVIOUR)[root][:, None]
         return behaviour
 
 
-def _one_number(value, what: str) -> float:
-    number = float(value)
-    if not (np.isfinite(number) and number >= 0.0):
-        raise SettingError(f"The {what} is {value}: give a number of zero or above.")
-    return number
+def _root_rows(root, frames: int) -> np.ndarray:
+    """(1,) or (frames,) indices into ROOTS."""
+    given = np.asarray(root)
+    if given.dtype.kind in "US":
+        if given.ndim or str(given) not in ROOTS:
+            raise SettingError(f"The root is '{root}': use one of {', '.join(ROOTS)}.")
+        return np.array([ROOTS.index(str(given))])
+    if given.shape != (frames,) or given.min() < 0 or given.max() >= len(ROOTS):
+        raise SettingError(
+            f"The root by frames has shape {given.shape}: give {frames} numbers from 0 to {len(ROOTS) - 1}, for "
+            f"{', '.join(ROOTS)}."
+        )
+    return given.astype(np.int64)
+
+
+def _per_frame(values, frames: int, what: str) -> np.ndarray:
+    """(1,) or (frames,) numbers of zero or above."""
+    given = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if given.shape not in ((1,), (frames,)):
+        raise SettingError(f"The {what} has shape {given.shape}: give one number or {frames}.")
+    bad = ~(np.isfinite(given) & (given >= 0.0))
+    if bad.any():
+        raise SettingError(f"The {what} is {given[bad][0]}: give a number of zero or above.")
+    return given
 
 
 def _spread(values: np.ndarray, model: Model, frames: int, what: str) -> np.ndarray:

@@ -200,12 +200,17 @@ def _constraints(holder) -> list:
     return out
 
 
+def _is_keyable(thing, name: str) -> bool:
+    """A bone's setting once more, as its panel keys it."""
+    return isinstance(thing, bpy.types.PoseBone) and name.startswith("heft_")
+
+
 def _properties(thing, skip: set[str] = frozenset()) -> dict:
     """Every plain RNA value and every custom property of a thing."""
     values = {}
     for prop in thing.bl_rna.properties:
         name = prop.identifier
-        if name in skip or name in OURS or name in SKIPPED:
+        if name in skip or name in OURS or name in SKIPPED or _is_keyable(thing, name):
             continue
         if prop.type in {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}:
             value = getattr(thing, name)

@@ -245,10 +245,10 @@ def hung() -> bpy.types.Object:
 
 
 def passing() -> bpy.types.Object:
-    """A swing with a key on its way, passed with speed."""
+    """A swing with two keys on its way, passed with speed."""
     rig = swing()
     for curve in rigs.actions_of(rig).fcurves:
-        for point, value in zip(curve.keyframe_points, (0.0, 0.5, 1.2, 0.2), strict=True):
+        for point, value in zip(curve.keyframe_points, (0.0, 0.4, 0.9, 1.2), strict=True):
             point.co[1] = value if curve.array_index == 0 else 0.0
         curve.update()
     return rig

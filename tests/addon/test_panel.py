@@ -70,7 +70,7 @@ def test_each_controller_shows_just_its_own_sliders(rig, controller, mode):
     for kind, name in own.items():
         assert (name in sliders) == (kind == controller)
     drawn = seen()
-    assert "behaviour" in drawn.texts("prop"), "bones can be set in either mode"
+    assert "heft_behaviour" in drawn.texts("prop"), "bones can be set in either mode"
     assert "bones" in drawn.texts("list")
 
 

@@ -1,0 +1,27 @@
+"""The data paths of Heft's settings in a rig's action.
+
+A bone's setting has two paths: `pose.bones["x"].heft.mix`, in its group, which scripts use, and
+`pose.bones["x"].heft_mix`, which the panel keys (`properties.keyable`). Must not know actions or curves.
+"""
+
+from __future__ import annotations
+
+# How the names begin of the pose bones' properties that the panel keys.
+KEYABLE_PREFIX = "heft_"
+_MARK = f"].{KEYABLE_PREFIX}"
+
+
+def is_setting(path: str) -> bool:
+    """Does a data path of the rig's lead to a setting of Heft's?"""
+    return path.startswith("heft.") or "].heft." in path or _MARK in path
+
+
+def group_path(path: str) -> str:
+    """The path in the setting's group, whichever of the two is given."""
+    head, mark, name = path.rpartition(_MARK)
+    return f"{head}].heft.{name}" if mark else path
+
+
+def is_mix(path: str) -> bool:
+    """Is it a mix, of the rig or of a bone: shown, not simulated?"""
+    return group_path(path).endswith("heft.mix")
