@@ -79,6 +79,9 @@ from .state import (
     TARGET_ANCHOR,
     TARGET_ANCHOR_RATE,
     TO,
+    TONE,
+    TONE_DAMPING,
+    TONE_PULL,
     VALUE,
     ZETA,
     V,
@@ -309,6 +312,8 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
                     _take_reference(tree, state, i)
                     _measure(tree, state, aim, FROM, i)
             _aim_by_error(tree, state, aim, i, h)
+        aim.body[i, TONE] = plan.setting[row, i, TONE_DAMPING]
+        aim.body[i, TONE + 1] = plan.setting[row, i, TONE_PULL]
         aim.body[i, LIMITED] = 0.0
         aim.body[i, ABLE] = float(aim.mode[i])
         for d in range(tree.dof[i], tree.dof[i + 1]):

@@ -97,6 +97,7 @@ from .state import (
     pose_of,
 )
 from .strength import across_slip, add_spent, slips_aside
+from .tone import add_tone, has_tone, lay_tone, tone_compliance
 from .tree import MASS
 from .turning import bring_momenta, carry_over, leftover
 
@@ -180,7 +181,7 @@ def _same_branch(delta, before):
 def prepare_factor(tree, state, aim, work, pose, h):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints or a guided root, which takes the tracking factor as well."""
-    compliant = mixed = loose = False
+    compliant = mixed = loose = toned = False
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
         work.active[MAIN, i] = mode != PRESCRIBED
@@ -192,15 +193,24 @@ def prepare_factor(tree, state, aim, work, pose, h):
             compliant = True
             mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
             work.body[i, COMPLIANCE] = _compliance(aim, i, h)
+        elif has_tone(aim, i):
+            toned = True
         elif slips_aside(aim, i):
             work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
-            across_slip(tree, aim, i, work.block)
-    if compliant:
+            across_slip(tree, aim, i, work.block, 0.0)
+    if compliant or toned:
         composite_inertia(tree, pose, work.body, COMPOSITE)
         add_carried(tree, work)
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+            elif has_tone(aim, i):
+                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                lay_tone(tree, state, aim, work, i, h)
+                work.body[i, COMPLIANCE] = tone_compliance(aim, i, h)
+                if slips_aside(aim, i):
+                    across_slip(tree, aim, i, work.block, work.body[i, COMPLIANCE] / aim.body[i, ACROSS])
+                    work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
     mixed = mixed and loose
     factor_at(tree, aim, work, pose, mixed, h)
     return compliant, mixed
@@ -312,7 +322,8 @@ def step_load(tree, state, aim, work, pose, h, gravity):
     less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
     less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
     copy(g, work.rate[WHOLE])
-    add_spent(tree, state, aim, work, g)
+    add_spent(tree, state, aim, g)
+    add_tone(tree, aim, work, g)
 
 
 @kernel

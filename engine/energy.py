@@ -33,11 +33,13 @@ from .state import (
     SPIN,
     STILL,
     STOPS,
+    TONED,
     X1,
     V,
     pose_of,
 )
 from .together import group_inertia, group_momentum, is_head, join, pushes, turn_rigid
+from .tone import has_tone
 from .touch import BLOCKS, BODY_A, BODY_B, TIE, TOTAL, WHAT
 from .tree import COM, MASS, WORLD_INERTIA
 
@@ -66,19 +68,24 @@ def is_limp(tree, aim, root):
 
 @part
 def note_work(tree, state, aim, work, touch):
-    """GIVEN of each limp tree: what contacts, ties, limits and wind do on it in the step, from the mean rates
+    """GIVEN of each limp tree: what contacts, ties, limits, wind and tone do on it in the step, from the mean rates
     at the middle pose.
 
     What does not move can only take energy: where a contact seems to give some to the two it is between,
     and where a tie gives or takes any, that does not count.
     """
-    for root in tree.roots:
-        work.body[root, GIVEN] = 0.0
-    if touch is None:
-        return
-    rate, rows = work.rate, touch.rows
+    rate = work.rate
     for d in range(len(rate[X1])):
         rate[X1, d] = 0.5 * (state.rate[V, d] + rate[ENDS, d])
+    for root in tree.roots:
+        work.body[root, GIVEN] = 0.0
+        for i in range(root, tree.last[root] + 1):
+            if has_tone(aim, i):
+                for d in range(tree.dof[i], tree.dof[i + 1]):
+                    work.body[root, GIVEN] += rate[TONED, d] * rate[X1, d]
+    if touch is None:
+        return
+    rows = touch.rows
     velocities(tree, pose_of(work, MIDDLE), rate[X1], work.body, STILL, work.body, MOTION)
     for root in tree.roots:
         for i in range(root, tree.last[root] + 1):

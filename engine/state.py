@@ -24,7 +24,8 @@ ARRIVAL = np.int64(4)  # the share of its keys' velocities a body arrives with; 
 SHAPE = np.int64(5)  # n of METHODS §2: how late in its time a body moves
 LAW = np.int64(6)  # not 0: by S2's own torques instead of in closed form
 RECOVERY = np.int64(7)  # [s] in which a struck body is back on its motion; 0: it follows as ever
-SETTING_COLUMNS = np.int64(8)
+TONE_DAMPING, TONE_PULL = np.int64(8), np.int64(9)  # k_v [1/s], k_p [1/s²] of joints that nothing drives (`tone`)
+SETTING_COLUMNS = np.int64(10)
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
 COORDS = np.int64(0)  # 4
@@ -68,7 +69,8 @@ LEANED = np.int64(20)  # 1: not 0 where something leans on the joint that it doe
 ABLE = np.int64(21)  # 1: the mode the joint has while its strength suffices
 ACROSS = np.int64(22)  # 1: what a spent drive of several axes gives across its slip, per rate
 PULL_LIMIT = np.int64(23)  # 1: of a root: the most force that guides it, in body weights
-FROM = np.int64(24)  # a target sample: at the step's start …
+TONE = np.int64(24)  # 2: k_v and k_p of the joint's tone
+FROM = np.int64(26)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step
@@ -115,7 +117,8 @@ SEEN_SURGE = np.int64(19)  # … and its SURGE
 TOTAL_RATE, LOADED_RATE, ANSWER, SHIFTED = (np.int64(k) for k in range(20, 24))
 WHOLE = np.int64(24)  # the load of the whole step
 STOPS = np.int64(25)  # impulses of joint limits
-WORK_ROWS = np.int64(26)
+TONED, SLOWED = np.int64(26), np.int64(27)  # impulses of the tone's pull to the middle, and of its damping
+WORK_ROWS = np.int64(28)
 # Poses of Work
 NOW, MIDDLE, FINAL, UNDISTURBED, UNDISTURBED_BEFORE = (np.int64(k) for k in range(5))
 # Factors of Work: the joints' own, and with compliant joints held

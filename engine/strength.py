@@ -58,19 +58,21 @@ def slips_aside(aim, i):
 
 
 @kernel
-def across_slip(tree, aim, i, block):
-    """The joint's rows of `block`: what is across its slip, I − ŝŝᵀ."""
+def across_slip(tree, aim, i, block, keep):
+    """The joint's rows of `block` become `keep` times what they are, plus what is across the slip: I − ŝŝᵀ."""
     first, end = tree.dof[i], tree.dof[i + 1]
     square = 0.0
     for d in range(first, end):
         square += aim.rate[HELD, d] * aim.rate[HELD, d]
     for d in range(first, end):
         for e in range(first, end):
-            block[d, e - first] = (1.0 if d == e else 0.0) - aim.rate[HELD, d] * aim.rate[HELD, e] / square
+            own = keep * block[d, e - first] if keep > 0.0 else 0.0
+            across = (1.0 if d == e else 0.0) - aim.rate[HELD, d] * aim.rate[HELD, e] / square
+            block[d, e - first] = own + across
 
 
 @kernel
-def add_spent(tree, state, aim, work, g):
+def add_spent(tree, state, aim, g):
     """A spent drive is a load like any other. Where it turns with the slip the factor answers the change of
     the rates, so their start counts here."""
     for i in range(1, len(tree.parent)):
@@ -78,10 +80,14 @@ def add_spent(tree, state, aim, work, g):
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
                 g[d] += aim.rate[HELD, d]
-                if slips_aside(aim, i):
-                    for e in range(first, end):
-                        off = state.rate[V, e] - aim.rate[END, e]
-                        g[d] -= aim.body[i, ACROSS] * work.block[d, e - first] * off
+            if slips_aside(aim, i):
+                along = square = 0.0
+                for e in range(first, end):
+                    along += aim.rate[HELD, e] * (state.rate[V, e] - aim.rate[END, e])
+                    square += aim.rate[HELD, e] * aim.rate[HELD, e]
+                for d in range(first, end):
+                    off = state.rate[V, d] - aim.rate[END, d]
+                    g[d] -= aim.body[i, ACROSS] * (off - aim.rate[HELD, d] * along / square)
 
 
 @kernel

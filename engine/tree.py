@@ -22,6 +22,7 @@ import numpy as np
 
 from .jit import table
 from .model import Model
+from .relaxed_pose import relaxed_coordinates
 
 # Columns of Tree.body
 REST = np.int64(0)  # 4: body axes at rest in the parent's frame
@@ -31,7 +32,8 @@ CENTER = np.int64(10)  # 3: centre of mass in the body's frame
 INERTIA = np.int64(13)  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
 MASS = np.int64(19)  # 1
 INVERSE = np.int64(20)  # 6: the inverse of INERTIA
-TREE_COLUMNS = np.int64(26)
+RELAXED = np.int64(26)  # 4: the joint's coordinates in the middle of its range (see `tone`)
+TREE_COLUMNS = np.int64(30)
 
 # Columns of Pose.body
 ROTATION = np.int64(0)  # 4: body axes in the world
@@ -109,6 +111,7 @@ def build_tree(model: Model) -> Tree:
     body[1:, INERTIA : INERTIA + 6] = model.inertias[entries]
     body[1:, INVERSE : INVERSE + 6] = _inverses(model.inertias)[entries]
     body[1:, MASS] = model.masses
+    body[1:, RELAXED : RELAXED + 4] = relaxed_coordinates(model)
     roots = np.flatnonzero(model.parents < 0) + 1
     return Tree(parent, kind, dof, last_rows(parent), roots, body)
 

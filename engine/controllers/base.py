@@ -15,6 +15,7 @@ from ..errors import SettingError
 from ..model import FREE, Model
 from ..pd import SETTLE
 from ..state import ANIMATED, ASSIST, LIMP, Plan
+from ..tone import tone_gains
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
@@ -53,6 +54,7 @@ class Controller(ABC):
         shape=SETTLE,
         law=0.0,
         recovery=None,
+        tone=1.0,
     ) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
         zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
@@ -63,9 +65,11 @@ class Controller(ABC):
         behaviour = self._behaviours(model, frames)
         how = _per_body(law, model, frames, "law", 0.0, 1.0)
         back = _per_body(0.0 if recovery is None else recovery, model, frames, "recovery time", 0.0, 1e6)
+        lively = _per_body(tone, model, frames, "tone", 0.0, 1e3)
+        damping, pull = tone_gains(model)
         settings = (
             (SETTLE / settle, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
-            (how, 0.0), (back, 0.0),
+            (how, 0.0), (back, 0.0), (lively * damping, 0.0), (lively * pull, 0.0),
         )  # fmt: skip
         rows = max(len(behaviour), *(len(values) for values, _ in settings))
 

@@ -19,6 +19,7 @@ class Follow(Controller):
     recovery_time   [s] in which a struck body is back on its motion, and bodies that do not lie between the blow
                     and the root keep to theirs; None or 0: all yield, and come back by their settle time
     strength        [N m] the most a joint's drive can give; a load beyond it makes the joint give way
+    tone            of limp joints and of those whose drive is spent, as in Limp
     """
 
     settle_time: object = 0.2
@@ -26,7 +27,8 @@ class Follow(Controller):
     heaviness: object = 0.0
     recovery_time: object = None
     strength: object = float("inf")
+    tone: object = 0.0
 
     def plan(self, model: Model, frames: int) -> Plan:
         settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength)
-        return self._plan(model, frames, *settings, recovery=self.recovery_time)
+        return self._plan(model, frames, *settings, recovery=self.recovery_time, tone=self.tone)

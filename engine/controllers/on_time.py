@@ -26,6 +26,7 @@ class OnTime(Controller):
     recovery_time   [s] and there a struck body is back after it, as in Follow; with a key ahead it keeps that key
     heaviness       0 effortless … 1 the joint feels its full load
     strength        [N m] the most a joint's drive can give; a key that takes more is missed
+    tone            of limp joints and of those whose drive is spent, as in Limp
     law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
                     bend its way, and it misses the velocities of keys
     """
@@ -37,10 +38,11 @@ class OnTime(Controller):
     recovery_time: object = None
     heaviness: object = 0.0
     strength: object = float("inf")
+    tone: object = 0.0
     law: str = "CLOSED_FORM"
 
     def plan(self, model: Model, frames: int) -> Plan:
         if self.law not in LAWS:
             raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
         settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength, self.arrival, self.shape)
-        return self._plan(model, frames, *settings, float(LAWS.index(self.law)), self.recovery_time)
+        return self._plan(model, frames, *settings, float(LAWS.index(self.law)), self.recovery_time, tone=self.tone)

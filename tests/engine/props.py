@@ -41,7 +41,7 @@ def thrown(model: Model, fps: float, frames: int, place, velocity=(0, 0, 0), spi
 def limp_thing(name, shape, mass, fps, frames, place, velocity=(0, 0, 0), spin=(0, 0, 0), turn=STILL, **surface):
     """A thrown thing as an actor: its velocities are part of the result."""
     model = thing(name, shape, mass, **surface)
-    return engine.Actor(model, thrown(model, fps, frames, place, velocity, spin, turn), engine.Limp())
+    return engine.Actor(model, thrown(model, fps, frames, place, velocity, spin, turn), engine.Limp(tone=0.0))
 
 
 def planks(count: int, length: float, mass: float, width=0.2, thickness=0.02) -> Model:

@@ -110,7 +110,7 @@ def test_a_pendulum_on_a_moving_anchor(figure):
         places = np.zeros((len(t[::stride]), 1, 3))
         places[:, 0, 0] = shake(t[::stride])
         source = Motion.build(model, fps / stride, joint_rotations(model, angles), places)
-        result = engine.simulate(model, source, engine.Limp(), steps_per_second=fps / stride).motion
+        result = engine.simulate(model, source, engine.Limp(tone=0.0), steps_per_second=fps / stride).motion
         assert np.abs(result.positions - source.positions).max() < 1e-15
         errors.append(np.abs(hinge_angles(model, result)[:, 0] - wanted[::stride]).max())
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
@@ -267,7 +267,8 @@ def test_limp_drives_nothing_that_is_not_animated():
     """Simulated is how a controller's bodies are marked; under Limp no drive is behind the mark."""
     model = chain(3, "HINGE")
     source = still_motion(model, 1.0, 24.0)
-    marked = engine.simulate(model, source, engine.Limp(behaviour=["ANIMATED", "SIMULATED", "SIMULATED"])).motion
-    limp = engine.simulate(model, source, engine.Limp(behaviour=["ANIMATED", "LIMP", "LIMP"])).motion
+    driven = engine.Limp(tone=0.0, behaviour=["ANIMATED", "SIMULATED", "SIMULATED"])
+    marked = engine.simulate(model, source, driven).motion
+    limp = engine.simulate(model, source, engine.Limp(tone=0.0, behaviour=["ANIMATED", "LIMP", "LIMP"])).motion
     assert np.array_equal(marked.rotations, limp.rotations)
     assert angle_between(marked.rotations[-1, 1], source.rotations[-1, 1]) > 0.1

@@ -26,7 +26,7 @@ EARTH = engine.Scene()
 
 def fly(model, rates, seconds=10.0, fps=24.0, steps=240, scene=NO_GRAVITY, pose=None):
     motion = launched(model, fps, round(seconds * fps) + 1, rates, pose)
-    result = engine.simulate(model, motion, engine.Limp(), scene=scene, steps_per_second=steps)
+    result = engine.simulate(model, motion, engine.Limp(tone=0.0), scene=scene, steps_per_second=steps)
     return result, mechanics(model, result.motion, result.velocities, scene.gravity)
 
 
@@ -144,7 +144,7 @@ def test_double_pendulum(size, figure):
     motion = still_motion(model, rows[-1, 0], 60.0, start)
     errors = []
     for steps in (120, 240, 480, 960, 1920):
-        result = engine.simulate(model, motion, engine.Limp(), steps_per_second=steps)
+        result = engine.simulate(model, motion, engine.Limp(tone=0.0), steps_per_second=steps)
         angles = hinge_angles(model, result.motion).cumsum(axis=1)
         errors.append(np.abs(angles - rows[:, 1:3]).max())
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
@@ -196,7 +196,7 @@ def test_limp_chain_converges_to_mujoco(kinds, figure):
     motion = launched(model, fps, round(seconds * fps) + 1, rates)
     errors = []
     for steps in (240, 480, 960, 1920):
-        result = engine.simulate(model, motion, engine.Limp(), steps_per_second=steps)
+        result = engine.simulate(model, motion, engine.Limp(tone=0.0), steps_per_second=steps)
         if not errors:
             coords = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
             coords[model.kinds < BALL] = 0.0
@@ -223,7 +223,7 @@ def test_a_fall_is_exact_at_any_step(figure):
     model = box()
     for fps, steps in ((24.0, 24), (25.0, 240), (120.0, 960)):
         motion = still_motion(model, 2.0, fps)
-        result = engine.simulate(model, motion, engine.Limp(), steps_per_second=steps)
+        result = engine.simulate(model, motion, engine.Limp(tone=0.0), steps_per_second=steps)
         t = np.arange(len(motion)) / fps
         fall = result.motion.positions[:, 0, 2] + 0.5 * 9.81 * t**2
         figure(f"fall of 2 s at {fps:g} fps, {steps}/s: off [m]", np.abs(fall).max(), 1e-12)
@@ -251,8 +251,8 @@ def test_two_trees_do_not_feel_each_other(rng):
         np.concatenate([first.rotations, second.rotations], axis=1),
         np.concatenate([first.positions, second.positions], axis=1),
     )
-    whole = engine.simulate(together, joined, engine.Limp()).motion
+    whole = engine.simulate(together, joined, engine.Limp(tone=0.0)).motion
     for motion, model, part in ((first, one, slice(0, len(one))), (second, two, slice(len(one), None))):
-        alone = engine.simulate(model, motion, engine.Limp()).motion
+        alone = engine.simulate(model, motion, engine.Limp(tone=0.0)).motion
         assert np.abs(alone.rotations - whole.rotations[:, part]).max() < 1e-9
         assert np.abs(alone.positions - whole.positions[:, part]).max() < 1e-9

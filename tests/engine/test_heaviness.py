@@ -252,7 +252,7 @@ def test_fewer_steps_are_taken_where_springs_alone_move():
     assert steps(engine.Follow(heaviness=0.5), asked=480.0) == 6, "asked for more, more are taken"
     assert steps(engine.Follow(heaviness=0.5), asked=24.0) == 1
     assert steps(engine.Follow(settle_time=0.1)) == 6 and steps(engine.Follow(settle_time=0.01)) == 10
-    for control in (engine.Limp(), engine.Follow(strength=5.0), engine.OnTime()):
+    for control in (engine.Limp(tone=0.0), engine.Follow(strength=5.0), engine.OnTime()):
         assert steps(control) == 10, control
     for scene in (
         engine.Scene(pushes=[engine.Push("link0", (1.0, 0.0, 0.0), 1)]),

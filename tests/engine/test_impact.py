@@ -213,7 +213,7 @@ def doll():
 @pytest.mark.parametrize("steps", RATES)
 def test_a_ball_hits_a_free_doll_and_momentum_stays(driven, steps, figure, rng):
     model = doll()
-    controller = engine.Follow(root="FREE", settle_time=0.3) if driven else engine.Limp()
+    controller = engine.Follow(root="FREE", settle_time=0.3) if driven else engine.Limp(tone=0.0)
     linear = angular = 0.0
     for _ in range(8):
         aim = rng.normal(size=3)
@@ -240,7 +240,7 @@ def test_a_doll_that_hits_itself_keeps_its_momentum(figure, rng):
         rates = np.zeros((len(model) + 1, 3))
         rates[: len(model)] = rng.normal(size=(len(model), 3)) * 4.0
         motion = launched(model, FPS, frames, rates)
-        actors = [engine.Actor(model, motion, engine.Limp())]
+        actors = [engine.Actor(model, motion, engine.Limp(tone=0.0))]
         results = engine.simulate_together(actors, SPACE, 240)
         change = momentum_change(actors, results)
         worst = [max(a, b) for a, b in zip(worst, change, strict=True)]

@@ -59,7 +59,7 @@ def test_what_widens_the_gap_is_its_gradient(rng):
 def test_a_limp_knee_does_not_bend_backward(steps, figure):
     """Held out level, it bends up only: it must stay where it is."""
     model = knee()
-    result = engine.simulate(model, still_motion(model, 2.0, FPS), engine.Limp(), None, steps)
+    result = engine.simulate(model, still_motion(model, 2.0, FPS), engine.Limp(tone=0.0), None, steps)
     bent = np.abs(rotation_vectors(result.motion.rotations)).max()
     figure(f"a limp knee held up by its limit, {steps} steps/s: gives way [rad]", bent, 0.01)
 
@@ -74,8 +74,9 @@ def test_a_limp_knee_falls_as_a_hinge_and_stops_at_its_end(figure):
         limits=model.limits, limit_frames=frames,
     )  # fmt: skip
     free = chain(1, "HINGE", along=(0.0, 1.0, 0.0), axis=(1.0, 0.0, 0.0))
-    found = engine.simulate(model, still_motion(model, 4.0, FPS), engine.Limp(), None, 240)
-    wanted = hinge_angles(free, engine.simulate(free, still_motion(free, 4.0, FPS), engine.Limp(), None, 240).motion)
+    found = engine.simulate(model, still_motion(model, 4.0, FPS), engine.Limp(tone=0.0), None, 240)
+    swung = engine.simulate(free, still_motion(free, 4.0, FPS), engine.Limp(tone=0.0), None, 240)
+    wanted = hinge_angles(free, swung.motion)
     angle = rotation_vectors(found.motion.rotations)[:, 0, 0]
     falling = np.flatnonzero(wanted[:, 0] > -np.radians(57.0))
     falling = falling[: np.flatnonzero(np.diff(falling, append=10**6) > 1)[0]]
@@ -94,9 +95,8 @@ def test_flung_about_it_stays_within_the_oval_however_its_frames_sit(steps, slac
         middle, own = (Rotation.from_quat(q, scalar_first=True) for q in model.limit_frames[0])
         pose = (middle * own.inv()).as_rotvec()[None]
         source = launched(model, FPS, 49, rng.normal(size=(1, 3)) * 5.0, pose)
-        turns = Rotation.from_quat(
-            engine.simulate(model, source, engine.Limp(), SPACE, steps).motion.rotations[:, 0], scalar_first=True
-        )
+        motion = engine.simulate(model, source, engine.Limp(tone=0.0), SPACE, steps).motion
+        turns = Rotation.from_quat(motion.rotations[:, 0], scalar_first=True)
         seen = middle.inv() * turns * own
         q = seen.as_quat(scalar_first=True, canonical=True)
         over = max(over, (share(seen, 0.5 * BENDS, SIDES) - 1.0).max() * SIDES)
@@ -149,7 +149,7 @@ def test_limits_give_a_limp_limb_no_energy(steps, figure):
     """Three limbs in a row, let go level: what they have in height and speed never grows."""
     model = knee(3, sign=-1.0, limits=(0.5 * BENDS, -TWISTS, TWISTS, SIDES))
     gravity = (0.0, 0.0, -9.81)
-    result = engine.simulate(model, still_motion(model, 3.0, FPS), engine.Limp(), None, steps)
+    result = engine.simulate(model, still_motion(model, 3.0, FPS), engine.Limp(tone=0.0), None, steps)
     found = mechanics(model, result.motion, result.velocities, gravity)
     energy = found.kinetic + found.potential
     fall = np.ptp(found.potential)

@@ -118,7 +118,7 @@ def test_two_together_loop(figure):
 
 def test_what_does_not_repeat_is_told():
     actor = tail()
-    limp = engine.Actor(actor.model, actor.motion, engine.Limp())
+    limp = engine.Actor(actor.model, actor.motion, engine.Limp(tone=0.0))
     (warning,) = engine.simulate_loop([limp])[0].warnings
     assert "does not repeat" in warning and "tail." in warning
 

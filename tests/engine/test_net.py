@@ -117,7 +117,7 @@ def catch(side, frames, steps):
     ties += [engine.Tie("PIN", (0, corner)) for corner in corners]
     scene = engine.Scene(ties=ties, touch_self=False)
     actors = [
-        engine.Actor(model, still, engine.Limp(root="ANIMATED")),
+        engine.Actor(model, still, engine.Limp(tone=0.0, root="ANIMATED")),
         engine.Actor(skeleton, motion, engine.Follow(root="FREE", settle_time=0.2)),
     ]
     engine.warm_up()

@@ -145,7 +145,7 @@ def test_no_strength_is_limp(kind, figure):
     off = []
     for steps in (240, 960, 3840):
         weak = engine.simulate(model, source, engine.Follow(strength=0.0), steps_per_second=steps).motion
-        limp = engine.simulate(model, source, engine.Limp(), steps_per_second=steps).motion
+        limp = engine.simulate(model, source, engine.Limp(tone=0.0), steps_per_second=steps).motion
         off.append(np.degrees(angle_between(weak.rotations, limp.rotations).max()))
     figure.note(f"strength 0 against limp, {kind}: 240, 960, 3840/s [°]", " ".join(f"{x:.2g}" for x in off))
     figure(f"strength 0 against limp, {kind}, 960 steps/s [°]", off[1], 0.5)

@@ -36,7 +36,8 @@ def test_a_pinned_body_swings_like_one_on_a_ball_joint(figure):
         jointed = Model.from_tree(
             ["it"], [None], np.zeros((1, 3)), None, ["BALL"], [2.0], [-np.array(corner)], [inertia(BOX, 2.0)]
         )
-        swing = engine.simulate(jointed, still_motion(jointed, (frames - 1) / FPS, FPS), engine.Limp(), None, 7680)
+        still = still_motion(jointed, (frames - 1) / FPS, FPS)
+        swing = engine.simulate(jointed, still, engine.Limp(tone=0.0), None, 7680)
         off.append(np.degrees(angle_between(tied.rotations, swing.motion.rotations).max()))
         turn = Rotation.from_quat(tied.rotations[:, 0], scalar_first=True)
         spot = tied.positions[:, 0] + turn.apply(corner)
@@ -152,7 +153,7 @@ def test_a_four_bar_linkage_holds_together_and_moves_as_in_mujoco(steps, figure)
     start = forward(model, source.rotations[:1], source.positions[:1])
     tip = start.anchors[0, 2] + start.turns[0, 2] @ [0.4, 0.0, 0.0]
     scene = engine.Scene(ties=[engine.Tie("PIN", "link2", None, (0.4, 0.0, 0.0))])
-    result = engine.simulate(model, source, engine.Limp(), scene, steps)
+    result = engine.simulate(model, source, engine.Limp(tone=0.0), scene, steps)
     bodies = forward(model, result.motion.rotations, result.motion.positions)
     end = bodies.anchors[:, 2] + bodies.turns[:, 2] @ [0.4, 0.0, 0.0]
     name = f"a four-bar linkage, {steps} steps/s"
@@ -262,7 +263,7 @@ def test_a_swinging_hinge_stays_within_its_range(steps, figure):
         model.names, model.parents, model.offsets, None, ["HINGE"] * 2, model.masses, model.centers, model.inertias,
         model.axes[:, 0], limits=limits,
     )  # fmt: skip
-    result = engine.simulate(model, still_motion(model, 4.0, FPS), engine.Limp(), None, steps)
+    result = engine.simulate(model, still_motion(model, 4.0, FPS), engine.Limp(tone=0.0), None, steps)
     angle = hinge_angles(model, result.motion)
     over = max((angle[:, 0] - 0.9).max(), (angle[:, 1] - 0.4).max(), (-0.3 - angle[:, 1]).max())
     figure(f"limp hinges with ranges, {steps} steps/s: beyond them [rad]", over, 0.02)
@@ -289,7 +290,7 @@ def test_a_flung_ball_joint_stays_within_cone_and_twist(steps, figure, rng):
     out = [0.0, 0.0]
     for _ in range(10):
         source = launched(model, FPS, 49, rng.normal(size=(1, 3)) * 4.0)
-        motion = engine.simulate(model, source, engine.Limp(), SPACE, steps).motion
+        motion = engine.simulate(model, source, engine.Limp(tone=0.0), SPACE, steps).motion
         swing, twist = swing_and_twist(motion.rotations[:, 0])
         out = [max(out[0], (swing - 0.5).max()), max(out[1], (twist - 0.4).max(), (-0.3 - twist).max())]
     figure(f"a flung ball joint, {steps} steps/s: beyond its cone [rad]", out[0], 0.02)
@@ -327,7 +328,7 @@ def test_a_tie_let_go_leaves_the_body_to_itself(figure):
     motion = thrown(model, FPS, frames, (0.5, 0.0, 0.0))
     active = np.arange(frames) < release
     scene = engine.Scene(ties=[engine.Tie("DISTANCE", "it", None, point_b=(0.0, 0.0, 0.0), active=active)])
-    result = engine.simulate(model, motion, engine.Limp(), scene, 240)
+    result = engine.simulate(model, motion, engine.Limp(tone=0.0), scene, 240)
     t = (np.arange(frames) - release)[release:, None] / FPS
     start, speed = result.motion.positions[release, 0], result.velocities[release, 3:]
     path = start + speed * t + 0.5 * t**2 * np.array([0.0, 0.0, -9.81])
@@ -340,7 +341,7 @@ def test_a_pin_through_the_centre_gives_no_spin(steps, figure):
     model = chain(1, "HINGE", length=0.5)
     frames = 49
     ball = limp_thing("ball", engine.Sphere(0.02), 0.01, FPS, frames, (0.5, 0.0, 0.0))
-    actors = [engine.Actor(model, still_motion(model, (frames - 1) / FPS, FPS), engine.Limp()), ball]
+    actors = [engine.Actor(model, still_motion(model, (frames - 1) / FPS, FPS), engine.Limp(tone=0.0)), ball]
     scene = engine.Scene(ties=[engine.Tie("PIN", (1, "ball"), (0, "link0"))], apart=[((0, "link0"), (1, "ball"))])
     results = engine.simulate_together(actors, scene, steps)
     assert np.abs(results[0].velocities).max() > 3.0, "the rod swings"
@@ -364,7 +365,7 @@ def test_a_node_pulled_through_its_centre_does_not_spin(steps, figure):
         axes=np.tile([0.0, 1.0, 0.0], (2, 1)),
     )
     ball = limp_thing("ball", engine.Sphere(0.05), 1.0, FPS, frames, (0.5, 0.0, 0.0))
-    actors = [engine.Actor(model, still_motion(model, (frames - 1) / FPS, FPS), engine.Limp()), ball]
+    actors = [engine.Actor(model, still_motion(model, (frames - 1) / FPS, FPS), engine.Limp(tone=0.0)), ball]
     results = engine.simulate_together(actors, engine.Scene(ties=[engine.Tie("PIN", "node", "ball")]), steps)
     # a ball joint's rates are against the rod: the node's own spin is theirs plus the rod's
     bodies = forward(model, results[0].motion.rotations, results[0].motion.positions)

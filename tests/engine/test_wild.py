@@ -86,7 +86,7 @@ def random_scene(rng, limp):
         if turn > 0.3:
             rates[:-1] *= 0.3 / turn
         motion = launched(model, FPS, frames, rates)
-        control = engine.Limp()
+        control = engine.Limp(tone=0.0)
     else:
         motion = smooth_motion(model, rng, frames, FPS, reach=rng.uniform(0.0, 1.0))
         places = motion.positions.copy()
@@ -109,7 +109,7 @@ def random_scene(rng, limp):
         place = np.array([2.0 * (k + 1) * scale * rng.choice([-1.0, 1.0]), 0.0, rng.uniform(1.0, 2.0) * scale])
         way = -place * [1.0, 1.0, 0.0] / np.linalg.norm(place) * pace * rng.uniform(0.0, 3.0)
         motion = thrown(it, FPS, frames, place, way, rng.normal(size=3) * 2.0, random_quaternion(rng))
-        actors.append(engine.Actor(it, motion, engine.Limp()))
+        actors.append(engine.Actor(it, motion, engine.Limp(tone=0.0)))
         names.append((k + 1, it.names[0]))
     colliders = []
     for k in range(int(rng.integers(0, 3))):
@@ -228,7 +228,8 @@ def test_rods_that_fall_gain_no_energy(count, ratio, bounce, figure):
                 places = np.broadcast_to(model.offsets, (frames, count, 3)).copy()
                 places[:, 0] = (0.0, 0.0, 1.0)
                 scene = engine.Scene(ground=engine.Ground(friction=friction, bounce=bounce), touch_self=False)
-                result = engine.simulate(model, Motion.build(model, FPS, turns, places), engine.Limp(), scene, steps)
+                motion = Motion.build(model, FPS, turns, places)
+                result = engine.simulate(model, motion, engine.Limp(tone=0.0), scene, steps)
                 found = mechanics(model, result.motion, result.velocities, scene.gravity)
                 energy = found.kinetic + found.potential
                 worst = max(worst, (energy.max() - energy[0]) / (model.total_mass * G))

@@ -27,7 +27,7 @@ def test_a_falling_ball_reaches_its_terminal_speed(rate, figure):
     model, motion = still(241)
     ball = Collider("ball", [Sphere(0.1)], moves="FREE", mass=0.05)
     scene = Scene(colliders=[ball], winds=[Wind((0.0, 0.0, 0.0))])
-    path = simulate(model, motion, Limp(), scene, rate).objects["ball"][0]
+    path = simulate(model, motion, Limp(tone=0.0), scene, rate).objects["ball"][0]
     speed = -(path[-1, 2] - path[-2, 2]) * 24.0
     area = AREA * (0.05 / WATER) ** (2.0 / 3.0)
     figure(
