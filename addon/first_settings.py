@@ -12,6 +12,10 @@ import numpy as np
 from . import actions, bodies, choosing, rig_roles, skin, stature
 from .parts import Part
 
+# A rig with a bone of one of these roles is a living body; what has none is a thing, and swings longer.
+LIMBS = {"THIGH", "SHANK", "UPPER_ARM", "LOWER_ARM", "HAND", "FINGER", "SPINE", "HEAD"}
+TONE_OF_THINGS = 0.25
+
 
 def choose_bodies(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Give every bone its behaviour, where the user has given it none."""
@@ -83,6 +87,14 @@ def total_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
         return 0.0
     filled = float(skin.read(rig, scene).holds.volumes.sum())
     return stature.mass_of_animal(filled * unit**3, _bulk(rig) * unit**3)
+
+
+def guess_tone(rig: bpy.types.Object) -> None:
+    """Set the tone, if the rig is no body with limbs and the user has not set it: chains and ropes have no tissue."""
+    if not rig.heft.is_property_set("tone"):
+        roles = {part.role for part in rig_roles.roles_of(rig).values()}
+        if not roles & LIMBS:
+            rig.heft.tone = TONE_OF_THINGS
 
 
 def _bulk(rig: bpy.types.Object) -> float:

@@ -13,6 +13,7 @@ from . import operators_manual
 PLACES = (
     *((f"bpy.types.heftarmature.{name}*", "follow.html#root") for name in ("root", "assist")),
     *((f"bpy.types.heftarmature.{name}*", "on_time.html#sliders") for name in ("shape", "arrival", "key_type")),
+    ("bpy.types.heftarmature.tone*", "limp.html#settings"),
     ("bpy.types.heftarmature.law*", "on_time.html#advanced"),
     *((f"bpy.types.heftarmature.{name}*", "contacts.html#ground") for name in ("ground",)),
     ("bpy.types.heftarmature.colliders*", "contacts.html#colliders"),

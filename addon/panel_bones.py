@@ -16,7 +16,7 @@ from .panel_presets import HEFT_PT_bone_presets
 
 ROWS = 5
 # Edited here, for all selected bones.
-EDITED = ("settle_scale", "heaviness_scale", "strength_scale", "mass", "mix")
+EDITED = ("settle_scale", "heaviness_scale", "strength_scale", "tone_scale", "mass", "mix")
 EDITED_DEEPER = ("overlap_group", "limit_swing", "limit_low", "limit_high")
 
 
@@ -73,6 +73,8 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
             column.prop(bone, "heft_heaviness_scale", text="Heaviness ×")
             if heft.use_strength:
                 column.prop(bone, "heft_strength_scale", text="Strength ×")
+        if bone.heft.behaviour == "LIMP" or heft.controller == "LIMP" or heft.use_strength:
+            layout.prop(bone, "heft_tone_scale", text="Tone ×")
         layout.prop(bone.heft, "mass")
         layout.prop(bone, "heft_mix", slider=True)
         draw_pin(layout, bone)

@@ -16,7 +16,7 @@ from .panel_presets import HEFT_PT_presets
 SETTINGS = {
     "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "recovery_time", "use_strength"),
     "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "recovery_time", "use_strength"),
-    "LIMP": (),
+    "LIMP": ("tone",),
 }
 
 
@@ -39,6 +39,7 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
             layout.prop(heft, name, slider=name == "shape")
         if heft.use_strength and "use_strength" in SETTINGS[heft.controller]:
             layout.prop(heft, "strength")
+            layout.prop(heft, "tone")
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")

@@ -99,6 +99,7 @@ def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
         first_settings.choose_bodies(rig, scene)
         first_settings.guess_size(rig, scene)
         first_settings.guess_mass(rig, scene)
+        first_settings.guess_tone(rig)
     rig.heft.enabled = True
 
 

@@ -29,6 +29,7 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     root = _roots(rig, frames, keyed)
     assist = _value(keyed, "heft.assist", heft.assist, frames)
     common = {"behaviour": behaviour, "root": root, "assist": assist}
+    common["tone"] = _product(rig, names, frames, keyed, "tone", "tone_scale")
     if heft.controller == "LIMP":
         return engine.Limp(**common)
     settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")

@@ -35,7 +35,7 @@ from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
-    "use_strength", "strength", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
+    "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
@@ -48,7 +48,7 @@ ARMATURE_STATE = (
     "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip
 BONE_SETTINGS = (
-    "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "mass", "mix", "shape",
+    "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "tone_scale", "mass", "mix", "shape",
     "overlap_group", "use_limits",
     "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side", "pin",
 )  # fmt: skip

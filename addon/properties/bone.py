@@ -101,6 +101,17 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         override=OVERRIDABLE,
         update=bone_changed("strength_scale"),
     )
+    tone_scale: FloatProperty(
+        name="Tone",
+        description="Times the armature's tone: how much this joint damps itself and pulls to the middle of its range "
+        "while nothing drives it; 0 is a rag",
+        default=1.0,
+        min=0.0,
+        max=100.0,
+        soft_max=3.0,
+        override=OVERRIDABLE,
+        update=bone_changed("tone_scale"),
+    )
     mass: FloatProperty(
         name="Mass",
         description="Mass of this bone in kilograms; 0 takes its share of the total mass",

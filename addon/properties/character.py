@@ -146,6 +146,17 @@ class HeftArmature(
         override=OVERRIDABLE,
         update=changed,
     )
+    tone: FloatProperty(
+        name="Tone",
+        description="What joints do by themselves where nothing drives them: 1 damps a limp limb and pulls it weakly to "
+        "the middle of its range, as a relaxed body does; 0 is a rag. Joints whose strength is spent have it too",
+        default=1.0,
+        min=0.0,
+        max=100.0,
+        soft_max=3.0,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     wind: FloatVectorProperty(
         name="Wind",
         description="How the air moves, in metres a second; it drags every bone along",
