@@ -148,8 +148,8 @@ class HeftArmature(
     )
     tone: FloatProperty(
         name="Tone",
-        description="What joints do by themselves where nothing drives them: 1 damps a limp limb and pulls it weakly to "
-        "the middle of its range, as a relaxed body does; 0 is a rag. Joints whose strength is spent have it too",
+        description="What joints do where nothing drives them: 1 damps a limp limb and pulls it weakly to the "
+        "middle of its range, as a relaxed body does; 0 is a rag. Joints whose strength is spent have it too",
         default=1.0,
         min=0.0,
         max=100.0,
