@@ -20,7 +20,8 @@ EARLIER = {"recovery_time": 4, "arrival": 4}
 # Compared with the registered types below, which are not there yet when the cases are collected.
 KEYABLE = [
     ("armature", "settle_time"), ("armature", "damping_ratio"), ("armature", "heaviness"),
-    ("armature", "recovery_time"), ("armature", "use_strength"), ("armature", "strength"), ("armature", "tone"), ("armature", "shape"),
+    ("armature", "recovery_time"), ("armature", "use_strength"), ("armature", "strength"),
+    ("armature", "tone"), ("armature", "shape"),
     ("armature", "arrival"), ("armature", "wind_strength"), ("armature", "root"), ("armature", "assist"),
     ("armature", "mix"),
     ("bone", "behaviour"), ("bone", "settle_scale"), ("bone", "heaviness_scale"), ("bone", "strength_scale"),
