@@ -235,6 +235,7 @@ def rigs(arguments: list[str]) -> int:
 # Ratios against MuJoCo need its environment.
 TRIALS: dict[str, Env] = {
     "falls": BLENDER["5.0"],
+    "resting": BLENDER["5.0"],
 }
 
 

@@ -10,40 +10,19 @@ Writes out/trial_falls.md; exits 1 where a limit is missed.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "addon"), str(ROOT / "tests")]
+from rig_rows import OUT, file_of, read_rig, rig_names, row_of, tell_row
 
-from falling import FPS, LIMITS, STEPS, drop, load, measure  # noqa: E402
+from falling import FPS, LIMITS, STEPS, drop, measure  # isort: skip - `rig_rows` says where the engine is
 
-OUT = ROOT / "out" / "falls"
-MARK = "heft row: "
 COLUMNS = ("rig", "bodies", "height m", "kg", "turn °", "speed m/s", "outside °", "rate rad/s", "ground mm",
            "itself mm", "growth", "s")  # fmt: skip
 
 
-def file_of(name: str, kind: str) -> Path:
-    return OUT / f"{name.replace('/', '_')}.{kind}"
-
-
 def throw(name: str, asked: argparse.Namespace) -> dict:
     """One rig's row."""
-    from sample_scenes import stage
-
-    stage.load_addon()  # what its engine has compiled is used here too
-    path = file_of(name, "fall")
-    if not (asked.keep and path.exists()):
-        from fall_rigs import read_fall
-
-        with tempfile.TemporaryDirectory() as folder:
-            read_fall(name, Path(folder)).save(path)
-    fall = load(path)
+    fall = read_rig(name, asked.keep)
     fallen = drop(fall, asked.fps, asked.steps)
     if asked.strips:
         from fall_strip import render_strip
@@ -52,21 +31,6 @@ def throw(name: str, asked: argparse.Namespace) -> dict:
     found, where = measure(fallen)
     about = {"rig": name, "bodies": len(fall.model), "height": fall.height, "kg": fall.model.total_mass}
     return about | {"found": found, "where": where, "s": fallen.seconds}
-
-
-def in_another_process(name: str, asked: argparse.Namespace) -> dict:
-    """The row as a process of its own has it; one that died or took too long is a row with its last words."""
-    command = [sys.executable, __file__, "--one", name, "--fps", str(asked.fps), "--steps", str(asked.steps)]
-    command += ["--strips"] * asked.strips + ["--keep"] * asked.keep
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=asked.seconds_allowed)
-    except subprocess.TimeoutExpired:
-        return {"rig": name, "error": f"not done after {asked.seconds_allowed:g} s"}
-    rows = [line.removeprefix(MARK) for line in done.stdout.splitlines() if line.startswith(MARK)]
-    if rows:
-        return json.loads(rows[0])
-    words = (done.stderr or done.stdout).strip().splitlines()
-    return {"rig": name, "error": words[-1] if words else f"ended with {done.returncode}"}
 
 
 def missed(row: dict) -> list[str]:
@@ -117,19 +81,16 @@ def main() -> None:
     options.add_argument("--seconds-allowed", type=float, default=300.0)
     asked = options.parse_args()
     if asked.one:
-        print(f"\n{MARK}{json.dumps(throw(asked.one, asked))}", flush=True)
-        os._exit(0)  # Blender as a module may crash or wait for ever on leaving Python
-    import bpy  # noqa: F401 - before what `menagerie` takes from Blender
-
-    import menagerie
-
-    names = [name for name in menagerie.names() if not asked.chosen or any(part in name for part in asked.chosen)]
+        tell_row(throw(asked.one, asked))
+    names = rig_names(asked.chosen)
+    arguments = ["--fps", str(asked.fps), "--steps", str(asked.steps)]
+    arguments += ["--strips"] * asked.strips + ["--keep"] * asked.keep
     lines = [f"## Falls, {asked.fps:g} fps, {asked.steps:g} steps a second", ""]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     print("\n".join(lines), flush=True)
     rows = []
     for name in names:
-        rows.append(in_another_process(name, asked))
+        rows.append(row_of(__file__, name, arguments, asked.seconds_allowed))
         lines.append(line(rows[-1]))
         print(lines[-1], flush=True)
     end = summary(rows)
