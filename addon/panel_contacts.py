@@ -84,7 +84,11 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(heft, "friction")
         column.prop(heft, "bounce")
-        layout.prop(heft, "touch_self")
+        column = layout.column(align=True)
+        column.prop(heft, "touch_self")
+        row = column.row()
+        row.active = not heft.touch_self
+        row.prop(heft, "touch_self_limp")
 
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:

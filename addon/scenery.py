@@ -111,7 +111,7 @@ def build(
         winds=_winds(first, readings[0]),
         pushes=[push for k, (rig, reading) in enumerate(cast) for push in _pushes(k, rig, reading)],
         apart=[*_apart(cast), *_let_go(cast, objects)],
-        touch_self=any(rig.heft.touch_self for rig in rigs),
+        touch_self=[_touches_itself(rig) for rig in rigs],
     )
 
 
@@ -254,18 +254,22 @@ def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push
 
 def _apart(cast: list[tuple[bpy.types.Object, Reading]]) -> list[tuple]:
     """Bones of one overlap group, and of who touches themselves those that overlap at rest or at the start."""
-    someone = any(rig.heft.touch_self for rig, _reading in cast)
     out = []
     for k, (rig, reading) in enumerate(cast):
         names = reading.names
         groups = [rig.pose.bones[name].heft.overlap_group for name in names]
         for a in range(len(names)):
             for b in range(a + 1, len(names)):
-                if (groups[a] and groups[a] == groups[b]) or (someone and not rig.heft.touch_self):
+                if groups[a] and groups[a] == groups[b]:
                     out.append(((k, names[a]), (k, names[b])))
         if rig.heft.touch_self:
             out += [((k, names[a]), (k, names[b])) for a, b in sorted(overlapping(reading))]
     return out
+
+
+def _touches_itself(rig: bpy.types.Object) -> bool | str:
+    """Whether the rig's bones touch one another: always, where it falls limp, or never."""
+    return True if rig.heft.touch_self else "LIMP" if rig.heft.touch_self_limp else False
 
 
 def overlapping(reading: Reading) -> set[tuple[int, int]]:

@@ -38,7 +38,8 @@ ARMATURE_SETTINGS = (
     "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",
-    "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "friction", "bounce",
+    "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "touch_self_limp",
+    "friction", "bounce",
     "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
 )  # fmt: skip
 ARMATURE_STATE = (

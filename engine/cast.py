@@ -21,8 +21,9 @@ from .model import FIXED, FREE, Model
 from .moments import center_of_mass, inertia, volume
 from .motion import Motion
 from .pd import SETTLE
-from .scene import RESPONSES, TIES, BodyName, Collider, Scene
-from .shape_tables import Shapes, build_shapes
+from .scene import LIMP_ONLY, RESPONSES, TIES, BodyName, Collider, Scene
+from .self_touch import left_out, may_fall
+from .shape_tables import LIMP_FAMILY, Shapes, build_shapes
 from .shapes import Plane
 from .state import ANIMATED, LIMP, Plan
 from .target import Target
@@ -88,8 +89,8 @@ class Cast:
         self.motions = [actor.motion for actor in actors] + [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
         self.starts = np.concatenate([[0], ends[:-1]]).astype(int)
-        plans = [actor.controller.plan(actor.model, self.frames) for actor in actors]
-        self.plan = _join_plans(plans + [prop.plan for prop in props])
+        self._plans = [actor.controller.plan(actor.model, self.frames) for actor in actors]
+        self.plan = _join_plans(self._plans + [prop.plan for prop in props])
         self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
         self.tree = tree_of(self.model)
         targets = [motion.target(model) for model, motion in zip(self.models, self.motions, strict=True)]
@@ -195,16 +196,33 @@ class Cast:
             plane = Plane((0.0, 0.0, 1.0), ground.height)
             put(0, plane, ground.friction, ground.bounce, ground.response, -1)
         roots = np.concatenate([[0], self.model.trees + 1])[bodies]
-        families = np.full(len(owner), -1) if self.scene.touch_self else owner
-        return build_shapes(bodies, shapes, friction, bounce, response, roots, self._apart(bodies), families)
+        families = self._families()
+        family = [families[whose] if whose >= 0 else -1 for whose in owner]
+        return build_shapes(bodies, shapes, friction, bounce, response, roots, self._apart(bodies, families), family)
 
-    def _apart(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
-        """Pairs of shapes that never touch: of neighbours, and those asked for."""
+    def _families(self) -> list[int]:
+        """By actor, then collider: the family its shapes are in (see `shape_tables.FAMILY`)."""
+        out = list(range(len(self.models)))
+        for k in range(len(self.actors)):
+            how = self.scene.touches_itself(self.numbers[k])
+            if how is True:
+                out[k] = -1
+            elif how == LIMP_ONLY and may_fall(self.models[k], self._plans[k].behaviour):
+                out[k] = int(LIMP_FAMILY) - k
+        return out
+
+    def _apart(self, bodies: Sequence[int], families: Sequence[int]) -> list[tuple[int, int]]:
+        """Pairs of shapes that never touch: of neighbours, those asked for, and what limp actors leave out."""
         of_body: dict[int, list[int]] = {}
         for s, body in enumerate(bodies):
             of_body.setdefault(body, []).append(s)
         pairs = [(body, int(self.model.parents[body - 1]) + 1) for body in of_body if body > 0]
         pairs = [pair for pair in pairs if pair[1] > 0] + [(self.row(a), self.row(b)) for a, b in self.scene.apart]
+        for k in range(len(self.actors)):
+            if families[k] <= LIMP_FAMILY:
+                first = int(self.starts[k]) + 1
+                found = left_out(self.models[k], self.motions[k], self._plans[k].behaviour)
+                pairs += [(first + a, first + b) for a, b in sorted(found)]
         return [(s, t) for a, b in pairs for s in of_body.get(a, ()) for t in of_body.get(b, ())]
 
 

@@ -28,7 +28,7 @@ from .pace import even_part
 from .pairs import find_pairs
 from .recovery import make_deadlines
 from .rows import row_rate
-from .shape_tables import BODY, REACH, RESPONSE_KIND
+from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
 from .standing import allow_source, yield_to_pull
 from .state import (
@@ -39,6 +39,7 @@ from .state import (
     DRIFT,
     FINAL,
     LEANED,
+    LIMP,
     MOTION,
     NEW,
     NEW_ANCHOR,
@@ -150,9 +151,25 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     count = 0
     for k in range(touch.rows.count[PAIRS]):
         a, b = touch.found.pairs[k, 0], touch.found.pairs[k, 1]
+        if _touches_when_limp(shapes, a, b) and not (
+            _falls(state, touch.rows, shapes.link[a, BODY]) or _falls(state, touch.rows, shapes.link[b, BODY])
+        ):
+            continue
         margin = touch.found.reach[a] + touch.found.reach[b]
         count = collide(shapes, touch.found.placed, a, b, margin, touch.found.contact, touch.found.meet, count)
     touch.rows.count[CONTACTS] = count
+
+
+@kernel
+def _touches_when_limp(shapes, a, b):
+    """Whether two shapes of one character touch only where they are limp."""
+    return shapes.link[a, FAMILY] <= LIMP_FAMILY and shapes.link[a, FAMILY] == shapes.link[b, FAMILY]
+
+
+@kernel
+def _falls(state, rows, i):
+    """Whether a body is limp, and the root of its tree as well."""
+    return state.behaviour[i] == LIMP and state.behaviour[rows.root[i]] == LIMP
 
 
 @kernel

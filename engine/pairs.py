@@ -44,7 +44,9 @@ def _overlaps(shapes, where, placed, slack, pairs):
     found = 0
     for a in range(len(shapes.link)):
         for b in range(a + 1, len(shapes.link)):
-            if shapes.link[a, ROOT] == shapes.link[b, ROOT] and shapes.link[a, BODY] != shapes.link[b, BODY]:
+            if shapes.link[a, ROOT] != shapes.link[b, ROOT] or shapes.link[a, BODY] == shapes.link[b, BODY]:
+                continue
+            if _overlap(placed, a, SPOT, placed, b, SPOT, EXTENT, EXTENT, slack):
                 gap, _, _, _ = gap_of(shapes, placed, a, b)
                 if gap < slack:
                     pairs[found, 0], pairs[found, 1] = a, b

@@ -18,6 +18,7 @@ RESPONSES = ("GIVES_WAY", "BRACES")
 MOVES = ("ANIMATED", "FREE")
 TIES = ("PIN", "WELD", "DISTANCE")
 FRICTION = 0.6
+LIMP_ONLY = "LIMP"  # of touch_self
 # A body of the shot: its name, or (which character, its name) where several share a shot.
 BodyName = str | tuple[int, str]
 
@@ -142,7 +143,12 @@ class Wind:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """gravity: acceleration [m/s²], Z up; apart: pairs of body names that never touch."""
+    """gravity: acceleration [m/s²], Z up; apart: pairs of body names that never touch.
+
+    touch_self: whether the bodies of one character touch one another: True, False, or 'LIMP': where they are limp
+    and their root is free, but for those that overlap when they go limp and small parts (`self_touch`). One for all
+    characters, or one each.
+    """
 
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ground: Ground | None = None
@@ -151,7 +157,7 @@ class Scene:
     pushes: Sequence[Push] = field(default=())
     winds: Sequence[Wind] = field(default=())
     apart: Sequence[tuple[BodyName, BodyName]] = field(default=())
-    touch_self: bool = True
+    touch_self: bool | str | Sequence[bool | str] = True
 
     def __post_init__(self) -> None:
         if np.shape(self.gravity) != (3,) or not np.isfinite(self.gravity).all():
@@ -160,6 +166,18 @@ class Scene:
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise SettingError(f"Two colliders are named '{sorted(twice)[0]}': give every one its own name.")
+        given = [self.touch_self] if isinstance(self.touch_self, bool | str) else self.touch_self
+        for how in given:
+            if how not in (True, False, LIMP_ONLY):
+                raise SettingError(f"touch_self is {how!r}: use True, False or '{LIMP_ONLY}'.")
+
+    def touches_itself(self, which: int) -> bool | str:
+        """How the character of this number touches itself."""
+        if isinstance(self.touch_self, bool | str):
+            return self.touch_self
+        if which >= len(self.touch_self):
+            raise SettingError(f"touch_self is given for {len(self.touch_self)} characters: give one for each.")
+        return self.touch_self[which]
 
 
 def check_surface(who: str, friction: float, bounce: float, response: str) -> None:

@@ -43,7 +43,10 @@ FACE_FIRST, FACE_END = np.int64(8), np.int64(9)
 GRID_FIRST = np.int64(10)
 GRID_SIZE = np.int64(11)  # 3: values along X, Y, Z
 GROUP = np.int64(14)  # which group of `member` it is in
-FAMILY = np.int64(15)  # shapes of one family do not touch one another; −1: in none
+# Shapes of one family (0 and above) do not touch one another; −1: in none; those of one below that touch one another
+# where one of them is on a limp body that falls (`LIMP_FAMILY` minus a number)
+FAMILY = np.int64(15)
+LIMP_FAMILY = np.int64(-2)
 LINK_COLUMNS = np.int64(16)
 # Columns of Shapes.edges: one row for each side of an edge, so a face's rows go round it
 EDGE_START, EDGE_STOP, EDGE_FACE, EDGE_OTHER = (np.int64(k) for k in range(4))
@@ -91,7 +94,7 @@ def build_shapes(
 ) -> Shapes:
     """Lay shapes out for the kernels, all sequences one entry a shape: the row of its body (0: the world), of
     that body's tree root, …; `apart`: pairs of shapes that never touch; `families`: whose shapes never touch one
-    another, −1 for none, a tree's all the same."""
+    another, −1 for none (see FAMILY), a tree's all the same."""
     count = len(shapes)
     for name, given in (("bodies", bodies), ("frictions", friction), ("bounces", bounce), ("responses", response),
                         ("tree roots", roots)):  # fmt: skip

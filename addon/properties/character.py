@@ -366,6 +366,15 @@ class HeftArmature(
         override=OVERRIDABLE,
         update=changed,
     )
+    touch_self_limp: BoolProperty(
+        name="When It Falls",
+        description="Limp bones of a character with a Free root touch one another, but for neighbours, those that "
+        "overlap when they go limp, and those of one hand or foot. Without it arms and legs pass through the body",
+        default=True,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     friction: FloatProperty(
         name="Friction",
         description="How rough the character is: 0 is ice, 0.6 shoes on wood, 1 rubber",

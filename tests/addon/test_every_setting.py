@@ -148,6 +148,20 @@ def folded() -> bpy.types.Object:
     return rig
 
 
+def shut() -> bpy.types.Object:
+    """The same with a free root, in the air, half closed and closing fast."""
+    rig = folded()
+    for bone in rig.pose.bones[1:]:
+        for frame, angle in ((1, 1.7), (6, 3.4)):
+            bone.rotation_euler = (angle, 0.0, 0.0)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    for curve in rigs.actions_of(rig).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    rig.heft.root, rig.heft.ground, rig.heft.ground_height = "FREE", True, -50.0
+    return rig
+
+
 def man() -> bpy.types.Object:
     """A limp man who falls."""
     bpy.context.scene.frame_end = END
@@ -317,6 +331,7 @@ CASES: dict[str, dict[str, Case]] = {
         "ground_bounce": Case(0.0, 0.9, dropped),
         "colliders": Case(None, "Colliders", struck),
         "touch_self": Case(False, True, folded),
+        "touch_self_limp": Case(False, True, shut, {"heft.controller": "LIMP"}),
         "friction": Case(0.0, 1.5, dropped, {"heft.ground_friction": 1.0}),
         "bounce": Case(0.0, 0.9, dropped),
         "shape": Case(3.6, 8.0, swing, ON_TIME),
