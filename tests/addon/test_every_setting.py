@@ -331,7 +331,7 @@ CASES: dict[str, dict[str, Case]] = {
         "ground_bounce": Case(0.0, 0.9, dropped),
         "colliders": Case(None, "Colliders", struck),
         "touch_self": Case(False, True, folded),
-        "touch_self_limp": Case(False, True, shut, {"heft.controller": "LIMP"}),
+        "touch_self_limp": Case(False, True, shut, {"heft.controller": "LIMP", "heft.tone": 0.0}),
         "friction": Case(0.0, 1.5, dropped, {"heft.ground_friction": 1.0}),
         "bounce": Case(0.0, 0.9, dropped),
         "shape": Case(3.6, 8.0, swing, ON_TIME),
