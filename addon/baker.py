@@ -24,6 +24,7 @@ from . import (
     keying,
     lending,
     responses,
+    rig_ends,
     rotations,
     sampling,
     settings,
@@ -115,7 +116,7 @@ def _bake_bones(rig, target: str, bones, wanted: Samples, reduce: float, mute: b
     notes = list(_constraint_notes(rig, bones, mute))
     source = rig.animation_data.action if rig.animation_data else None
     action, bag = keying.new_action(rig, source if target == "ACTION" else None)
-    height, played = sampling.rest_height(rig), constraints.played_frames(rig)
+    height, played = rig_ends.height(rig), constraints.played_frames(rig)
     for bone in bones:
         keyed = keying.Target(bag, bone, wanted.frames, played, height, reduce, tally, loops)
         _bake_bone(keyed, bone, wanted)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions, places
+from . import actions, places, rig_ends
 
 MARK = "heft_take"
 # From one to the next, in parts of the rig's width; a rig is never thinner than this part of its height.
 STEP, THINNEST = 1.15, 0.25
-THICKNESS = 0.12  # of a bone, in parts of its length
+THICKNESS = 0.12  # of a bone, in parts of its physical length
 
 
 def shown_of(rig: bpy.types.Object) -> dict[str, bpy.types.Object]:
@@ -30,7 +30,7 @@ def apply(rig: bpy.types.Object) -> None:
     there = shown_of(rig)
     for uid in there.keys() - {take.uid for take in wanted}:
         remove(rig, uid)
-    step = rig.heft.beside_distance * _width(rig.data)
+    step = rig.heft.beside_distance * _width(rig)
     for k, take in enumerate(wanted, 1):
         ob = there.get(take.uid) or _new(rig, take)
         ob.name = f"{rig.name} {take.name}"
@@ -46,11 +46,12 @@ def _new(rig: bpy.types.Object, take) -> bpy.types.Object:
     ob[MARK] = take.uid
     actions.assign(ob, take.action)
     bag = actions.bag_of(take.action, actions.slot_of(ob))
+    ways = rig_ends.vectors(rig, bpy.context.scene)
     moved = {group.name for group in bag.groups if len(group.channels)}
     for bone in ob.pose.bones:
         holder = bone if hasattr(bone, "hide") else bone.bone
         holder.hide = bone.name not in moved
-        bone.bone.head_radius = bone.bone.tail_radius = THICKNESS * bone.bone.length
+        bone.bone.head_radius = bone.bone.tail_radius = THICKNESS * float(np.linalg.norm(ways[bone.name]))
     for group in ob.data.collections_all:
         group.is_visible = True
     ob.data.display_type, ob.show_name = "ENVELOPE", True
@@ -68,8 +69,8 @@ def remove(rig: bpy.types.Object, uid: str) -> None:
         bpy.data.armatures.remove(data)
 
 
-def _width(data: bpy.types.Armature) -> float:
+def _width(rig: bpy.types.Object) -> float:
     """From one character to the next, sideways [armature units]."""
-    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in data.bones]).reshape(-1, 3)
-    size = np.ptp(ends, axis=0)
+    ends = rig_ends.find(rig)[1]
+    size = np.ptp(np.concatenate([ends.heads, ends.ends]), axis=0)
     return STEP * max(float(size[0]), THINNEST * float(size.max()))

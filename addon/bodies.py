@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .bone_ends import BoneEnds
+
 # A limb's radius in parts of its length, and its bounds in parts of the rig's size:
 # an upper arm comes out at 6 cm, a spine segment fatter, a finger not thinner than a pencil.
 RADIUS_OF_LENGTH = 0.2
@@ -59,24 +61,13 @@ class Filled:
     inertia: np.ndarray
 
 
-def rig_size(heads: np.ndarray, tails: np.ndarray) -> float:
-    """The longest side of the rest pose's bounding box; heads and tails (n, 3)."""
-    points = np.concatenate([heads, tails])
-    return float(max((points.max(axis=0) - points.min(axis=0)).max(), 1e-9))
-
-
-def measure(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray, total_mass: float, overrides) -> Bodies:
+def measure(rests: np.ndarray, ends: BoneEnds, total_mass: float, overrides) -> Bodies:
     """Capsules for all bones.
 
-    parents (n,) indices, -1 for none, parents first; rests (n, 4, 4) rest matrices
-    in a common space [m]; lengths (n,) bone lengths [m]; overrides (n,) masses
-    [kg], 0 where the guess stands: `total_mass` is shared by volume, and an
-    override changes its own bone only.
+    rests (n, 4, 4) rest matrices in a common space [m]; ends: where the bones end there [m]; overrides (n,) masses
+    [kg], 0 where the guess stands: `total_mass` is shared by volume, and an override changes its own bone only.
     """
-    heads = rests[:, :3, 3]
-    vectors, reach = bone_vectors(parents, rests, lengths)
-    tails = heads + np.einsum("nij,nj->ni", rests[:, :3, :3], vectors)
-    size = rig_size(heads, tails)
+    vectors, reach, size = ends.vectors(rests), ends.reach, ends.size
     long = np.linalg.norm(vectors, axis=1)
     long = np.where(long < NO_LENGTH * size, 0.0, long)
     axes = np.where(long[:, None] > 0.0, vectors / np.maximum(long, 1e-30)[:, None], [0.0, 1.0, 0.0])
@@ -139,37 +130,6 @@ def touching_radii(names: Sequence[str], radii: np.ndarray, size: float) -> np.n
         known = 0.0 if any(small in word for small in SMALL) else next((r for key, r in THICK if key in word), 0.0)
         parts.append(known * size)
     return np.maximum(radii, parts)
-
-
-def bone_vectors(parents: Sequence[int], rests: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) from head to end in each bone's own frame, and (n,) the farthest child's distance.
-
-    A bone with children reaches to the middle of their heads (importers give
-    absurd lengths); a leaf takes its own length, at most the nearest ancestor's that has one.
-    """
-    n = len(parents)
-    heads = rests[:, :3, 3]
-    vectors = np.zeros((n, 3))
-    reach = np.zeros(n)
-    for i, children in enumerate(_children(parents)):
-        if children:
-            vectors[i] = rests[i, :3, :3].T @ (heads[children].mean(axis=0) - heads[i])
-            reach[i] = np.linalg.norm(heads[children] - heads[i], axis=1).max()
-        else:
-            above = parents[i]
-            while above >= 0 and reach[above] == 0.0:
-                above = parents[above]
-            vectors[i] = (0.0, min(lengths[i], reach[above] if above >= 0 else lengths[i]), 0.0)
-            reach[i] = vectors[i, 1]
-    return vectors, reach
-
-
-def _children(parents: Sequence[int]) -> list[list[int]]:
-    lists: list[list[int]] = [[] for _ in parents]
-    for i, parent in enumerate(parents):
-        if parent >= 0:
-            lists[parent].append(i)
-    return lists
 
 
 def capsule_inertias(masses: np.ndarray, radii: np.ndarray, straight: np.ndarray, axes: np.ndarray) -> np.ndarray:

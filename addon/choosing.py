@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import bone_names, joining
+from . import bone_ends, bone_names, joining
 from .parts import MIDDLE, Part
 
 # Cut in two, these are still one: each of the others in a row is a body of its own.
@@ -70,7 +70,7 @@ class _Choice:
         self.below = _below(above, candidates)
         self.of_body = _of_body(bones, above)
         self.has_pelvis = Part("PELVIS", MIDDLE) in bones.parts
-        self.size = float(np.ptp(np.concatenate([bones.heads, bones.tails]), axis=0).max())
+        self.ends = bone_ends.find(bones.parents, bones.heads, bones.tails)
         self.rides = [False] * len(above)
         order = [bone for bone, holder in enumerate(above) if holder < 0 and candidates[bone]]
         for bone in order:
@@ -112,9 +112,9 @@ class _Choice:
 
     def _has_no_length(self, bone: int) -> bool:
         """Does all that hangs on it hang on its very head, or is it a point itself?"""
-        heads, tails, below = self.bones.heads, self.bones.tails, self.below[bone]
-        ends = heads[below] if below else tails[[bone]]
-        return bool((np.linalg.norm(ends - heads[bone], axis=1) < NO_LENGTH * self.size).all())
+        heads, below = self.bones.heads, self.below[bone]
+        ends = heads[below] if below else self.ends.ends[[bone]]
+        return bool((np.linalg.norm(ends - heads[bone], axis=1) < NO_LENGTH * self.ends.size).all())
 
     def _is_one_of_many(self, bone: int) -> bool:
         """Are there others of the same part?"""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from . import actions, keying, responses, rotations, sampling, spans
+from . import actions, keying, responses, rig_ends, rotations, sampling, spans
 from .control_map import Mapping, Switch
 from .responses import STILL, Responses, is_whole, value_of
 from .sampling import Samples
@@ -71,7 +71,7 @@ class Fit:
         self.rig, self.scene, self.bag, self.wanted, self.chosen = rig, scene, bag, wanted, chosen
         self.switches = mapping.switches
         self.frames = wanted.frames
-        self.height = sampling.rest_height(rig)
+        self.height = rig_ends.height(rig)
         self.places = {name: i for i, name in enumerate(wanted.names)}
         self.controls = _sorted(rig, mapping, found, chosen)
         self.now = sampling.finish(sampling.sample(rig, scene, self.frames, bases=True))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import rotations, sampling
+from . import rig_ends, rotations, sampling
 from .sampling import Samples
 
 
@@ -62,7 +62,7 @@ def compare(
             own = np.linalg.pinv(frame) @ own
         quats = rotations.from_matrix(rotations.split(own[..., :3, :3])[0])
         sides.append((own[..., :3, 3], quats))
-    offsets = np.linalg.norm(sides[0][0] - sides[1][0], axis=-1) / sampling.rest_height(rig)
+    offsets = np.linalg.norm(sides[0][0] - sides[1][0], axis=-1) / rig_ends.height(rig)
     angles = np.degrees(rotations.angle_between(sides[0][1], sides[1][1]))
     frame, bone = np.unravel_index(int(np.argmax(angles + 1e3 * offsets)), angles.shape)
     limbs = tuple(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions, bodies, choosing, rig_roles, skin, stature
-from .parts import Part
+from . import actions, bodies, bone_ends, choosing, joining, rig_ends, rig_roles, rotations, skin, stature
 
 # A rig with a bone of one of these roles is a living body; what has none is a thing, and swings longer.
 LIMBS = {"THIGH", "SHANK", "UPPER_ARM", "LOWER_ARM", "HAND", "FINGER", "SPINE", "HEAD"}
@@ -63,8 +62,7 @@ def meters_per_unit(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     roles = {part.role for part in rig_roles.roles_of(rig).values()}
     if not {"THIGH", "SHANK"} <= roles:
         return 1.0
-    ends = np.array([[bone.head_local, bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
-    return stature.meters_for_animal(float(np.ptp(ends, axis=0).max()) * unit)
+    return stature.meters_for_animal(rig_ends.height(rig) * unit)
 
 
 def guess_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
@@ -86,7 +84,7 @@ def total_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     if not {"THIGH", "SHANK"} <= roles:
         return 0.0
     filled = float(skin.read(rig, scene).holds.volumes.sum())
-    return stature.mass_of_animal(filled * unit**3, _bulk(rig) * unit**3)
+    return stature.mass_of_animal(filled * unit**3, _bulk(rig, scene) * unit**3)
 
 
 def guess_tone(rig: bpy.types.Object) -> None:
@@ -97,34 +95,48 @@ def guess_tone(rig: bpy.types.Object) -> None:
             rig.heft.tone = TONE_OF_THINGS
 
 
-def _bulk(rig: bpy.types.Object) -> float:
+def _bulk(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """What the bones that are bodies fill as capsules [armature units³]."""
-    bones = list(rig.pose.bones)
-    place = {bone.name: i for i, bone in enumerate(bones)}
-    parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
-    rests = np.array([bone.bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
-    lengths = np.array([bone.bone.length for bone in bones])
-    guess = bodies.measure(parents, rests, lengths, 1.0, np.zeros(len(bones)))
-    return float(bodies.bulk(guess)[[bone.heft.behaviour != "IGNORED" for bone in bones]].sum())
+    names, ends = rig_ends.find(rig, scene)
+    rests = np.array([bone.matrix_local for bone in rig.data.bones]).reshape(-1, 4, 4)
+    guess = bodies.measure(rests, ends, 1.0, np.zeros(len(names)))
+    behaviour = {bone.name: bone.heft.behaviour for bone in rig.pose.bones}
+    return float(bodies.bulk(guess)[[behaviour[name] != "IGNORED" for name in names]].sum())
 
 
 def standing_height(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """From the soles to the crown of a rig that stands as people do, skin and all [armature units]; 0 for any other."""
+    """From the soles to the crown of a person, skin and all, who may be folded at rest [armature units]; 0 for any
+    other."""
     spots = [*skin.points(rig, scene).values()]
-    return stature.of_person(*_standing(rig), np.concatenate(spots) if spots else None)
+    rest, posed = _bones(rig)
+    return stature.of_person(rest, posed, np.concatenate(spots) if spots else None)
 
 
 def bone_height(rig: bpy.types.Object) -> float:
     """As `standing_height`, by the bones alone: quick enough for every drawing of the panel."""
-    return stature.of_person(*_standing(rig))
+    return stature.of_person(*_bones(rig))
 
 
-def _standing(rig: bpy.types.Object) -> tuple[list[Part], np.ndarray, np.ndarray]:
-    """The parts of the bones that deform, with their heads and tails."""
-    bones = [bone for bone in rig.data.bones if bone.use_deform] or [*rig.data.bones]
+def _bones(rig: bpy.types.Object) -> tuple[stature.Bones, stature.Bones]:
+    """The bones that deform, at rest and as they are posed now; what lies where an ancestor lies hangs on it."""
+    names, parents, heads, tails = rig_ends.tree_of(rig)
+    ends = bone_ends.find(parents, heads, tails).ends
+    chosen = [bone.use_deform for bone in rig.data.bones]
+    chosen = chosen if any(chosen) else [True] * len(names)
+    kept = [i for i, is_kept in enumerate(chosen) if is_kept]
+    place = {bone: k for k, bone in enumerate(kept)}
+    above = joining.holders(parents, heads, tails, chosen)
     parts = rig_roles.roles_of(rig)
-    heads, tails = (np.array([getattr(bone, f"{end}_local") for bone in bones]) for end in ("head", "tail"))
-    return [parts[bone.name] for bone in bones], heads.reshape(-1, 3), tails.reshape(-1, 3)
+    shown = [rig.pose.bones.get(names[i]) for i in kept]
+    own = [parts[names[i]] for i in kept]
+    hangs = [place.get(above[i], -1) for i in kept]
+    rest = stature.Bones(own, hangs, heads[kept], ends[kept])
+    if None in shown:  # just made in Edit Mode
+        return rest, rest
+    backs = rotations.inverse(np.array([bone.bone.matrix_local for bone in shown], dtype=np.float64).reshape(-1, 4, 4))
+    moves = np.array([bone.matrix for bone in shown], dtype=np.float64).reshape(-1, 4, 4) @ backs
+    spots = [np.einsum("nij,nj->ni", moves[:, :3, :3], where[kept]) + moves[:, :3, 3] for where in (heads, ends)]
+    return rest, stature.Bones(own, hangs, *spots)
 
 
 def units_in_rig(rig: bpy.types.Object) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import bpy
 
 from ..engine import HeftError
-from . import cycles, first_settings, lead_in, patience, rig_roles, sampling, session, shot, units
+from . import cycles, first_settings, lead_in, patience, rig_ends, rig_roles, session, shot, units
 from .parts import Part
 
 _tall: patience.Answers[float] = patience.Answers()
@@ -43,7 +43,7 @@ def edited(blocks: Iterable[bpy.types.ID]) -> None:
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
-    tall = _kept(_tall, rig, lambda: first_settings.bone_height(rig) or sampling.rest_height(rig))
+    tall = _kept(_tall, rig, lambda: first_settings.bone_height(rig) or rig_ends.height(rig))
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     return tall * first_settings.units_in_rig(rig) * meters
 

@@ -16,7 +16,7 @@ import numpy as np
 from . import rotations
 from .joint_range import Range, laid_out, round_about
 from .parts import LEFT, RIGHT, Part
-from .segments import is_person
+from .segments import stands_upright
 
 # [degrees] American Academy of Orthopaedic Surgeons, in Norkin & White, Measurement of Joint Motion, app. A: elbow,
 # wrist, forearm, shoulder. Merck Manual, table of normal ranges: hip, knee, ankle. Kurz, Stretching Scientifically:
@@ -53,7 +53,7 @@ class Bones(NamedTuple):
 
 def ranges(bones: Bones, joints: np.ndarray) -> dict[int, Range]:
     """By body, how far it may turn; nothing if the bones are no person's. joints (frames, n, 4): the source."""
-    if not is_person(bones.parts, bones.heads):
+    if not stands_upright(bones.parts, bones.heads):
         return {}
     body = _Body(bones, joints)
     found = {}

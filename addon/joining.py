@@ -20,7 +20,8 @@ def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_bod
     """For each bone the body it hangs on, -1 for none: the nearest ancestor that is one, else one that lies where an
     ancestor lies.
 
-    parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest.
+    parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest as they are drawn: bones that lie on one
+    another are drawn alike.
     """
     found = [_above(parents, is_body, bone) for bone in range(len(parents))]
     bodies = np.flatnonzero(np.asarray(is_body, dtype=bool))
@@ -29,7 +30,7 @@ def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_bod
     alone.sort(key=lambda bone: not is_body[bone])
     if not alone or not len(bodies):
         return found
-    near = SAME * max(float(np.ptp(np.concatenate([heads, tails]), axis=0).max()), 1e-30)
+    near = SAME * max(float(np.ptp(heads, axis=0).max()), 1e-30)
     ends = np.concatenate([heads, tails], axis=1)
     # One that lies where an ancestor lies comes before one that only begins where a nearer ancestor begins.
     for width in (6, 3):

@@ -10,8 +10,9 @@ from typing import ClassVar
 import bpy
 import numpy as np
 from bpy.props import BoolProperty
+from mathutils import Vector
 
-from . import first_settings, hand_marks, jobs, live, nudging, picking, session, shot
+from . import first_settings, hand_marks, jobs, live, nudging, picking, rig_ends, session, shot
 from .operator_parts import PhysicsOperator
 from .operators_posing import MouseOperator
 
@@ -116,6 +117,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         shown = session.last_shown(rig)
         graph = bpy.context.evaluated_depsgraph_get()
         evaluated = rig.evaluated_get(graph)
+        ways = rig_ends.vectors(rig, scene) if len(rig.heft.pushes) else {}
         for i, push in enumerate(rig.heft.pushes):
             bone = evaluated.pose.bones.get(push.bone)
             if i == self._drag or push.frame != scene.frame_current or bone is None or shown is None:
@@ -123,7 +125,8 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             if push.bone not in shown.reading.spots:
                 continue
             share = push.place if push.use_place else 0.5
-            start = np.array(evaluated.matrix_world @ bone.head.lerp(bone.tail, share))
+            way = Vector(ways[push.bone])
+            start = np.array(evaluated.matrix_world @ bone.matrix @ (share * way))
             unit = nudging.newton_seconds(shown.reading, push.bone, 1.0)
             length = push.impulse / max(unit, 1e-12) * first_settings.units_in_rig(rig)
             way = np.array(push.direction)

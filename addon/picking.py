@@ -12,9 +12,13 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
+from . import rig_ends
+
 # A bone is under the mouse from this far [pixels at normal size]; of those hardly farther than the nearest the one in
 # front counts.
 REACH, HARDLY = 14.0, 4.0
+# A tail that is drawn this many times as far away as the bone's end is an importer's guess.
+DRAWN = (0.2, 2.0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def _holds(region: bpy.types.Region, event: bpy.types.Event) -> bool:
 
 @dataclass(frozen=True)
 class Picked:
-    """bone: its name; share: where between head and tail; point (3,) in the world."""
+    """bone: its name; share: where between head and end; point (3,) in the world."""
 
     bone: str
     share: float
@@ -85,12 +89,13 @@ def pick(rig: bpy.types.Object, graph: bpy.types.Depsgraph, view: View, mouse, n
     names: the bones to choose from, all if None."""
     evaluated = rig.evaluated_get(graph)
     world = evaluated.matrix_world
+    ways = rig_ends.vectors(rig, bpy.context.scene)
     found = []
     for bone in rig.pose.bones:
         if (names is not None and bone.name not in names) or not is_visible(rig, bone):
             continue
         shown = evaluated.pose.bones[bone.name]
-        ends = world @ shown.head, world @ shown.tail
+        ends = world @ shown.head, world @ _shown_end(shown, ways[bone.name], drawn=names is None)
         spots = [view.on_screen(end) for end in ends]
         if None in spots:
             continue
@@ -107,3 +112,12 @@ def pick(rig: bpy.types.Object, graph: bpy.types.Depsgraph, view: View, mouse, n
         return None
     close = [each for each in found if each[0] <= nearest + HARDLY * scale]
     return min(close, key=lambda each: each[1])[2]
+
+
+def _shown_end(bone: bpy.types.PoseBone, way: np.ndarray, drawn: bool) -> Vector:
+    """Where a posed bone ends, in armature space: `way` (3,) from its head in its own frame, or as it is drawn, where
+    that is asked for and within reason."""
+    long = float(np.linalg.norm(way))
+    if drawn and (long == 0.0 or DRAWN[0] * long <= bone.bone.length <= DRAWN[1] * long):
+        return bone.tail
+    return bone.matrix @ Vector(way)

@@ -22,6 +22,7 @@ from ..engine.model import HINGE
 from ..engine.shapes import Shape
 from . import (
     bodies,
+    bone_ends,
     flaws,
     human_range,
     joining,
@@ -39,6 +40,7 @@ from . import (
     units,
     weighing,
 )
+from .bone_ends import BoneEnds
 from .errors import RigError
 from .joint_range import Range
 from .sampling import Samples
@@ -57,8 +59,8 @@ class Reading:
     placement    where armature space sits in the engine's world
     rests        (n, 4, 4) rest matrices in armature space
     keyed        what has keys on the result armature, and the source's channels there
-    height       the rig's longest side at rest [armature units]
-    spots        by bone: the body it belongs to, and its head and tail in that body's frame [m]
+    height       the body's longest side at rest [armature units]
+    spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
     flaws        where the source breaks
     bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
     """
@@ -104,7 +106,7 @@ class Reading:
 class Skeleton:
     """The rig's bones at rest, in the pose's order.
 
-    names, parents (-1 for none), rests (b, 4, 4) in armature space, lengths (b,),
+    names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: where the bones end there,
     carriers (b,): the body each bone belongs to (itself, an ancestor, one that its riding is left to, or -1),
     holders (b,): the body each bone hangs on, riders: by bone, those that ride on their holder by keys of the result,
     and whether the rig shows them.
@@ -113,7 +115,7 @@ class Skeleton:
     names: tuple[str, ...]
     parents: list[int]
     rests: np.ndarray
-    lengths: np.ndarray
+    ends: BoneEnds
     connected: np.ndarray
     carriers: list[int]
     holders: list[int]
@@ -125,15 +127,15 @@ class Skeleton:
         return [i for i, carrier in enumerate(self.carriers) if carrier == i]
 
 
-def skeleton_of(rig: bpy.types.Object) -> Skeleton:
-    """Rest geometry and the bodies chosen by the bones' behaviours."""
+def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> Skeleton:
+    """Rest geometry and the bodies chosen by the bones' behaviours; scene: the one its skin is read in."""
     pose_bones = list(rig.pose.bones)
     if not pose_bones:
         raise RigError(f"Armature '{rig.name}' has no bones: add some in Edit Mode.")
     index = {bone.name: i for i, bone in enumerate(pose_bones)}
     parents = [index[bone.parent.name] if bone.parent else -1 for bone in pose_bones]
     rests = np.array([bone.bone.matrix_local for bone in pose_bones], dtype=np.float64)
-    lengths = np.array([bone.bone.length for bone in pose_bones])
+    tails = rests[:, :3, 3] + rests[:, :3, 1] * np.array([bone.bone.length for bone in pose_bones])[:, None]
     connected = np.array([bone.bone.use_connect and bone.parent is not None for bone in pose_bones])
     carriers: list[int] = []
     for i, bone in enumerate(pose_bones):
@@ -141,14 +143,15 @@ def skeleton_of(rig: bpy.types.Object) -> Skeleton:
         carriers.append(i if not ignored else carriers[parents[i]] if parents[i] >= 0 else -1)
     if all(carrier < 0 for carrier in carriers):
         raise RigError(f"All bones of '{rig.name}' are Ignored: set at least one to Simulated.")
-    tails = rests[:, :3, 3] + rests[:, :3, 1] * lengths[:, None]
     is_body = [carrier == i for i, carrier in enumerate(carriers)]
     holders = joining.holders(parents, rests[:, :3, 3], tails, is_body)
     riders = riding.riders(rig, parents, connected, is_body, holders)
     for bone, is_shown in riders.items():
         carriers[bone] = holders[bone] if is_shown else carriers[bone]
     names = tuple(bone.name for bone in pose_bones)
-    return Skeleton(names, parents, rests, lengths, connected, carriers, holders, riders)
+    skins = {index[name]: spots for name, spots in skin.points(rig, scene or bpy.context.scene).items()}
+    ends = bone_ends.find(parents, rests[:, :3, 3], tails, skins)
+    return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders)
 
 
 def read(
@@ -172,7 +175,7 @@ def read_steps(
 ) -> Generator[Callable[[], object], object, Reading]:
     """The same; yields the long sums, which know nothing of Blender and may be done beside, and is sent what they
     give."""
-    skeleton = skeleton_of(rig)
+    skeleton = skeleton_of(rig, scene)
     if meters is None:
         meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(samples.placements, meters)
@@ -181,8 +184,7 @@ def read_steps(
     order = [kept[i] for i in model.order]
     _check_finite(samples, order)
 
-    tails = skeleton.rests[:, :3, 3] + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]
-    height = bodies.rig_size(skeleton.rests[:, :3, 3], tails)
+    height = skeleton.ends.size
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
     bad_frames = rig.heft.bad_frames
@@ -239,7 +241,7 @@ def build_model(
     rests = skeleton.rests.copy()
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
-    guess = bodies.measure(skeleton.parents, rests, skeleton.lengths * size, rig.heft.total_mass, overrides)
+    guess = bodies.measure(rests, skeleton.ends.scaled(size), rig.heft.total_mass, overrides)
     parts = rig_roles.parts_of(rig, skeleton.names, skeleton.parents)
     found = skin.read(rig, scene)
     weighed = weighing.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
@@ -309,15 +311,13 @@ def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.nd
 def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: bodies.Bodies, size: float) -> list[list]:
     """What each body touches with, in its frame [m]: around its skin, or around the bone itself.
 
-    Where there is a skin, a bone without any touches only if the user gave it a shape.
+    Where there is a skin, a bone without any touches only if the user gave it a shape; so does a far-away helper.
     """
-    heads = skeleton.rests[:, :3, 3]
-    tall = bodies.rig_size(heads, heads + skeleton.rests[:, :3, 1] * skeleton.lengths[:, None]) * size
-    radii = bodies.touching_radii(skeleton.names, guess.radii, tall)
+    radii = bodies.touching_radii(skeleton.names, guess.radii, skeleton.ends.size * size)
     found = []
     for bone in skeleton.body_bones:
         kind = rig.pose.bones[bone].heft.shape
-        if skins and bone not in skins and kind == "AUTO":
+        if kind == "AUTO" and ((skins and bone not in skins) or bone in skeleton.ends.helpers):
             kind = "NONE"
         shape = solids.bone_shape(kind, skins.get(bone), float(radii[bone]), 2.0 * guess.centers[bone])
         found.append([shape] if shape is not None else [])
@@ -330,13 +330,9 @@ def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, 
     backs = rotations.inverse(skeleton.rests)
     for bone, carrier in enumerate(skeleton.carriers):
         if carrier >= 0:
-            within = backs[carrier] @ skeleton.rests[bone]
-            head = within[:3, 3] * size
-            out[skeleton.names[bone]] = (
-                skeleton.names[carrier],
-                head,
-                head + within[:3, 1] * skeleton.lengths[bone] * size,
-            )
+            back = backs[carrier]
+            head, end = (back[:3, :3] @ spot[bone] + back[:3, 3] for spot in (skeleton.ends.heads, skeleton.ends.ends))
+            out[skeleton.names[bone]] = (skeleton.names[carrier], head * size, end * size)
     return out
 
 
@@ -403,9 +399,7 @@ def _person(
     """By body, how far a person's joint turns."""
     parts = rig_roles.parts_of(rig, skeleton.names, skeleton.parents)
     turns = rotations.split(skeleton.rests[:, :3, :3])[0]
-    vectors = bodies.bone_vectors(skeleton.parents, skeleton.rests, skeleton.lengths)[0]
-    ways = np.einsum("nij,nj->ni", skeleton.rests[:, :3, :3], vectors)
-    heads = skeleton.rests[:, :3, 3]
+    heads, ways = skeleton.ends.heads, skeleton.ends.ways
     here = human_range.Bones([parts[bone] for bone in order], model.parents, heads[order], turns[order], ways[order])
     return human_range.ranges(here, joints)
 

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from . import actions, rotations, sampling
+from . import actions, rig_ends, rotations, sampling
 from .errors import RigError
 
 # Small enough to stay near the pose, large enough for poses of float32 [rad].
@@ -78,7 +78,7 @@ def measure(rig: bpy.types.Object, scene: bpy.types.Scene, controls: Sequence[st
     shape = (len(controls), len(names))
     swing, twist, moved = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
     frame = float(scene.frame_current)
-    tall = sampling.rest_height(rig)
+    tall = rig_ends.height(rig)
     with _bare(rig), switched(rig, switches), sampling.stage_of(rig, scene) as stage:
         before = sampling.pose_at(rig, stage, frame)
         for i, name in enumerate(controls):
@@ -101,7 +101,7 @@ def shifts(rig: bpy.types.Object, scene: bpy.types.Scene, pairs: Sequence[tuple[
     """For each control and body the part of the control's displacement that the body's head makes."""
     names = [bone.name for bone in rig.pose.bones]
     frame = float(scene.frame_current)
-    step = STEP * sampling.rest_height(rig)
+    step = STEP * rig_ends.height(rig)
     found = []
     with _bare(rig), switched(rig, switches), sampling.stage_of(rig, scene) as stage:
         before = sampling.pose_at(rig, stage, frame)

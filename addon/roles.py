@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import body_plan, bone_names, joining
+from . import body_plan, bone_ends, bone_names, joining
 from .bone_names import Told
 from .parts import LEFT, MIDDLE, RIGHT, Part
 
@@ -38,7 +38,7 @@ def find(
     among = deform if any(deform) else [True] * len(names)
     said = bone_names.told_of_all(names, among)
     kept = [i for i, one in enumerate(said) if _counts(one) and among[i]]
-    search = _Search(said, kept, parents, heads, tails)
+    search = _Search(said, kept, parents, heads, tails, bone_ends.find(parents, heads, tails).ends)
     search.settle()
     roles: list[str | None] = [None] * len(names)
     sides: list[str | None] = [None] * len(names)
@@ -84,14 +84,15 @@ def _downwards(parents: Sequence[int]) -> list[int]:
 class _Search:
     """The bones that count, as a tree of their own, and what is known of each so far."""
 
-    def __init__(self, said: list[Told], kept: list[int], parents: Sequence[int], heads: np.ndarray, tails: np.ndarray):
+    def __init__(self, said: list[Told], kept: list[int], parents: Sequence[int], heads, tails, ends) -> None:
+        """heads, tails, ends (n, 3) of all bones: as drawn, and where they physically end."""
         is_kept = np.zeros(len(said), dtype=bool)
         is_kept[kept] = True
         place = {bone: k for k, bone in enumerate(kept)}
         above = joining.holders(parents, heads, tails, is_kept.tolist())
         self.parents = [place.get(above[bone], -1) for bone in kept]
         self.said = [said[bone] for bone in kept]
-        self.tree = body_plan.Tree.build(self.parents, heads[kept], tails[kept])
+        self.tree = body_plan.Tree.build(self.parents, heads[kept], ends[kept])
         self.plan = body_plan.find(self.tree, [one.side for one in self.said])
         self.roles: list[str | None] = [None] * len(kept)
         self.side_of: list[str | None] = [None] * len(kept)
@@ -158,7 +159,8 @@ class _Search:
         """A "spine" may go from tail to head where nothing else is named so; a "root" may be a pelvis."""
         shape = self.plan.roles[bone]
         if told == "ROOT?":
-            return "PELVIS" if shape == "PELVIS" or self._carries_legs(bone) else "OTHER"
+            is_pelvis = shape == "PELVIS" or self._carries_legs(bone) or self._parts_legs_from_trunk(bone)
+            return "PELVIS" if is_pelvis else "OTHER"
         if shape in ("NECK", "HEAD", "TAIL") and shape not in self.named:
             return shape
         unnamed = not any(one.role in ("PELVIS", "HIP?") and one.side not in (LEFT, RIGHT) for one in self.said)
@@ -169,6 +171,21 @@ class _Search:
         starts = ("THIGH", "LEG?", "HIP?", "PELVIS")
         sides = {self.said[kid].side for kid in self.tree.children[bone] if self.said[kid].role in starts}
         return {LEFT, RIGHT} <= sides
+
+    def _parts_legs_from_trunk(self, bone: int) -> bool:
+        """Do both legs hang on one of its children, and the trunk on another, by their names?"""
+        starts, trunk = ("THIGH", "LEG?", "SHANK"), ("SPINE", "SPINE?", "NECK", "HEAD", "UPPER_ARM", "ARM?")
+        legs, others = False, False
+        for kid in self.tree.children[bone]:
+            below = [self.said[each] for each in self.tree.below[kid]]
+            sides = {one.side for one in below if one.role in starts}
+            legs = legs or {LEFT, RIGHT} <= sides
+            others = others or (not sides and any(one.role in trunk for one in below))
+        return legs and others
+
+    def _is_between_sides(self, bone: int) -> bool:
+        """Do a left and a right bone hang on it, by their names? Then it is in the middle, wherever it lies at rest."""
+        return {LEFT, RIGHT} <= {self.said[each].side for each in self.tree.below[bone][1:]}
 
     def _unnamed(self, bone: int) -> str:
         shape = self.plan.roles[bone]
@@ -236,6 +253,8 @@ class _Search:
         above = self.side_of[self.parents[bone]] if self.parents[bone] >= 0 else None
         if above in (LEFT, RIGHT):
             return above
+        if said is None and self._is_between_sides(bone):
+            return MIDDLE
         if said == MIDDLE or not left or central or role in ("SPINE", "NECK", "HEAD", "TAIL"):
             return MIDDLE
         return LEFT if aside * left > 0.0 else RIGHT

@@ -215,12 +215,6 @@ def triangles_of(mesh: bpy.types.Mesh) -> np.ndarray:
     return corners.reshape(-1, 3)
 
 
-def rest_height(rig: bpy.types.Object) -> float:
-    """The longest side of the rest pose [armature units]."""
-    ends = np.array([[*bone.head_local, *bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
-    return float(max(np.ptp(ends, axis=0).max(), 1e-9)) if len(ends) else 1e-9
-
-
 def finish(steps: Generator[int, None, Samples]) -> Samples:
     """Run a sampling generator to its end."""
     while True:

@@ -32,6 +32,7 @@ from . import (
     properties,
     reader,
     result_pose,
+    rig_ends,
     rig_roles,
     sampling,
     scenery,
@@ -445,5 +446,5 @@ def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-    tall = first_settings.bone_height(rig) or sampling.rest_height(rig)
+    tall = first_settings.bone_height(rig) or rig_ends.height(rig)
     return tall * first_settings.units_in_rig(rig) * meters

@@ -6,9 +6,12 @@ Owns the guess. Must not know Blender.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from . import segments
 from .parts import LEFT, MIDDLE, RIGHT, Part
 from .weighing import HOLLOW
 
@@ -25,49 +28,125 @@ UNITS = (0.01, 0.1, 0.001, 0.0254, 0.3048, 0.0254 / 0.45, 10.0, 100.0, 1000.0)
 # Kilograms over metres squared of a person of 1.75 m and 70 kg, and of a cubic metre of any animal.
 BODY_MASS_INDEX, WATER = 70.0 / USUAL**2, 1000.0
 # In parts of the leg from hip to ankle: from the ankle to the sole; in parts of the way up to the head's joint: the
-# least from there to the crown.
-SOLE_OF_LEG, CROWN_OF_BODY = 0.09, 0.07
+# least and, of bones that do not stand, the most from there to the crown.
+SOLE_OF_LEG, CROWN_OF_BODY = 0.09, (0.07, 0.16)
+# A person stands at rest whose legs and trunk are straight up to this part of their lengths.
+STRAIGHT = 0.9
 # A skin taller than the bones by up to this much is hair and soles; beyond, it is something else.
 SKIN_MOST = 1.4
 
 
-def of_person(parts: Sequence[Part], heads: np.ndarray, tails: np.ndarray, skin: np.ndarray | None = None) -> float:
-    """From the soles to the crown of a rig that stands as people do, whichever way up it lies; 0 for any other.
+class Bones(NamedTuple):
+    """A rig's bones in one pose: parts (n,), parents (n,) -1 for none, heads and ends (n, 3)."""
 
-    parts (n,); heads, tails (n, 3) at rest; skin (k, 3) points of what the bones move, in the same units.
+    parts: Sequence[Part]
+    parents: Sequence[int]
+    heads: np.ndarray
+    ends: np.ndarray
+
+
+def of_person(rest: Bones, posed: Bones | None = None, skin: np.ndarray | None = None) -> float:
+    """From the soles to the crown of a person, whichever way up they lie and however they are folded at rest; 0 for
+    anybody else.
+
+    Who stands at rest is measured there, who does not by the lengths of their bones; posed: in a pose of the motion,
+    where the hips are as they really are; skin (k, 3): points at rest of what the bones move, in the same units.
     """
-    spots = {}
-    for name in ("THIGH", "SHANK", "FOOT", "UPPER_ARM"):
-        for side in (LEFT, RIGHT):
-            spots[name, side] = _first(parts, heads, Part(name, side))
-    crown = [i for i, part in enumerate(parts) if part == Part("HEAD", MIDDLE)]
-    if not crown or any(spot is None for (name, _), spot in spots.items() if name != "FOOT"):
+    if not segments.is_person(rest.parts, rest.heads):
         return 0.0
-    hip = 0.5 * (spots["THIGH", LEFT] + spots["THIGH", RIGHT])
-    legs, ankles = [], []
-    for side in (LEFT, RIGHT):
-        thigh, shank, foot = (spots[name, side] for name in ("THIGH", "SHANK", "FOOT"))
-        # Without a foot the shank is taken to be as long as the thigh.
-        foot = shank + (shank - thigh) if foot is None else foot
-        legs.append(np.linalg.norm(shank - thigh) + np.linalg.norm(foot - shank))
-        ankles.append(foot)
-    leg = float(np.mean(legs))
-    neck = heads[crown[0]]
-    trunk = float(np.linalg.norm(neck - hip))
-    up = hip - np.mean(ankles, axis=0)
-    up /= max(float(np.linalg.norm(up)), 1e-30)
-    if (neck - hip) @ up < 0.7 * trunk or not 0.3 < trunk / max(leg, 1e-30) < 3.0:
+    body = _Body.of(rest)
+    if body is None:
         return 0.0
-    ends = np.concatenate([heads[crown], tails[crown[:1]]])
-    above = min(float(((ends - neck) @ up).max()), 0.5 * trunk)
-    bones = leg * (1.0 + SOLE_OF_LEG) + trunk + max(above, CROWN_OF_BODY * (leg + trunk))
-    tall = float(np.ptp(skin @ up)) if skin is not None and len(skin) else 0.0
+    if not body.stands():
+        return body.by_lengths() if posed is None else _Body.of(posed).by_lengths()
+    bones = body.standing()
+    tall = float(np.ptp(skin @ body.up)) if skin is not None and len(skin) else 0.0
     return tall if bones < tall < SKIN_MOST * bones else bones
 
 
-def _first(parts: Sequence[Part], heads: np.ndarray, wanted: Part) -> np.ndarray | None:
-    """The head of the first bone that is this part."""
-    return next((heads[i] for i, part in enumerate(parts) if part == wanted), None)
+@dataclass(frozen=True, eq=False)
+class _Body:
+    """A person in one pose: hip (3,) between the thighs, neck (3,) where the head begins, up (3,) from the feet to the
+    hip; legs and straights (2,) of each leg the length of its bones and from hip to ankle; trunk: along the bones from
+    hip to neck; crown (k, 3) what may be the top of the head."""
+
+    hip: np.ndarray
+    neck: np.ndarray
+    up: np.ndarray
+    legs: np.ndarray
+    straights: np.ndarray
+    trunk: float
+    crown: np.ndarray
+
+    @classmethod
+    def of(cls, bones: Bones) -> _Body | None:
+        """None without a head, thighs and shanks."""
+        first: dict[Part, int] = {}
+        for i, part in enumerate(bones.parts):
+            first.setdefault(part, i)
+        spot = {part: bones.heads[i] for part, i in first.items()}
+        head = first.get(Part("HEAD", MIDDLE))
+        thighs = [first.get(Part("THIGH", side)) for side in (LEFT, RIGHT)]
+        if head is None or None in thighs or any(Part("SHANK", side) not in spot for side in (LEFT, RIGHT)):
+            return None
+        legs, straights, ankles = [], [], []
+        for side in (LEFT, RIGHT):
+            thigh, shank, foot = (spot.get(Part(role, side)) for role in ("THIGH", "SHANK", "FOOT"))
+            # Without a foot the shank is taken to be as long as the thigh.
+            foot = shank + (shank - thigh) if foot is None else foot
+            legs.append(np.linalg.norm(shank - thigh) + np.linalg.norm(foot - shank))
+            straights.append(np.linalg.norm(foot - thigh))
+            ankles.append(foot)
+        hip = bones.heads[thighs].mean(axis=0)
+        up = hip - np.mean(ankles, axis=0)
+        up = up / max(float(np.linalg.norm(up)), 1e-30)
+        crown = [i for i, part in enumerate(bones.parts) if part == Part("HEAD", MIDDLE)]
+        top = np.concatenate([bones.heads[crown], bones.ends[crown[:1]]])
+        trunk = _along_trunk(bones, head, thighs, hip)
+        return cls(hip, bones.heads[head], up, np.array(legs), np.array(straights), trunk, top)
+
+    def stands(self) -> bool:
+        """Are legs and trunk straight and in one line?"""
+        trunk, leg = float(np.linalg.norm(self.neck - self.hip)), float(self.legs.mean())
+        return bool(
+            (self.straights >= STRAIGHT * self.legs).all()
+            and trunk >= STRAIGHT * self.trunk
+            and (self.neck - self.hip) @ self.up >= STRAIGHT * trunk
+            and 0.3 < trunk / max(leg, 1e-30) < 3.0
+        )
+
+    def standing(self) -> float:
+        """The height of who stands, without skin."""
+        leg, trunk = float(self.legs.mean()), float(np.linalg.norm(self.neck - self.hip))
+        above = min(float(((self.crown - self.neck) @ self.up).max()), 0.5 * trunk)
+        return leg * (1.0 + SOLE_OF_LEG) + trunk + max(above, CROWN_OF_BODY[0] * (leg + trunk))
+
+    def by_lengths(self) -> float:
+        """The height of who would stand up."""
+        leg = float(self.legs.mean())
+        above = float(np.linalg.norm(self.crown - self.neck, axis=1).max())
+        low, high = (part * (leg + self.trunk) for part in CROWN_OF_BODY)
+        return leg * (1.0 + SOLE_OF_LEG) + self.trunk + min(max(above, low), high)
+
+
+def _along_trunk(bones: Bones, head: int, thighs: Sequence[int], hip: np.ndarray) -> float:
+    """From between the hips along the bones to where the head begins: the same in every pose."""
+    above = [_ancestors(bones.parents, thigh) for thigh in thighs]
+    way = [head]
+    while way[-1] >= 0 and not all(way[-1] in line for line in above):
+        way.append(bones.parents[way[-1]])
+    if way[-1] < 0 or len(way) < 2:
+        return float(np.linalg.norm(bones.heads[head] - hip))
+    points = np.array([*(bones.heads[bone] for bone in way[:-1]), hip])
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _ancestors(parents: Sequence[int], bone: int) -> list[int]:
+    out = []
+    while bone >= 0:
+        out.append(bone)
+        bone = parents[bone]
+    return out
 
 
 def meters_for_person(tall: float) -> float:

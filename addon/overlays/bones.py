@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..reader import Reading
 from . import meshes
 from .footage import Film, Footage
 from .pieces import Mesh, Places
@@ -28,12 +29,23 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
     place = {name: body for body, name in enumerate(reading.names)}
     tall = reading.height * reading.placement.sizes[0]
     parts = []
-    for name, (body, head, tail) in reading.spots.items():
-        if name == body:
-            long = float(np.linalg.norm(tail - head))
+    for name, ends in joint_to_joint(reading).items():
+        for end in ends:
+            long = float(np.linalg.norm(end))
             radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
-            parts.append((place[body], meshes.capsule(head, tail, radius, TAPER * radius, grain)))
+            parts.append((place[name], meshes.capsule(np.zeros(3), end, radius, TAPER * radius, grain)))
     return meshes.joined(parts)
+
+
+def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
+    """By body, where (3,) in its frame its parts end [m]: at the joint of each body that hangs on it, else at the
+    bone's own end. A far-away helper has no parts."""
+    model, out = reading.model, {}
+    size = reading.height * reading.placement.sizes[0]
+    for body, name in enumerate(reading.names):
+        below = [model.offsets[kid] for kid in np.flatnonzero(model.parents == body)]
+        out[name] = [end for end in below or [reading.spots[name][2]] if np.linalg.norm(end) < size]
+    return out
 
 
 def places(film: Film) -> Places:

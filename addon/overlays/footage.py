@@ -169,7 +169,7 @@ def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> N
     known = _stands.get(rig.session_uid)
     if any(reading.model.shapes) or (known is not None and known[0] == mark):
         return
-    skeleton = reader.skeleton_of(rig)
+    skeleton = reader.skeleton_of(rig, scene)
     model = reader.build_model(rig, skeleton, reading.placement, scene, int(reading.frames[0]), solid=True)
     _stands[rig.session_uid] = (mark, model.names, Soles.of(model))
     kept.footage = _of_shown(rig, kept.shown, kept.footage.source.meters)

@@ -91,7 +91,7 @@ def _thing(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, meters: flo
 
 
 def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, reading) -> Built:
-    skeleton = reader.skeleton_of(rig)
+    skeleton = reader.skeleton_of(rig, scene)
     frame = int(settings.frame_range(rig, scene)[0])
     model = reader.build_model(rig, skeleton, placement, scene, frame, solid=True)
     # Limits are as wide as the source needs: what was read of it last, or the rest pose.
@@ -103,16 +103,15 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
     solid = [(body, mesh) for body, shape in each if (mesh := meshes.of_shape(shape)) is not None]
     size = placement.sizes[0]
     edges = _strings([(body, wires.of_shape(shape) / size) for body, shape in each])
-    tall = float(np.ptp(skeleton.rests[:, :3, 3], axis=0).max()) or 1.0
-    return Built(model.names, meshes.joined(solid, 1.0 / size), edges, _bounds(rig, model), tall)
+    return Built(model.names, meshes.joined(solid, 1.0 / size), edges, _bounds(skeleton, model), skeleton.ends.size)
 
 
-def _bounds(rig: bpy.types.Object, model: Model) -> Strings:
+def _bounds(skeleton: reader.Skeleton, model: Model) -> Strings:
     """The limits of all joints that have some, in the joints' frames at rest [armature units]."""
     parts = []
     for body, limit in enumerate(model.limits):
         if model.parents[body] >= 0 and np.isfinite(limit).any():
-            length = LIMIT_SIZE * rig.data.bones[model.names[body]].length
+            length = LIMIT_SIZE * float(skeleton.ends.reach[skeleton.names.index(model.names[body])])
             if model.kinds[body] == HINGE:
                 parts.append((body, wires.fan(model.axes[body, 0], limit[0], limit[1], length)))
             else:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import bodies, reader, units
+from heft.addon import bodies, bone_ends, reader, units
 
 
 def rests(*heads) -> np.ndarray:
@@ -15,26 +15,33 @@ def rests(*heads) -> np.ndarray:
     return out
 
 
+def measured(parents, where: np.ndarray, lengths, total: float, overrides) -> bodies.Bodies:
+    """Bodies of bones that lie along Y, as long as told."""
+    heads = where[:, :3, 3]
+    tails = heads + where[:, :3, 1] * np.array(lengths)[:, None]
+    return bodies.measure(where, bone_ends.find(parents, heads, tails), total, np.array(overrides))
+
+
 def test_masses_add_up_and_overrides_change_one_bone_only():
     where = rests((0, 0, 0), (0, 1, 0), (0, 1.5, 0))
-    plain = bodies.measure([-1, 0, 1], where, np.array([1.0, 0.5, 0.4]), 70.0, np.zeros(3))
+    plain = measured([-1, 0, 1], where, [1.0, 0.5, 0.4], 70.0, [0.0] * 3)
     assert plain.masses.sum() == pytest.approx(70.0, rel=1e-5)
     assert plain.masses[0] > plain.masses[1] > plain.masses[2] > 0.0
-    heavy = bodies.measure([-1, 0, 1], where, np.array([1.0, 0.5, 0.4]), 70.0, np.array([0.0, 9.0, 0.0]))
+    heavy = measured([-1, 0, 1], where, [1.0, 0.5, 0.4], 70.0, [0.0, 9.0, 0.0])
     assert heavy.masses[1] == 9.0
     np.testing.assert_allclose(heavy.masses[[0, 2]], plain.masses[[0, 2]])
 
 
 def test_left_and_right_weigh_the_same():
     where = rests((0, 0, 0), (0.2, 0.3, 0), (-0.2, 0.3, 0))
-    found = bodies.measure([-1, 0, 0], where, np.array([0.3, 0.4, 0.4]), 10.0, np.zeros(3))
+    found = measured([-1, 0, 0], where, [0.3, 0.4, 0.4], 10.0, [0.0] * 3)
     assert found.masses[1] == pytest.approx(found.masses[2])
     np.testing.assert_allclose(found.inertias[1], found.inertias[2])
 
 
 def test_absurd_leaves_and_zero_lengths_are_tamed():
     where = rests((0, 0, 0), (0, 1, 0), (0, 1, 0))
-    found = bodies.measure([-1, 0, 1], where, np.array([1.0, 1e-7, 500.0]), 10.0, np.zeros(3))
+    found = measured([-1, 0, 1], where, [1.0, 1e-7, 500.0], 10.0, [0.0] * 3)
     assert found.lengths.max() < 2.0
     assert (found.masses > 0.0).all()
     assert (np.linalg.eigvalsh(found.inertias) > 0.0).all()
@@ -42,7 +49,7 @@ def test_absurd_leaves_and_zero_lengths_are_tamed():
 
 def test_hips_between_the_legs_are_thick_not_tiny():
     where = rests((0, 0, 0), (0.2, 0, 0), (-0.2, 0, 0), (0, 0.2, 0), (0, -0.2, 0))
-    found = bodies.measure([-1, 0, 0, 0, 0], where, np.array([0.2, 0.4, 0.4, 0.4, 0.4]), 10.0, np.zeros(5))
+    found = measured([-1, 0, 0, 0, 0], where, [0.2, 0.4, 0.4, 0.4, 0.4], 10.0, [0.0] * 5)
     assert found.masses[0] > 0.05
 
 
