@@ -6,13 +6,27 @@ operators.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import bmesh
 import bpy
 import numpy as np
 
-from . import actions, reader, rig_roles, sampling, session, settings, shot, showing, solids, throwing, units
+from . import (
+    actions,
+    ball_check,
+    reader,
+    rig_roles,
+    sampling,
+    session,
+    settings,
+    shape_gaps,
+    shot,
+    showing,
+    throwing,
+    units,
+)
 from .errors import RigError
 from .parts import LEFT, RIGHT, Part
 from .units import MIRROR_X
@@ -20,6 +34,12 @@ from .units import MIRROR_X
 NAME = "Ball"
 # Of a ball of leather: it springs back, and its shape is round at any distance a film is seen from.
 BOUNCE, SEGMENTS, RINGS = 0.4, 32, 16
+# The touch is so much before the frame of the hit that on that frame the body has begun to give [frames].
+LEAD = 0.25
+# So long after the frame of the hit a touch is still looked for, and one so far off it is moved onto it [frames].
+AFTER, NEAR = 3, 2.0
+# A ball that is bent off its flight by more than this part of its way in a frame has struck something.
+STRUCK = 0.03
 
 
 @dataclass(frozen=True)
@@ -39,13 +59,14 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Thrown:
-    """The ball in the scene, whom it is thrown at, the throw, the bone that it is to hit, and what the rig got for it:
-    a collection of colliders, a ground."""
+    """The ball in the scene, whom it is thrown at, the throw, the bone that it will hit and the first frame on which
+    that shows, and what the rig got for it: a collection of colliders, a ground."""
 
     rig: bpy.types.Object
     ob: bpy.types.Object
     throw: throwing.Throw
     bone: str
+    frame: int
     collected: bool
     grounded: bool
 
@@ -57,22 +78,29 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     frames = settings.frame_range(leader, scene)
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     way = throwing.flight(order.frame, order.distance, order.speed, fps, int(frames[0]), int(frames[-1]))
-    stance = Stance(rig, scene, way[1])
+    stance = Stance(rig, scene, way[1], np.arange(way[0], min(way[1] + AFTER, int(frames[-1])) + 1))
     bone = order.bone or stance.chest()
     heading = throwing.heading_from(stance.front(), order.angle)
-    target = stance.surface(bone, -heading) - heading * order.radius
     gravity = stance.reading.placement.vector_to_world(settings.gravity_of(leader))
+    time = (way[1] - way[0]) / fps
+    target = stance.touching(bone, heading * order.speed + 0.5 * np.asarray(gravity) * time, order.radius)
     flight = throwing.aim(target, heading, order.speed, gravity, way, fps)
     grounded = order.ground and lay_ground(rig, scene)
     stands_on = shot.members(rig).grounded
     if stands_on is not None:
         flight = throwing.lifted(flight, stands_on.heft.ground_height * stance.meters + order.radius)
+    try:
+        flight, touch = _checked(flight, stance, order.radius, bone)
+    except RigError:
+        if grounded:
+            _unset_ground(rig)
+        raise
     ob = _object(order.radius / stance.meters)
     _keys(ob, flight, stance, int(frames[-1]))
     look = ob.heft_collider
     look.shape, look.moves, look.free_from = "SPHERE", "FREE", flight.release
     look.mass, look.bounce = order.mass, BOUNCE
-    thrown = Thrown(rig, ob, flight, bone, rig.heft.colliders is None, grounded)
+    thrown = Thrown(rig, ob, flight, touch.body, math.ceil(touch.frame), rig.heft.colliders is None, grounded)
     scene.collection.objects.link(ob)
     try:
         session.add_colliders(rig, scene, [ob])
@@ -80,6 +108,45 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
         take_back(thrown)
         raise
     return thrown
+
+
+def _checked(
+    flight: throwing.Throw, stance: Stance, radius: float, bone: str
+) -> tuple[throwing.Throw, ball_check.Touch]:
+    """The flight, moved so that it touches shortly before the frame of the hit, and what it touches first."""
+    film = stance.film()
+    for _ in range(3):
+        touch = ball_check.first_touch(film, flight.place_at, radius, flight.release, float(film.frames[-1]))
+        if touch is None:
+            raise RigError(
+                f"A ball thrown so would fly past '{bone}' of '{stance.rig.name}': it was not thrown. Choose another "
+                "bone, another side or a larger radius."
+            )
+        if touch.frame <= flight.release:
+            raise RigError(
+                f"A ball thrown so would start within '{touch.body}' of '{stance.rig.name}': it was not thrown. Give "
+                "it more distance or a smaller radius."
+            )
+        late = touch.frame - (flight.hit - LEAD)
+        if abs(late) < 0.01 or abs(late) > NEAR:
+            break
+        flight = throwing.sooner(flight, late)
+    return flight, touch
+
+
+def landed(thrown: Thrown) -> int | None:
+    """The first frame on which the simulated ball is off its flight; None if it is on it to the end, or if there is
+    no simulation of it."""
+    shown = session.last_shown(thrown.rig)
+    if shown is None or thrown.ob.name_full not in shown.result.objects:
+        return None
+    flight, frames = thrown.throw, shown.reading.frames
+    places = shown.result.objects[thrown.ob.name_full][0]
+    bends = np.diff(places, n=2, axis=0) - flight.gravity / flight.fps**2
+    way = float(np.linalg.norm(flight.velocity)) / flight.fps
+    off = np.linalg.norm(bends, axis=1) > STRUCK * way
+    off[: max(flight.release - int(frames[0]) + 1, 0)] = False
+    return int(frames[int(np.argmax(off)) + 2]) if off.any() else None
 
 
 def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -106,18 +173,24 @@ def take_back(thrown: Thrown) -> None:
         rig.heft.colliders, rig.heft.own_colliders = None, False
         bpy.data.collections.remove(made)
     if thrown.grounded:
-        for name in ("ground", "ground_height"):
-            rig.heft.property_unset(name)
+        _unset_ground(rig)
+
+
+def _unset_ground(rig: bpy.types.Object) -> None:
+    for name in ("ground", "ground_height"):
+        rig.heft.property_unset(name)
 
 
 class Stance:
-    """The character as its source has it on one frame, in the engine's world."""
+    """The character as its source has it on one frame, and on those around it, in the engine's world."""
 
-    def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> None:
+    def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, frame: int, around: np.ndarray = ()) -> None:
         self.rig = rig
         self.meters = units.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
+        frames = np.asarray(around) if frame in around else np.array([frame])
+        self._row = int(np.flatnonzero(frames == frame)[0])
         with showing.exposed(rig, "SOURCE"):
-            self._samples = sampling.finish(sampling.sample(rig, scene, np.array([frame])))
+            self._samples = sampling.finish(sampling.sample(rig, scene, frames))
         self.reading = reader.read(rig, scene, self._samples, self.meters, solid=True)
 
     def to_blender(self, vector: np.ndarray) -> np.ndarray:
@@ -133,8 +206,11 @@ class Stance:
         spine = [name for name in bodies if parts[name].role == "SPINE"]
         if spine:
             return max(spine, key=lambda name: len(self.rig.data.bones[name].parent_recursive))
-        weights = dict(zip(self.reading.names, self.reading.model.masses, strict=True))
-        return max(bodies, key=lambda name: weights[name])
+        model = self.reading.model
+        weights = dict(zip(self.reading.names, model.masses, strict=True))
+        # A root may be held by its keys: what hangs on it gives way.
+        hanging = [name for name in bodies if model.parents[model.index(name)] >= 0]
+        return max(hanging or bodies, key=lambda name: weights[name])
 
     def front(self) -> np.ndarray:
         """(3,) the level direction in which the character looks: from its sides, else Blender's front."""
@@ -152,25 +228,40 @@ class Stance:
                 return np.cross([0.0, 0.0, 1.0], across / np.linalg.norm(across))
         return np.array([0.0, -1.0, 0.0])
 
-    def surface(self, bone: str, side: np.ndarray) -> np.ndarray:
-        """(3,) [m] beside the middle of a bone, as far out to that side (3,) as its body reaches."""
+    def touching(self, bone: str, way: np.ndarray, radius: float) -> np.ndarray:
+        """(3,) [m] where a ball of that radius that comes along `way` (3,) first touches the body of a bone: it goes
+        for the bone's middle, or for the middle of the body's shape where the bone is not within it."""
         if bone not in self.reading.spots:
             raise RigError(f"'{bone}' is no simulated bone of '{self.rig.name}': choose another to throw at.")
-        body, head, tail = self.reading.spots[bone]
-        place, turn = self._placed(body)
-        middle = place + turn @ (0.5 * (head + tail))
+        body, head, end = self.reading.spots[bone]
         shapes = self.reading.model.shapes[self.reading.names.index(body)]
         if not shapes:
             raise RigError(f"Bone '{body}' has no shape for a ball to hit: give it one under Shape and Limits.")
-        # The farthest point to one side is the lowest where that side is down.
-        flat, tilted = np.array([[0.0, 0.0, -side @ place]]), np.zeros((1, 3, 3))
-        tilted[0, 2] = -side @ turn
-        out = max(-float(solids.lowest(shape, flat, tilted)[0]) for shape in shapes)
-        return middle + side * (out - side @ middle)
+        middle = 0.5 * (head + end)
+        if min(float(shape_gaps.gaps(shape, middle[None])[0]) for shape in shapes) > 0.0:
+            middle = min(map(shape_gaps.middle_of, shapes), key=lambda spot: float(np.linalg.norm(spot - middle)))
+        place, turn = self._placed(body)
+        back = -(turn.T @ way) / np.linalg.norm(way)
+        low, high = 0.0, 2.0 * max(map(shape_gaps.farthest, shapes)) + 2.0 * radius
+        for _ in range(60):  # halvings: the shape ends somewhere on this way
+            half = 0.5 * (low + high)
+            spot = (middle + half * back)[None]
+            if min(float(shape_gaps.gaps(shape, spot)[0]) for shape in shapes) < radius:
+                low = half
+            else:
+                high = half
+        return place + turn @ (middle + high * back)
+
+    def film(self) -> ball_check.Film:
+        """All bodies with their shapes on the frames around."""
+        reading = self.reading
+        placed = [reading.placed(self._samples, body) for body in range(len(reading.names))]
+        places, turns = (np.stack(each, axis=1) for each in zip(*placed, strict=True))
+        return ball_check.Film(reading.names, reading.model.shapes, self._samples.frames, places, turns)
 
     def _placed(self, body: str) -> tuple[np.ndarray, np.ndarray]:
         places, turns = self.reading.placed(self._samples, self.reading.names.index(body))
-        return places[0], turns[0]
+        return places[self._row], turns[self._row]
 
 
 def _object(radius: float) -> bpy.types.Object:

@@ -11,7 +11,7 @@ with one child it is known how far they really reach.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +24,9 @@ SAME_RATIO, BELIEVED = 0.05, (0.5, 2.0)
 LEAST_POINTS, SKIN_PART = 8, 0.98
 # A skin lies along the bone's own Y axis if the way to its middle deviates from it by less than this [cosine].
 ALONG_AXIS = 0.5
-# A root is far away if it is outside the box around the others by this part of the box's longest side.
-FAR = 0.5
+# A root is far away if it is outside the box around the others by this part of the box's longest side, and by this
+# many times the longest step from one of the others to its parent. Fewer bones than these are no body.
+FAR, FAR_STEPS, LEAST_BODY = 0.5, 1.5, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ def find(
     """
     heads, tails = np.asarray(heads, dtype=np.float64), np.asarray(tails, dtype=np.float64)
     children, skins = children_of(parents), skins or {}
-    helpers = far_helpers(parents, heads)
+    helpers = far_helpers(parents, heads, skins)
     ends, reach = heads.copy(), np.zeros(len(heads))
     for i, kids in enumerate(children):
         if kids and i not in helpers:
@@ -148,18 +149,25 @@ def _skin_way(points: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return max(float(np.quantile(points @ axis, SKIN_PART)), 0.0) * axis
 
 
-def far_helpers(parents: Sequence[int], heads: np.ndarray) -> frozenset[int]:
-    """Bones that no body is near of: a root far away from all that hangs on it, and a bone without children far away
-    from all others. Recordings have such at the origin of their stage."""
+def far_helpers(parents: Sequence[int], heads: np.ndarray, skinned: Collection[int] = ()) -> frozenset[int]:
+    """Bones that are far away from a body and no part of it: a root, and a bone without parent and children.
+    Recordings have such at the origin of their stage. A bone that moves a skin is none."""
+    if len(parents) <= LEAST_BODY:
+        return frozenset()
     children = children_of(parents)
+    steps = np.array([np.linalg.norm(heads[i] - heads[p]) if p >= 0 else 0.0 for i, p in enumerate(parents)])
     found: set[int] = set()
     waiting = [i for i, parent in enumerate(parents) if parent < 0]
-    while waiting and len(found) + 2 < len(parents):
+    while waiting and len(parents) - len(found) > LEAST_BODY:
         bone = waiting.pop()
-        others = [i for i in range(len(parents)) if i != bone and i not in found]
+        if bone in skinned:
+            continue
+        others = np.array([i != bone and i not in found for i in range(len(parents))])
         low, high = heads[others].min(axis=0), heads[others].max(axis=0)
         outside = float(np.linalg.norm(np.maximum(np.maximum(low - heads[bone], heads[bone] - high), 0.0)))
-        if outside > FAR * box_size(heads[others]):
+        # A bone of a chain is not farther away than the others are from one another.
+        others[children[bone]] = False
+        if outside > FAR * box_size(heads[others]) and outside > FAR_STEPS * steps[others].max():
             found.add(bone)
             if len(children[bone]) == 1:
                 waiting.append(children[bone][0])

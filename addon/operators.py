@@ -71,11 +71,14 @@ class Simulating(PhysicsOperator):
         return {"FINISHED"}
 
     def _tell(self, rig) -> None:
+        self._tell_warnings(rig)
+        if rig.heft.undisturbed:
+            self.report({"INFO"}, NOTHING_TO_SEE)
+
+    def _tell_warnings(self, rig) -> None:
         for warning in (*mending.warnings(rig), *rig.heft.message.splitlines(), misses.sentence(rig)):
             if warning:
                 self.report({"WARNING"}, warning)
-        if rig.heft.undisturbed:
-            self.report({"INFO"}, NOTHING_TO_SEE)
 
     def invoke(self, context, event) -> set[str]:
         if bpy.app.background or context.window is None:

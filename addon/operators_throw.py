@@ -126,9 +126,21 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
             self._thrown = None
 
     def _tell(self, rig) -> None:
-        super()._tell(rig)
-        hit = self._thrown.throw.hit
-        self.report({"INFO"}, f"'{self._thrown.ob.name}' hits '{self._thrown.bone}' on frame {hit}: play the shot")
+        self._tell_warnings(rig)
+        thrown = self._thrown
+        name, frame = thrown.ob.name, ball.landed(thrown)
+        if frame is None:
+            self.report({"WARNING"}, f"'{name}' touches nothing on its way: its flight was changed, or it came to rest")
+        elif frame < thrown.frame - 1:
+            self.report({"WARNING"}, f"'{name}' is stopped on frame {frame}, before it reaches '{thrown.bone}'")
+        elif rig.heft.undisturbed:
+            self.report(
+                {"WARNING"},
+                f"'{name}' hits '{thrown.bone}' on frame {thrown.frame}, which does not give: it is Animated, or the "
+                "Root is. Set it to Simulated, or the Root to Assisted",
+            )
+        else:
+            self.report({"INFO"}, f"'{name}' hits '{thrown.bone}' on frame {thrown.frame}: play the shot")
 
 
 CLASSES = (HEFT_OT_throw,)

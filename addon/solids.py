@@ -14,7 +14,7 @@ import numpy as np
 
 from ..engine import fitting, moments
 from ..engine.shapes import Box, Capsule, Grid, Hull, Shape, Sphere
-from . import properties, rotations, sampling, skin
+from . import properties, rotations, sampling, shape_gaps, skin
 from .errors import RigError
 
 # A mesh is taken for a sphere or a box when no vertex is farther off than this part of its size.
@@ -70,17 +70,7 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
 
 def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:
     """How far points of a skin lie from a shape's surface, on average [m]."""
-    return float(np.abs(_gaps(shape, points)).mean())
-
-
-def _gaps(shape: Capsule | Box, points: np.ndarray) -> np.ndarray:
-    """(k,) distances of points (k, 3) from a shape's surface, negative inside."""
-    if isinstance(shape, Capsule):
-        start, way = np.array(shape.start), np.subtract(shape.end, shape.start)
-        along = np.clip((points - start) @ way / max(float(way @ way), 1e-18), 0.0, 1.0)
-        return np.linalg.norm(points - start - along[:, None] * way, axis=1) - shape.radius
-    own = np.abs((points - shape.center) @ rotations.to_matrix(np.array(shape.rotation))) - shape.half
-    return np.linalg.norm(np.maximum(own, 0.0), axis=1) + np.minimum(own.max(axis=1), 0.0)
+    return float(np.abs(shape_gaps.gaps(shape, points)).mean())
 
 
 def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:

@@ -109,7 +109,7 @@ def build(person: Person, turns: np.ndarray, unit: float, helper: np.ndarray | N
     above = None
     if helper is not None:
         above = data.edit_bones.new("reference")
-        above.head, above.tail = unit * helper, unit * (helper + [0.0, 0.0, 0.1])
+        above.head, above.tail = unit * helper, unit * np.add(helper, (0.0, 0.0, 0.1))
     for i, name in enumerate(person.names):
         bone = data.edit_bones.new(name)
         bone.head, bone.tail = unit * rests[i, :3, 3], unit * tails[i]
