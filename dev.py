@@ -236,6 +236,7 @@ def rigs(arguments: list[str]) -> int:
 TRIALS: dict[str, Env] = {
     "falls": BLENDER["5.0"],
     "resting": BLENDER["5.0"],
+    "even_weight": BLENDER["5.0"],
 }
 
 

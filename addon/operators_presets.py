@@ -19,8 +19,8 @@ from .operator_parts import BoneOperator, PhysicsOperator
 FOLDER = Path(__file__).parent
 # What a character's preset holds: how it moves. Not what it is (size, mass, limits) or meets (ground, colliders).
 CHARACTER = (
-    "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time", "use_strength", "strength",
-    "arrival", "shape", "root", "assist",
+    "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time", "use_strength",
+    "strength", "arrival", "shape", "root", "assist",
 )  # fmt: skip
 BONE = ("behaviour", "settle_scale", "heaviness_scale", "strength_scale")
 

@@ -14,8 +14,8 @@ from .panel_presets import HEFT_PT_presets
 
 # What each controller listens to, in the panel's order.
 SETTINGS = {
-    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "recovery_time", "use_strength"),
-    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "recovery_time", "use_strength"),
+    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time", "use_strength"),
+    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "even_weight", "recovery_time", "use_strength"),
     "LIMP": ("tone",),
 }
 

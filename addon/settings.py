@@ -43,7 +43,7 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
         strength = np.where(limited[:, None], strength, np.inf) if np.ndim(limited) else strength
     recovery = _product(rig, names, frames, keyed, "recovery_time", None)
     common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
-    common["recovery_time"] = recovery
+    common |= {"recovery_time": recovery, "even_weight": heft.even_weight}
     if heft.controller == "FOLLOW":
         return engine.Follow(**common)
     shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *SHAPES)

@@ -34,7 +34,7 @@ from . import (
 from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
-    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "recovery_time",
+    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time",
     "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
     "gravity", "natural_limits",

@@ -26,6 +26,8 @@ from .state import (
     DUE_VALUE,
     GAINS,
     HEAVINESS,
+    LAW,
+    QUICKER,
     RATE,
     RESPONSE,
     SHAPE,
@@ -102,8 +104,11 @@ def put_arrival(plan, state, aim, i, row, time, h, dt):
     heavy = state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0
     if state.body[i, DUE_KEY] >= 0.0 or not heavy:
         middle = 0.5 * (left + after)
-        aim.body[i, GAINS] = (shape / middle) ** 2
-        aim.body[i, GAINS + 1] = 2.0 * shape / middle
+        # Small joints answer loads faster (`even_weight`). None answers slower than its key allows: it would be late.
+        quicker = 1.0 if plan.setting[row, i, LAW] != 0.0 else max(1.0, plan.setting[row, i, QUICKER])
+        omega = quicker * shape / middle
+        aim.body[i, GAINS] = omega * omega
+        aim.body[i, GAINS + 1] = 2.0 * omega
 
 
 @kernel

@@ -53,7 +53,7 @@ from .touch import (
 )
 from .tree import Tree, build_tree
 
-SETTING = (SETTLE, 1.0, 0.0, np.inf, -1.0, SETTLE, 0.0, 0.0, 0.0, 0.0)  # of colliders, which have no drive
+SETTING = (SETTLE, 1.0, 0.0, np.inf, -1.0, SETTLE, 0.0, 0.0, 0.0, 0.0, 1.0)  # of colliders, which have no drive
 WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
 AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
 

@@ -32,6 +32,7 @@ from .state import (
     OMEGA,
     PRESCRIBED,
     QUICKENS,
+    QUICKER,
     SIMULATED,
     STATE_COLUMNS,
     STRENGTH,
@@ -64,7 +65,8 @@ def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
     forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
     if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():
         return steps
-    return min(steps, max(SPRING_STEPS, setting[..., OMEGA].max() / SPRING_TURN) * steps / OF_STEPS)
+    fastest = (setting[..., OMEGA] / setting[..., QUICKER]).max()
+    return min(steps, max(SPRING_STEPS, fastest / SPRING_TURN) * steps / OF_STEPS)
 
 
 @kernel

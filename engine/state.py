@@ -25,7 +25,8 @@ SHAPE = np.int64(5)  # n of METHODS §2: how late in its time a body moves
 LAW = np.int64(6)  # not 0: by S2's own torques instead of in closed form
 RECOVERY = np.int64(7)  # [s] in which a struck body is back on its motion; 0: it follows as ever
 TONE_DAMPING, TONE_PULL = np.int64(8), np.int64(9)  # k_v [1/s], k_p [1/s²] of joints that nothing drives (`tone`)
-SETTING_COLUMNS = np.int64(10)
+QUICKER = np.int64(10)  # times: how much faster a joint's spring is than its settle time says (see `even_weight`)
+SETTING_COLUMNS = np.int64(11)
 
 # Columns of State.body. `reference` is r of METHODS §1c: it never sees a load.
 COORDS = np.int64(0)  # 4

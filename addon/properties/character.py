@@ -113,6 +113,15 @@ class HeftArmature(
         override=OVERRIDABLE,
         update=changed,
     )
+    even_weight: BoolProperty(
+        name="Even Weight",
+        description="Settle time goes by a joint's size: shorter for fingers, toes and heads than for hips and "
+        "shoulders, so that heaviness bends all joints alike. Off: the same settle time for all, small joints flop",
+        default=True,
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     recovery_time: FloatProperty(
         name="Recovery Time",
         description="Seconds in which a struck bone, and those from it to the root, are back on their motion, while "

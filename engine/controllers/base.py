@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SettingError
+from ..even_weight import settle_scales
 from ..model import FREE, Model
 from ..pd import SETTLE
 from ..state import ANIMATED, ASSIST, LIMP, Plan
@@ -55,8 +56,11 @@ class Controller(ABC):
         law=0.0,
         recovery=None,
         tone=1.0,
+        even_weight=False,
     ) -> Plan:
         settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
+        quicker = 1.0 / settle_scales(model)[None] if even_weight else np.ones((1, len(model)))
+        omega = quicker * SETTLE / settle
         zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
         heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
         strong = _per_body(strength, model, frames, "strength", 0.0, np.inf)
@@ -68,8 +72,8 @@ class Controller(ABC):
         lively = _per_body(tone, model, frames, "tone", 0.0, 1e3)
         damping, pull = tone_gains(model)
         settings = (
-            (SETTLE / settle, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
-            (how, 0.0), (back, 0.0), (lively * damping, 0.0), (lively * pull, 0.0),
+            (omega, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
+            (how, 0.0), (back, 0.0), (lively * damping, 0.0), (lively * pull, 0.0), (quicker, 1.0),
         )  # fmt: skip
         rows = max(len(behaviour), *(len(values) for values, _ in settings))
 

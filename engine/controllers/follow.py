@@ -20,6 +20,7 @@ class Follow(Controller):
                     and the root keep to theirs; None or 0: all yield, and come back by their settle time
     strength        [N m] the most a joint's drive can give; a load beyond it makes the joint give way
     tone            of limp joints and of those whose drive is spent, as in Limp
+    even_weight     settle times go with the root of a joint's size, so that heaviness bends all joints alike
     """
 
     settle_time: object = 0.2
@@ -28,7 +29,9 @@ class Follow(Controller):
     recovery_time: object = None
     strength: object = float("inf")
     tone: object = 0.0
+    even_weight: bool = False
 
     def plan(self, model: Model, frames: int) -> Plan:
         settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength)
-        return self._plan(model, frames, *settings, recovery=self.recovery_time, tone=self.tone)
+        others = {"recovery": self.recovery_time, "tone": self.tone, "even_weight": self.even_weight}
+        return self._plan(model, frames, *settings, **others)

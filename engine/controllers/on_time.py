@@ -27,6 +27,7 @@ class OnTime(Controller):
     heaviness       0 effortless … 1 the joint feels its full load
     strength        [N m] the most a joint's drive can give; a key that takes more is missed
     tone            of limp joints and of those whose drive is spent, as in Limp
+    even_weight     springs go with a joint's size, so that heaviness bends all joints alike; keys keep their time
     law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
                     bend its way, and it misses the velocities of keys
     """
@@ -39,10 +40,12 @@ class OnTime(Controller):
     heaviness: object = 0.0
     strength: object = float("inf")
     tone: object = 0.0
+    even_weight: bool = False
     law: str = "CLOSED_FORM"
 
     def plan(self, model: Model, frames: int) -> Plan:
         if self.law not in LAWS:
             raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
         settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength, self.arrival, self.shape)
-        return self._plan(model, frames, *settings, float(LAWS.index(self.law)), self.recovery_time, tone=self.tone)
+        others = {"law": float(LAWS.index(self.law)), "recovery": self.recovery_time, "tone": self.tone}
+        return self._plan(model, frames, *settings, **others, even_weight=self.even_weight)

@@ -305,6 +305,7 @@ CASES: dict[str, dict[str, Case]] = {
         "settle_time": Case(0.1, 0.4, swing),
         "damping_ratio": Case(1.0, 0.3, swing),
         "heaviness": Case(0.0, 1.0, swing),
+        "even_weight": Case(True, False, swing),
         "recovery_time": Case(0.0, 0.3, swing, {"heft.settle_time": 0.6}),
         "use_strength": Case(False, True, swing, {"heft.strength": 0.3}),
         "strength": Case(0.2, 2.0, swing, STRONG),

@@ -8,6 +8,7 @@ heft.controller = "FOLLOW"
 heft.settle_time = 0.2
 heft.damping_ratio = 1.0
 heft.heaviness = 0.0
+heft.even_weight = True
 heft.recovery_time = 0.0
 heft.use_strength = False
 heft.strength = 1.0
