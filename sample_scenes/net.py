@@ -45,7 +45,7 @@ def build() -> bpy.types.Object:
 
     stage.key_pose(rig, 1, turns={bone.name: (0, 0, 0) for bone in rig.pose.bones})
     stage.name_action(rig, "Hang")
-    stage.add_physics(rig, settle_time=0.4, heaviness=0.0, total_mass=12.5, ground=True)
+    stage.add_physics(rig, settle_time=0.4, heaviness=0.0, even_weight=False, total_mass=12.5, ground=True)
     for c in range(COLUMNS - 1):
         for r in range(1, ROWS + 1):
             stage.tie(rig, bone=f"across.{c}.{r}", kind="PIN", target=rig, target_bone=f"down.{c + 1}.{r}")
