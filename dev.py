@@ -237,6 +237,7 @@ TRIALS: dict[str, Env] = {
     "falls": BLENDER["5.0"],
     "resting": BLENDER["5.0"],
     "even_weight": BLENDER["5.0"],
+    "ranges": BLENDER["5.0"],
 }
 
 

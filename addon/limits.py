@@ -1,4 +1,4 @@
-"""How far a joint may turn: as set, as the rig says, or as a person's.
+"""How far a joint may turn: as set, as the rig says, or as is natural for it.
 
 Owns the choice, and the translation of Limit Rotation constraints, IK limits and locks into the engine's swing, twist
 and hinge angles. Must not know what roles are or how they are found.
@@ -19,8 +19,10 @@ from ..engine.model import HINGE
 from .joint_range import SPARE, Range, of_axes
 
 NO_SOURCE = np.zeros((0, 4))
-# A hinge turns about an axis of the person's joint if it lies along it by this much.
+# A hinge turns about an axis of the natural range if it lies along it by this much.
 SAME_AXIS = 0.8
+# A hinge that the source turns farther than this is a wheel [rad]: its ends are so far off that it never meets them.
+WHEEL, NEVER_MET = 1.9 * np.pi, 1e4
 
 
 def lay_down(
@@ -29,13 +31,13 @@ def lay_down(
     joints: np.ndarray,
     kinds: np.ndarray,
     axes: np.ndarray,
-    person: Mapping[int, Range],
+    ranges: Mapping[int, Range],
     natural: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n, 4) limits, (n, 2, 4) their frames and (n,) whether they came by themselves, as `Model` has them.
 
-    bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; person: by body, how
-    far a person's joint turns; natural: whether limits come by themselves.
+    bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; ranges: by body, how
+    far its joint turns by itself, of all that hang on another; natural: whether limits come by themselves.
     """
     bounds, frames, yields = model.limits.copy(), model.limit_frames.copy(), model.limits_natural.copy()
     for b, bone in enumerate(bones):
@@ -49,15 +51,14 @@ def lay_down(
             if look.use_limits and look.limits_from != "NONE":
                 bounds[b, :2] = _hinge(bone, axis)
             elif natural and not look.use_limits:
-                bounds[b, :2] = _natural_hinge(bone, axis, joints[:, b], person.get(b))
+                bounds[b, :2] = _natural_hinge(bone, axis, joints[:, b], ranges[b])
         elif look.use_limits:
             if look.limits_from != "NONE":
                 bounds[b], frames[b] = _ball(bone)
         elif natural:
             found = of_rig(bone)
-            here = of_axes(found, joints[:, b]) if found is not None else person.get(b)
-            if here is not None:
-                bounds[b], frames[b] = here.limits, here.frames
+            here = of_axes(_filled(found, ranges[b]), joints[:, b]) if found is not None else ranges[b]
+            bounds[b], frames[b] = here.limits, here.frames
     return bounds, frames, yields
 
 
@@ -69,18 +70,34 @@ def _hinge(bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:
     return (bone.heft.limit_low, bone.heft.limit_high)
 
 
-def _natural_hinge(bone: bpy.types.PoseBone, axis: int, joint: np.ndarray, here: Range | None) -> tuple[float, float]:
-    """The same, from the rig or a person, but what the source does; endless where nobody knows."""
+def _natural_hinge(bone: bpy.types.PoseBone, axis: int, joint: np.ndarray, here: Range) -> tuple[float, float]:
+    """The same, from the rig or by itself, but never less than what the source does."""
     found = of_rig(bone)
     ends = found[axis] if found is not None else None
-    if ends is None and here is not None and here.ends is not None and abs(here.axis[axis]) > SAME_AXIS:
+    if ends is None and here.ends is not None and abs(here.axis[axis]) > SAME_AXIS:
         low, high, rest = here.ends
         ends = (low - rest, high - rest) if here.axis[axis] > 0.0 else (rest - high, rest - low)
     if ends is None:
-        return (-np.inf, np.inf)
+        ends = _axis_ends(here, axis)
     angle = 2.0 * np.arctan2(joint[:, 1 + axis], joint[:, 0])
     angle = np.unwrap((angle + np.pi) % (2.0 * np.pi) - np.pi)
+    if np.ptp(angle) > WHEEL:
+        return (-NEVER_MET, NEVER_MET)
     return (min(ends[0], float(angle.min()) - SPARE), max(ends[1], float(angle.max()) + SPARE))
+
+
+def _axis_ends(here: Range, axis: int) -> tuple[float, float]:
+    """About one of the bone's axes, as far as a ball's range goes: lowest and highest angle [rad] from rest."""
+    swing, low, high, across = here.limits
+    if axis == 1:
+        return (low, high)
+    most = min(across if axis == 2 and np.isfinite(across) else swing, np.pi)
+    return (-most, most)
+
+
+def _filled(pairs: list[tuple[float, float] | None], here: Range) -> list[tuple[float, float]]:
+    """A rig's limits about X, Y and Z, and for axes without any those of the natural range."""
+    return [_axis_ends(here, axis) if pair is None else pair for axis, pair in enumerate(pairs)]
 
 
 def _ball(bone: bpy.types.PoseBone) -> tuple[np.ndarray, np.ndarray]:

@@ -24,10 +24,10 @@ from . import (
     bodies,
     bone_ends,
     flaws,
-    human_range,
     joining,
     limits,
     mending,
+    natural_ranges,
     properties,
     result_pose,
     riding,
@@ -42,7 +42,7 @@ from . import (
 )
 from .bone_ends import BoneEnds
 from .errors import RigError
-from .joint_range import Range
+from .rest_body import RestBones
 from .sampling import Samples
 from .units import Placement
 
@@ -388,20 +388,18 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
                 kinds[b] = HINGE
                 axes[b, 0] = np.eye(3)[axis]
     natural = rig.heft.natural_limits
-    person = _person(rig, model, skeleton, order, joints) if natural else {}
-    bounds, frames, yields = limits.lay_down(model, bones, joints, kinds, axes, person, natural)
+    ranges = natural_ranges.ranges(rest_bones(rig, skeleton, order, model.parents), joints) if natural else {}
+    bounds, frames, yields = limits.lay_down(model, bones, joints, kinds, axes, ranges, natural)
     return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames, limits_natural=yields)
 
 
-def _person(
-    rig: bpy.types.Object, model: Model, skeleton: Skeleton, order: list[int], joints: np.ndarray
-) -> dict[int, Range]:
-    """By body, how far a person's joint turns."""
-    parts = rig_roles.parts_of(rig, skeleton.names, skeleton.parents)
+def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], parents: np.ndarray) -> RestBones:
+    """The bodies as ranges are laid out on them; order: the bodies' bones, parents: as `Model` has them."""
+    parts = rig_roles.roles_of(rig)
     turns = rotations.split(skeleton.rests[:, :3, :3])[0]
-    heads, ways = skeleton.ends.heads, skeleton.ends.ways
-    here = human_range.Bones([parts[bone] for bone in order], model.parents, heads[order], turns[order], ways[order])
-    return human_range.ranges(here, joints)
+    heads, ways = skeleton.ends.heads[order], skeleton.ends.ways[order]
+    names = [skeleton.names[bone] for bone in order]
+    return RestBones([parts[name] for name in names], parents.tolist(), heads, turns[order], ways, names)
 
 
 def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:

@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 
 import figure
 import rigs
-from heft.addon import human_range, joint_range, session
+from heft.addon import joint_range, natural_ranges, session
 from heft.addon.parts import LEFT, MIDDLE, RIGHT, Part
+from heft.addon.rest_body import RestBones
 from rigs import DATA
 
 MOCAP = sorted((DATA / "mocap").glob("cmu_*.bvh"))
@@ -143,7 +144,7 @@ def test_the_same_man_at_any_scale_moves_the_same(empty, scale, inside):
     assert offset < HEIGHT and angle < ANGLE
 
 
-def person(**moved) -> human_range.Bones:
+def person(**moved) -> RestBones:
     """A stick man at rest along the world's axes, facing −Y; `moved`: heads by role and side, as role_side."""
     rows = [("PELVIS", MIDDLE, -1, (0, 0, 1.0)), ("SPINE", MIDDLE, 0, (0, 0, 1.1)), ("HEAD", MIDDLE, 1, (0, 0, 1.5))]
     for side, s in ((LEFT, 1), (RIGHT, -1)):
@@ -157,10 +158,10 @@ def person(**moved) -> human_range.Bones:
     heads = np.array([moved.get(f"{role}_{side}", head) for role, side, _, head in rows], dtype=float)
     ways = np.tile([0.0, -0.15, -0.05], (len(rows), 1))
     ways[[1, 2]] = (0.0, 0.0, 0.2)
-    return human_range.Bones(parts, [row[2] for row in rows], heads, np.tile(np.eye(3), (len(rows), 1, 1)), ways)
+    return RestBones(parts, [row[2] for row in rows], heads, np.tile(np.eye(3), (len(rows), 1, 1)), ways)
 
 
-def still(bones: human_range.Bones) -> np.ndarray:
+def still(bones: RestBones) -> np.ndarray:
     return np.tile([1.0, 0.0, 0.0, 0.0], (2, len(bones.parts), 1))
 
 
@@ -180,7 +181,7 @@ def about(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Rotation:
 
 def test_straight_knees_bend_away_from_the_toes_and_straight_elbows_to_any_side():
     bones = person()
-    found = human_range.ranges(bones, still(bones))
+    found = natural_ranges.ranges(bones, still(bones))
     knee, elbow = (found[bones.parts.index(Part(role, LEFT))] for role in ("SHANK", "LOWER_ARM"))
     # looking along −Y a turn about +X takes a hanging shin to the back
     assert allowed(knee, about(x=-120.0)) != allowed(knee, about(x=120.0))
@@ -194,27 +195,27 @@ def test_straight_knees_bend_away_from_the_toes_and_straight_elbows_to_any_side(
 def test_elbows_bend_as_at_rest_or_as_the_source_does():
     bent = person(LOWER_ARM_LEFT=(0.5, 0.03, 1.4))
     left = bent.parts.index(Part("LOWER_ARM", LEFT))
-    found = human_range.ranges(bent, still(bent))[left]
+    found = natural_ranges.ranges(bent, still(bent))[left]
     # the hand is in front of the line through shoulder and elbow: forward, a turn about Z to −Y
     assert allowed(found, about(z=-130.0)) and not allowed(found, about(z=30.0)) and not allowed(found, about(y=30.0))
     bones = person()
     source = still(bones)
     source[1, left] = about(y=-80.0).as_quat(scalar_first=True)  # up
-    found = human_range.ranges(bones, source)[left]
+    found = natural_ranges.ranges(bones, source)[left]
     assert allowed(found, about(y=-140.0)) and not allowed(found, about(y=20.0)) and not allowed(found, about(z=40.0))
     # and never less than the source: a knee that it bends forward by 20° may
     shank = bones.parts.index(Part("SHANK", LEFT))
     source = still(bones)
     source[1, shank] = about(x=20.0).as_quat(scalar_first=True)
     source[0, shank] = about(x=-90.0).as_quat(scalar_first=True)
-    found = human_range.ranges(bones, source)[shank]
+    found = natural_ranges.ranges(bones, source)[shank]
     assert allowed(found, about(x=20.0)) and allowed(found, about(x=-90.0))
 
 
 def test_hips_and_shoulders_are_measured_from_the_body_not_from_the_rest_pose():
     """In a T-pose the arm may hang down, point up and forward, but not straight back."""
     bones = person()
-    found = human_range.ranges(bones, still(bones))
+    found = natural_ranges.ranges(bones, still(bones))
     arm, hip = (found[bones.parts.index(Part(role, LEFT))] for role in ("UPPER_ARM", "THIGH"))
     assert allowed(arm, about(y=90.0)) and allowed(arm, about(y=-90.0)) and allowed(arm, about(z=-100.0))
     assert not allowed(arm, about(z=90.0))

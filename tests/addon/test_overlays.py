@@ -57,6 +57,7 @@ def test_colliders_ground_and_limits(rig):
     ball.scale = (0.5, 0.5, -0.5)
     rigs.collide(rig, ball)
     rig.heft.ground, rig.heft.ground_height = True, -0.5
+    rig.heft.natural_limits = False
     bone = rig.pose.bones[1]
     bone.heft.use_limits, bone.heft.limit_swing = True, math.radians(30.0)
     bpy.context.view_layer.update()

@@ -24,6 +24,7 @@ def test_without_strength_the_post_faints_and_with_enough_it_stands(rig):
 
 def test_one_weak_bone_gives_way(rig):
     rig.heft.use_strength = True
+    rig.heft.natural_limits = False  # what is stopped at the end of its range pushes the bone below
     rig.rotation_euler.y = math.radians(20.0)
     rig.pose.bones[-1].heft.strength_scale = 0.0
     bpy.ops.heft.simulate()
