@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import figure
 import rigs
-from heft.addon import joint_range, natural_ranges, session
+from heft.addon import joint_range, natural_ranges, segments, session
 from heft.addon.parts import LEFT, MIDDLE, RIGHT, Part
 from heft.addon.rest_body import RestBones
 from rigs import DATA
@@ -254,3 +254,20 @@ def test_a_rigs_own_limits_hold_what_is_limp_but_no_key(empty):
     assert not session.is_current(rig, bpy.context.scene)
     bpy.ops.heft.simulate()
     assert np.isinf(session.last_shown(rig).reading.model.limits[1]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_person_who_rests_folded_has_the_same_ranges_as_one_who_rests_standing(seed):
+    """The source stands; the rest pose is any."""
+    bones = person()
+    fold = Rotation.random(len(bones.parts), random_state=seed).as_quat(scalar_first=True)
+    fold[0] = (1.0, 0.0, 0.0, 0.0)
+    folded = natural_ranges.posed(bones, fold)
+    assert not segments.stands_upright(folded.parts, folded.heads)
+    upright, back = natural_ranges.ranges(bones, still(bones)), fold * (1.0, -1.0, -1.0, -1.0)
+    found = natural_ranges.ranges(folded, np.tile(back, (2, 1, 1)))
+    tried = Rotation.random(20, random_state=9)
+    for b, each in upright.items():
+        wanted = joint_range.outside(each.limits, each.frames, tried.as_quat(scalar_first=True))
+        folds = (Rotation.from_quat(back[b], scalar_first=True) * tried).as_quat(scalar_first=True)
+        np.testing.assert_allclose(joint_range.outside(found[b].limits, found[b].frames, folds), wanted, atol=1e-6)
