@@ -15,6 +15,7 @@ from . import (
     keymap,
     menus,
     operators,
+    operators_bake,
     operators_controls,
     operators_copying,
     operators_curves,
@@ -39,6 +40,7 @@ from .overlays import view as overlay_view
 CLASSES = (
     *properties.CLASSES,
     *operators.CLASSES,
+    *operators_bake.CLASSES,
     *operators_copying.CLASSES,
     *operators_lists.CLASSES,
     *operators_manual.CLASSES,

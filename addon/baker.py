@@ -189,6 +189,12 @@ def _refuse_overridden(rig: bpy.types.Object, bones: list[bpy.types.PoseBone]) -
             )
 
 
+def is_hidden(rig: bpy.types.Object) -> bool:
+    """Would keys on the bodies themselves not show, because constraints or drivers move them?"""
+    taken = control_map.overrides(rig, adding=True)
+    return any(name in taken for name in showing.body_names(rig))
+
+
 def _bodies(rig: bpy.types.Object) -> list[str]:
     if rig.heft_result is None or not rig.heft.fingerprint:
         raise RigError(f"'{rig.name}' has no result to bake: press Simulate first.")

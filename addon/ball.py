@@ -28,6 +28,7 @@ from . import (
     units,
 )
 from .errors import RigError
+from .made_objects import mark
 from .parts import LEFT, RIGHT, Part
 from .units import MIRROR_X
 
@@ -107,6 +108,7 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     except RigError:
         take_back(thrown)
         raise
+    mark(ob)
     return thrown
 
 

@@ -10,6 +10,7 @@ import bpy
 
 from . import panel_status, properties, showing, takes
 from .guarding import guarded
+from .operator_parts import active_rig
 
 COLORS = {"SOURCE": (0.85, 0.85, 0.85, 1.0), "RESULT": (1.0, 0.65, 0.2, 1.0)}
 SIZE, FROM_TOP = 14.0, 64.0  # [pixels at normal size]
@@ -33,7 +34,7 @@ def draw() -> None:
     import blf
 
     context = bpy.context
-    space, rig = context.space_data, context.object
+    space, rig = context.space_data, active_rig(context)
     if not properties.has_physics(rig) or not (space.overlay.show_overlays and space.overlay.show_text):
         return
     which, words = text_of(rig)

@@ -18,12 +18,15 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..engine import Motion
 from . import actions, layers, properties, reader, rotations, sampling, setting_paths, shot
 
 WHOLE = 1e-3  # a period this near to whole frames is one
 LONGEST = 20000  # frames of a cycle; curves whose periods only meet after more do not loop
 # A cycle whose ends are farther apart than this is told [degrees].
 OPEN = 1.0
+# A shot of fewer frames, or one in which no joint turns farther than this [degrees], is no cycle.
+LEAST_LOOP, STILL = 8, 5.0
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,22 @@ def notes(cycle: Cycle | None, rig: bpy.types.Object, reading: reader.Reading) -
         f"'{rig.name}' does not come round: '{reading.names[body]}' is {angles[body]:.1f}° off between frames "
         f"{cycle.start} and {end}. Key its last pose like its first, or set Loop to Off."
     ]
+
+
+def pops(group: shot.Members, reading: reader.Reading, motion: Motion) -> bool:
+    """Does a source that ends as it began, and moves meanwhile, have a result that does not? Played over and over it
+    jumps at its end; simulated as a loop it would not."""
+    if group.leader.heft.loop != "AUTO" or len(reading.frames) < LEAST_LOOP or _something_happens(group):
+        return False
+    source, result = reading.motion.rotations, motion.rotations
+    if _apart(source[0], source[-1]) > OPEN or _apart(result[0], result[-1]) <= OPEN:
+        return False
+    return any(_apart(source[0], pose) > STILL for pose in source)
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest angle [degrees] between the joints (n, 4) of two poses."""
+    return float(np.degrees(rotations.angle_between(one, other)).max())
 
 
 def _is_meant_to_loop(rig: bpy.types.Object) -> bool:

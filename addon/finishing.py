@@ -15,6 +15,7 @@ import numpy as np
 from .. import engine
 from . import (
     actions,
+    cycles,
     intake,
     lead_in,
     marks,
@@ -95,6 +96,7 @@ def _tell(group: shot.Members, rig, kept: intake.Cached, reading, result: engine
     rig.heft.flaws = "\n".join(mending.sentences(reading))
     told = [*result.warnings, *kept.notes, *physical_keys.notes(rig, reading), *result_pose.notes(reading)]
     rig.heft.message = "\n".join([*told, *shot.left_out(rig), *shot.overruled(rig, group.leader)])
+    rig.heft.pops = plan.cycle is None and cycles.pops(group, reading, result.motion)
     misses.write(rig, result.arrivals)
 
 

@@ -199,15 +199,17 @@ def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: 
     """What is wrong and where; names (n,) of the bodies, numbers (frames,) of the scene's frames."""
     out = []
     last = len(numbers) - 1
-    for arrival, which in (
-        (found.head, (0, found.head - 1)),
-        (len(numbers) - found.tail, (last + 1 - found.tail, last)),
+    for arrival, edge, which, word in (
+        (found.head, found.head, (0, found.head - 1), "begins"),
+        (len(numbers) - found.tail, last - found.tail, (last + 1 - found.tail, last), "ends"),
     ):
         if 0 < arrival <= last:
             span = [int(numbers[k]) for k in which]
-            text = f"Frame {span[0]} is" if span[0] == span[1] else f"Frames {span[0]} to {span[1]} are"
+            text = f"frame {span[0]} is" if span[0] == span[1] else f"frames {span[0]} to {span[1]} are"
             here = [jump for jump in found.jumps if jump.arrival == arrival]
-            out.append(f"{text} {NO_PART}: {_worst(here, names, parents, numbers)}.")
+            deed = _worst(here, names, parents, numbers)
+            out.append(f"The recording {word} with another pose: {text} {NO_PART}, which {word} on frame "
+                       f"{int(numbers[edge])}. {deed}.")  # fmt: skip
     inner = [jump for jump in found.jumps if found.head < jump.arrival < len(numbers) - found.tail]
     by_body: dict[int, list[Jump]] = {}
     for jump in inner:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 
-from ..engine import HeftError, Model
+from ..engine import Model
 from . import actions, flaws, rotations, sampling, settings
 from .errors import RigError
 from .sampling import Samples
@@ -100,33 +100,34 @@ def warnings(rig: bpy.types.Object) -> list[str]:
     return told(rig).splitlines() if rig.heft.bad_frames == "KEEP" else []
 
 
-def look(rig: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
-    """The sentences on a recording, before anything is simulated; other actions are not looked at."""
-    try:
-        frames = settings.frame_range(rig, scene)
-        curves = [curve for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
-        if not any(len(curve.keyframe_points) > max(DENSE * len(frames), flaws.LEAST_FRAMES) for curve in curves):
-            return []
-        return sentences(_read(rig, scene))
-    except HeftError as error:
-        return [str(error)]
+def recording(rig: bpy.types.Object, scene: bpy.types.Scene) -> Reading | None:
+    """The source as it is read, if it is a recording: an action with a key on most frames."""
+    frames = settings.frame_range(rig, scene)
+    curves = [curve for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
+    span = max((curve.range()[1] - curve.range()[0] for curve in curves), default=0.0)
+    least = max(DENSE * min(len(frames), span), flaws.LEAST_FRAMES)
+    if not any(len(curve.keyframe_points) > least for curve in curves):
+        return None
+    return read_source(rig, scene)
 
 
 def leave_out_ends(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
     """Set a range without the frames at the ends that are no part of the motion; its first and last frame."""
-    reading = _read(rig, scene)
+    reading = read_source(rig, scene)
     if not reading.flaws.head and not reading.flaws.tail:
         raise RigError(f"All frames at both ends of '{rig.name}' are part of the motion: nothing to leave out.")
     first = int(reading.frames[reading.flaws.head])
     last = int(reading.frames[len(reading.frames) - 1 - reading.flaws.tail])
     rig.heft.frame_start, rig.heft.frame_end, rig.heft.range = first, last, "CUSTOM"
-    rig.heft.flaws = "\n".join(sentences(_read(rig, scene)))
+    rig.heft.flaws = "\n".join(sentences(read_source(rig, scene)))
     return first, last
 
 
-def _read(rig: bpy.types.Object, scene: bpy.types.Scene) -> Reading:
+def read_source(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> Reading:
+    """The source on the frames that are simulated, or on these."""
     from . import reader, showing
 
+    frames = settings.frame_range(rig, scene) if frames is None else frames
     with showing.exposed(rig, "SOURCE"):
-        samples = sampling.finish(sampling.sample(rig, scene, settings.frame_range(rig, scene)))
+        samples = sampling.finish(sampling.sample(rig, scene, frames))
     return reader.read(rig, scene, samples)

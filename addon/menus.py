@@ -8,17 +8,8 @@ from __future__ import annotations
 import bpy
 
 from .operator_parts import active_rig
+from .panel_presets import HEFT_MT_presets
 from .properties import has_physics
-
-
-class HEFT_MT_presets(bpy.types.Menu):
-    """The presets, so that the search finds them by name."""
-
-    bl_label = "Presets"
-    bl_idname = "HEFT_MT_presets"
-    preset_subdir = "heft/character"
-    preset_operator = "heft.load_preset"
-    draw = bpy.types.Menu.draw_preset
 
 
 class HEFT_MT_animation(bpy.types.Menu):
@@ -34,7 +25,7 @@ class HEFT_MT_animation(bpy.types.Menu):
             layout.operator("heft.add", icon="PHYSICS")
             return
         layout.operator_context = "INVOKE_DEFAULT"
-        layout.menu(HEFT_MT_presets.bl_idname, icon="PRESET")
+        layout.menu(HEFT_MT_presets.bl_idname, text="Presets", icon="PRESET")
         for text, panel in (
             ("Stiffness and Weight…", "HEFT_PT_controller"),
             ("Mass, Size and Range…", "HEFT_PT_setup"),
@@ -72,7 +63,7 @@ def draw_add(self, context: bpy.types.Context) -> None:
 
 
 ENTRIES = ((bpy.types.VIEW3D_MT_object_animation, draw_animation), (bpy.types.VIEW3D_MT_armature_add, draw_add))
-CLASSES = (HEFT_MT_presets, HEFT_MT_animation)
+CLASSES = (HEFT_MT_animation,)
 
 
 def register() -> None:

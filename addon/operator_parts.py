@@ -6,14 +6,35 @@ Owns the armature that is meant and the words on a button that cannot be pressed
 import bpy
 
 from ..engine import HeftError
-from . import session
+from . import session, shot
 from .properties import has_physics
 
 
 def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature the panel and the commands act on."""
-    ob = context.object
-    return ob if ob is not None and ob.type == "ARMATURE" else None
+    """The armature the panel and the commands act on: the active one, or that of the active mesh."""
+    return rig_of(context.object)
+
+
+def rig_of(ob: bpy.types.Object | None) -> bpy.types.Object | None:
+    """The armature that is meant by an object: itself, or the one that its skin hangs on. What a bone merely carries,
+    or what a character meets, is a thing of its own."""
+    if ob is None or ob.type == "ARMATURE":
+        return ob
+    if ob.type != "MESH":
+        return None
+    skins = shot.skinned_by(ob)
+    if skins:
+        return skins[0]
+    above = ob.parent
+    if above is None or above.type != "ARMATURE" or ob.parent_type != "OBJECT":
+        return None
+    return None if has_physics(above) and ob in shot.colliders(above) else above
+
+
+def chosen_rigs(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """The armatures of all selected objects, the active one first."""
+    found = [active_rig(context), *map(rig_of, context.selected_objects or ())]
+    return list(dict.fromkeys(rig for rig in found if rig is not None))
 
 
 def redraw(context: bpy.types.Context) -> None:

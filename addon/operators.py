@@ -1,4 +1,4 @@
-"""The commands: add, remove, simulate, show, flip, bake and small helpers.
+"""The commands: add, remove, simulate, show, flip and small helpers.
 
 Owns what is reported and what is undone. Turns Heft's errors, and only them, into
 reports; anything else is a bug and stays loud.
@@ -8,11 +8,11 @@ import time
 from typing import ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, control_map, live, mending, misses, session, shot, showing, store, warmup
-from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, RigOperator, active_rig, redraw
+from . import baker, frame_rate, live, mending, misses, session, shot, showing, store, warmup
+from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, active_rig, chosen_rigs, redraw
 from .properties import SHOWN, has_physics
 
 NOTHING_TO_SEE = (
@@ -23,18 +23,51 @@ NOTHING_TO_SEE = (
 TICK = 0.05
 
 
-class HEFT_OT_add(RigOperator, bpy.types.Operator):
-    """Give the active armature physics: its bones become bodies, those that only help others ride along, and its
+class HEFT_OT_add(bpy.types.Operator):
+    """Give the selected armatures physics: their bones become bodies, those that only help others ride along, and
     size and mass are guessed"""
 
     bl_idname = "heft.add"
     bl_label = "Add Physics"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    def run(self, context, rig) -> set[str]:
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        try:
+            session.check(next(iter(chosen_rigs(context)), None))
+        except HeftError as error:
+            cls.poll_message_set(str(error).rstrip("."))
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        done = False
+        # the active one last, so that its words are the ones that stay
+        for rig in reversed(chosen_rigs(context)):
+            try:
+                self._add(context, session.check(rig))
+                done = True
+            except HeftError as error:
+                self.report({"ERROR"}, str(error))
+        return {"FINISHED"} if done else {"CANCELLED"}
+
+    @staticmethod
+    def _look_at_recording(scene, rig, had: bool) -> None:
+        """What is wrong with it is told; on the first time also whether its frame rate may be another."""
+        try:
+            reading = mending.recording(rig, scene)
+        except HeftError as error:
+            rig.heft.flaws = str(error)
+            return
+        rig.heft.flaws = "\n".join(mending.sentences(reading)) if reading is not None else ""
+        if not had:
+            frame_rate.look(rig, scene, reading)
+
+    def _add(self, context, rig) -> None:
+        had = has_physics(rig)
         with live.paused():
             session.add(rig, context.scene)
-            rig.heft.flaws = "\n".join(mending.look(rig, context.scene))
+            self._look_at_recording(context.scene, rig, had)
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
         tall = session.height_in_meters(rig, context.scene)
         self.report(
@@ -42,7 +75,6 @@ class HEFT_OT_add(RigOperator, bpy.types.Operator):
             f"{bodies} of {len(rig.pose.bones)} bones are bodies; the rig is taken as {tall:.3g} m and "
             f"{rig.heft.total_mass:.3g} kg",
         )
-        return {"FINISHED"}
 
 
 class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
@@ -209,80 +241,6 @@ class HEFT_OT_flip(ResultOperator, bpy.types.Operator):
         return done
 
 
-class HEFT_OT_bake(ResultOperator, bpy.types.Operator):
-    """Bake the shown result into plain new keys; the source action stays in the file"""
-
-    bl_idname = "heft.bake"
-    bl_label = "Bake"
-    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
-
-    target: EnumProperty(name="Target", description="Where the keys go", items=baker.TARGETS, default="ACTION")
-    selected_only: BoolProperty(
-        name="Selected Bones Only", description="Bake the selected bones, keep the others' keys"
-    )
-    reduce: FloatProperty(
-        name="Reduce Keys (°)",
-        description="Leave out keys as long as rotations stay within this many degrees, and locations within this "
-        "percentage of the rig's height; 0 keys every frame",
-        default=0.0,
-        min=0.0,
-        soft_max=5.0,
-    )
-    mute_constraints: BoolProperty(
-        name="Mute Constraints",
-        description="Mute the constraints that would move baked bones away from their keys",
-    )
-
-    use_range: BoolProperty(name="Part of the Range", description="Bake only some of the simulated frames")
-    frame_start: IntProperty(name="Start", description="The first frame to bake")
-    frame_end: IntProperty(name="End", description="The last frame to bake")
-
-    def invoke(self, context, event) -> set[str]:
-        heft = active_rig(context).heft
-        if not self.use_range:
-            self.frame_start, self.frame_end = heft.result_start, heft.result_end
-        return context.window_manager.invoke_props_dialog(self)
-
-    def draw(self, context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "target")
-        if self.target == "CONTROLS":
-            layout.label(text=f"Onto {control_map.sentence(active_rig(context))}", icon="ARMATURE_DATA")
-        else:
-            layout.prop(self, "mute_constraints")
-        layout.prop(self, "selected_only")
-        layout.prop(self, "reduce")
-        layout.prop(self, "use_range")
-        column = layout.column(align=True)
-        column.active = self.use_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
-
-    def run(self, context, rig) -> set[str]:
-        span = (self.frame_start, self.frame_end) if self.use_range else None
-        with live.paused():
-            baked = session.bake(
-                rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints, span
-            )
-        for note in baked.notes:
-            self.report({"WARNING"}, note)
-        off = baked.off
-        if self.target == "CONTROLS":
-            for limb in off.worst(3):
-                self.report(
-                    {"INFO"}, f"'{limb.name}' and on: {100.0 * limb.offset:.4f} % of the height, {limb.angle:.4f}°"
-                )
-        if self.reduce > 0.0:
-            self.report({"INFO"}, f"{baked.keys.written:,} keys instead of {baked.keys.full:,}")
-        self.report(
-            {"INFO"},
-            f"Baked '{baked.action.name}': at most {100.0 * off.offset:.4f} % of the rig's height and "
-            f"{off.angle:.4f}° from the simulation (bone '{off.bone}', frame {off.frame})",
-        )
-        return {"FINISHED"}
-
-
 class HEFT_OT_copy_to_selected(BoneOperator, bpy.types.Operator):
     """Copy the active bone's physics settings to all selected bones"""
 
@@ -395,7 +353,6 @@ CLASSES = (
     HEFT_OT_simulate,
     HEFT_OT_show,
     HEFT_OT_flip,
-    HEFT_OT_bake,
     HEFT_OT_copy_to_selected,
     HEFT_OT_set_size,
     HEFT_OT_add_colliders,

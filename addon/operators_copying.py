@@ -88,7 +88,8 @@ class HEFT_OT_copy_to_armatures(PhysicsOperator, bpy.types.Operator):
             if self.bones and count < len(other.pose.bones):
                 missing = len(other.pose.bones) - count
                 self.report({"WARNING"}, f"'{other.name}' has {missing} bones that '{rig.name}' has not")
-        self.report({"INFO"}, f"{len(others)} armatures have the settings of '{rig.name}'")
+        who = f"'{others[0].name}' has" if len(others) == 1 else f"{len(others)} armatures have"
+        self.report({"INFO"}, f"{who} the settings of '{rig.name}'")
         return {"FINISHED"}
 
 

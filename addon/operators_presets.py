@@ -13,8 +13,8 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from . import baker, live
-from .operator_parts import BoneOperator, PhysicsOperator
+from . import baker, live, session, settings
+from .operator_parts import BoneOperator, PhysicsOperator, active_rig
 
 FOLDER = Path(__file__).parent
 # What a character's preset holds: how it moves. Not what it is (size, mass, limits) or meets (ground, colliders).
@@ -42,7 +42,8 @@ class PresetOperator:
         if not Path(self.filepath).is_file():
             self.report({"ERROR"}, f"There is no preset '{self.filepath}'.")
             return {"CANCELLED"}
-        with live.paused():
+        # a preset names the active object, which may be the character's mesh
+        with live.paused(), context.temp_override(object=rig, active_object=rig):
             bpy.utils.execfile(self.filepath)
             self.spread(context, rig)
         live.setting_changed(rig)
@@ -58,6 +59,12 @@ class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
 
     bl_idname = "heft.load_preset"
     bl_label = "Load Preset"
+
+    def spread(self, context, rig) -> None:
+        """A body that may fall gets something to fall on, and does not fall through itself: what the animator has not
+        chosen otherwise."""
+        if settings.has_free_root(rig):
+            session.prepare_fall(rig, context.scene)
 
 
 class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator):
@@ -80,10 +87,15 @@ class HEFT_OT_add_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
 
     bl_idname = "heft.add_preset"
     bl_label = "Add Physics Preset"
-    preset_menu = "HEFT_PT_presets"
+    preset_menu = "HEFT_MT_presets"
     preset_subdir = "heft/character"
     preset_defines: ClassVar[list[str]] = ["heft = bpy.context.object.heft"]
     preset_values: ClassVar[list[str]] = [f"heft.{name}" for name in CHARACTER]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        rig = active_rig(context)
+        with context.temp_override(object=rig, active_object=rig):
+            return super().execute(context)
 
 
 class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
@@ -91,7 +103,7 @@ class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
 
     bl_idname = "heft.add_bone_preset"
     bl_label = "Add Bone Preset"
-    preset_menu = "HEFT_PT_bone_presets"
+    preset_menu = "HEFT_MT_bone_presets"
     preset_subdir = "heft/bone"
     preset_defines: ClassVar[list[str]] = ["bone = bpy.context.active_pose_bone.heft"]
     preset_values: ClassVar[list[str]] = [f"bone.{name}" for name in BONE]

@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import ClassVar
 
 import bpy
+from mathutils import Vector
 
 from . import glance, places
 from .properties import has_physics
 
 SAMPLE = Path(__file__).with_name("sample_character.blend")
+# The box that the sample character walks through, from where it is put; what it keeps clear of others by [m].
+WALK = (Vector((-0.4, -9.2, 0.05)), Vector((0.4, 0.5, 1.9)))
+GAP = 0.3
 
 
 class HEFT_OT_add_sample(bpy.types.Operator):
-    """Add a person who walks for 250 frames, with skin and keys, to try physics on; stands at the 3D cursor"""
+    """Add a person who walks for 250 frames, with skin and keys, to try physics on; stands at the 3D cursor, or beside
+    what is there, and the view shows it"""
 
     bl_idname = "heft.add_sample"
     bl_label = "Add Sample Character"
@@ -40,9 +45,10 @@ class HEFT_OT_add_sample(bpy.types.Operator):
         group = context.collection if places.is_open(context.collection) else context.scene.collection
         for ob in here.objects:
             group.objects.link(ob)
-        rig.location = context.scene.cursor.location
+        rig.location = _free_place(context, context.scene.cursor.location, set(here.objects))
         rig.select_set(True)
         context.view_layer.objects.active = rig
+        _frame_views(context)
         self.report({"INFO"}, f"'{rig.name}' is ready: press Add Physics, pick a preset such as Heavy, press Simulate")
         return {"FINISHED"}
 
@@ -71,6 +77,36 @@ class HEFT_OT_select_armature(bpy.types.Operator):
         rig.select_set(True)
         context.view_layer.objects.active = rig
         return {"FINISHED"}
+
+
+def _free_place(context: bpy.types.Context, wanted: Vector, own: set[bpy.types.Object]) -> Vector:
+    """The place nearest to the wanted one, to its right or left, from which the sample walks through no mesh."""
+    boxes = []
+    context.view_layer.update()
+    for ob in context.view_layer.objects:
+        if ob.type == "MESH" and ob not in own and ob.visible_get():
+            corners = [ob.matrix_world @ Vector(corner) for corner in ob.bound_box]
+            low, high = (Vector(map(pick, zip(*corners, strict=True))) for pick in (min, max))
+            boxes.append((low, high))
+    # beside each of them, and where it was wanted
+    spots = [wanted.x, *(low.x - WALK[1].x - GAP for low, _ in boxes), *(high.x - WALK[0].x + GAP for _, high in boxes)]
+    free = [x for x in spots if not any(_meets(Vector((x, wanted.y, wanted.z)), *box) for box in boxes)]
+    nearest = min(free, key=lambda x: (round(abs(x - wanted.x), 4), x < wanted.x), default=wanted.x)
+    return Vector((nearest, wanted.y, wanted.z))
+
+
+def _meets(place: Vector, low: Vector, high: Vector) -> bool:
+    """Does the sample walk through this box from there? A floor below its feet is none."""
+    return all(place[k] + WALK[0][k] < high[k] and place[k] + WALK[1][k] > low[k] for k in range(3))
+
+
+def _frame_views(context: bpy.types.Context) -> None:
+    """Show what is selected in every 3D View of the window."""
+    for area in context.window.screen.areas if context.window is not None and not bpy.app.background else ():
+        region = next((region for region in area.regions if region.type == "WINDOW"), None)
+        if area.type == "VIEW_3D" and region is not None:
+            with context.temp_override(area=area, region=region):
+                bpy.ops.view3d.view_selected()
 
 
 def nearest_armature(context: bpy.types.Context) -> bpy.types.Object | None:

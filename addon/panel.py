@@ -1,6 +1,6 @@
 """The sidebar tab, in the order of the work: set-up, controller, bones, contacts, result.
 
-Owns that order, what stands on top, and the result with the warnings above its buttons. Must not change data.
+Owns that order, what stands on top, and the result with the messages below its first buttons. Must not change data.
 """
 
 import bpy
@@ -22,9 +22,9 @@ from . import (
 from .operator_parts import active_rig
 from .panel_parts import HeftPanel, PhysicsPanel, note
 from .panel_posing import draw_nudge
-from .panel_start import draw_start
+from .panel_start import draw_compiling, draw_start
 from .panel_status import draw_badge, draw_status
-from .panel_warnings import draw_warnings
+from .panel_warnings import draw_messages
 
 
 class HEFT_PT_main(HeftPanel, bpy.types.Panel):
@@ -38,7 +38,7 @@ class HEFT_PT_main(HeftPanel, bpy.types.Panel):
 
 
 class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
-    """Warnings, Simulate, Live, source and result, mix, Bake, Remove."""
+    """Simulate, Live, messages, source and result, mix, Bake, Remove."""
 
     bl_label = "Result"
     page = "RESULT"
@@ -51,7 +51,6 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         layout = self.layout
         rig = active_rig(context)
         heft = rig.heft
-        draw_warnings(layout, rig, context)
         row = layout.row(align=True)
         row.scale_y = 1.4
         together = glance.members(rig).rigs
@@ -61,6 +60,8 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         if rig.heft_result is None or heft.undisturbed:
             # The shortest way to something to see.
             layout.operator("heft.throw", icon="SPHERE")
+        draw_compiling(layout, context)
+        draw_messages(layout, rig, context)
         if len(together) > 1:
             note(layout, context, f"One shot with {_named(each for each in together if each != rig)}", "COMMUNITY")
         if rig.heft_result is not None:

@@ -12,7 +12,7 @@ from .operator_parts import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
 from .panel_posing import draw_pin
-from .panel_presets import HEFT_PT_bone_presets
+from .panel_presets import HEFT_MT_bone_presets
 
 ROWS = 5
 # Edited here, for all selected bones.
@@ -63,7 +63,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         several = selected > 1
         layout.label(text=f"Edits reach {selected} selected bones" if several else bone.name, icon="BONE_DATA")
         if context.mode == "POSE":
-            HEFT_PT_bone_presets.draw_menu(layout)
+            layout.menu(HEFT_MT_bone_presets.bl_idname, text="Bone Presets", icon="PRESET")
         layout.prop(bone, "heft_behaviour")
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"

@@ -10,7 +10,7 @@ import bpy
 from .operator_parts import active_rig
 from .panel_copying import draw_copy_to_armatures
 from .panel_parts import PhysicsPanel, draw_help
-from .panel_presets import HEFT_PT_presets
+from .panel_presets import HEFT_MT_presets
 
 # What each controller listens to, in the panel's order.
 SETTINGS = {
@@ -33,7 +33,7 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = True
         heft = active_rig(context).heft
-        HEFT_PT_presets.draw_menu(layout)
+        layout.menu(HEFT_MT_presets.bl_idname, text="Presets", icon="PRESET")
         layout.prop(heft, "controller")
         for name in SETTINGS[heft.controller]:
             layout.prop(heft, name, slider=name == "shape")

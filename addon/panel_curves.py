@@ -50,8 +50,8 @@ class HEFT_PT_curves(PhysicsPanel, bpy.types.Panel):
 def _named(heft) -> str:
     names = json.loads(heft.curve_names or "[]")
     if not names:
-        return "None chosen: all. Take Selected Bones"
-    return f"{names[0] if len(names) == 1 else f'{len(names)} bones'}. Take Selected Bones"
+        return "Plots All Bones: Take the Selected"
+    return f"Plots {names[0] if len(names) == 1 else f'{len(names)} Bones'}: Take the Selected"
 
 
 CLASSES = (HEFT_PT_curves,)

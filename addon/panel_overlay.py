@@ -71,7 +71,7 @@ def _draw_missing(layout: bpy.types.UILayout, context: bpy.types.Context, rig: b
     """What has to be done before all that is switched on is seen."""
     on = switched_on(rig.heft)
     space = context.space_data
-    if on and not space.overlay.show_overlays:
+    if on and space is not None and not space.overlay.show_overlays:
         note(layout, context, "Overlays are off in this 3D View: switch them on in its header.", "INFO")
     needs = {overlay.needs for overlay in on}
     if FORCES in needs and session.last_shown(rig) is None:
@@ -80,7 +80,7 @@ def _draw_missing(layout: bpy.types.UILayout, context: bpy.types.Context, rig: b
     elif FORCES in needs and rig.heft.shown != "RESULT":
         box = note(layout, context, "Forces and stress are the result's, and the source is shown.", "INFO")
         box.operator("heft.show", text="Show the Result", icon="HIDE_OFF").which = "RESULT"
-    elif MOTION in needs and rig.heft_result is None and (rig.heft.show_ghost or rig.heft.show_arcs):
+    elif MOTION in needs and rig.heft_result is None and (rig.heft.is_property_set("show_ghost") or rig.heft.show_arcs):
         note(layout, context, "Only the source is known: simulate to see the result beside it.", "INFO")
 
 

@@ -15,7 +15,8 @@ from .properties import has_physics
 def draw_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Add Physics, or what has to come before it; and Pull Pose, which needs none."""
     rig = active_rig(context)
-    draw_compiling(layout, context)
+    if not has_physics(rig):
+        draw_compiling(layout, context)  # else below Simulate, which must not move when it is done
     if rig is None:
         _draw_no_armature(layout, context)
     elif not has_physics(rig):

@@ -6,7 +6,7 @@ Must not change data. The line is always there and one row high, so that no butt
 import bpy
 
 from ..engine import HeftError
-from . import costs, glance, jobs, showing, up_to_date
+from . import costs, glance, jobs, showing, unbaking, up_to_date
 from .operators import NOTHING_TO_SEE
 from .panel_parts import note
 
@@ -53,7 +53,9 @@ def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
         text = "The rig has another action than the simulated one: Simulate takes the new one."
         if current and rig.heft.baked:
             text = "Baked: the rig plays its new keys. Simulate would give them weight once more."
-        note(layout, context, text, "INFO")
+        box = note(layout, context, text, "INFO")
+        if unbaking.can_go_back(rig):
+            box.operator("heft.back_to_source", icon="LOOP_BACK")
     elif current and rig.heft.undisturbed:
         note(layout, context, NOTHING_TO_SEE, "INFO")
 

@@ -1,33 +1,74 @@
-"""What the animator should know before pressing Simulate, each with the button that mends it.
+"""What the animator should know, each with the button that mends it, in a box that folds up below Simulate.
 
-Owns which states are warned of. Must not change data.
+Owns which states are told. Must not change data. Stands below Simulate, so that no message moves it.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import bpy
 
-from . import flaws, glance, mending, settings, warmup
+from . import flaws, frame_rate, glance, mending, settings, warmup
 from .panel_parts import note
 
 # Outside these heights [m] a rig is hardly meant in metres.
 SHORTEST, TALLEST = 0.05, 12.0
 
 
-def draw_warnings(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """Above the buttons they concern."""
+@dataclass(frozen=True)
+class Message:
+    """A text, its icon (ERROR or INFO), and what draws its buttons below it."""
+
+    text: str
+    icon: str = "ERROR"
+    buttons: Callable[[bpy.types.UILayout], None] | None = None
+
+
+def draw_messages(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """All of them in one box, which can be folded up."""
+    found = list(messages(rig, context))
+    if not found:
+        return
+    header, body = layout.panel("HEFT_messages")
+    icon = "ERROR" if any(message.icon == "ERROR" for message in found) else "INFO"
+    header.label(text="1 Message" if len(found) == 1 else f"{len(found)} Messages", icon=icon)
+    if body is None:
+        return
+    for message in found:
+        box = note(body, context, message.text, message.icon)
+        if message.buttons is not None:
+            message.buttons(box)
+
+
+def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Message]:
+    """What is to be known of the rig now."""
     tall = glance.height_in_meters(rig, context.scene)
     if not SHORTEST <= tall <= TALLEST:
-        box = note(layout, context, f"The rig is {tall:.3g} m tall for physics.")
-        box.operator("heft.set_size")
+        text = f"The rig is {tall:.3g} m tall for physics."
+        yield Message(text, buttons=lambda box: box.operator("heft.set_size"))
     if falls(rig):
-        box = note(layout, context, "Nothing holds the root, and there is no ground: the character falls and falls.")
-        box.operator("heft.fit_ground", text="Add Ground", icon="TRIA_DOWN_BAR")
+        yield Message(
+            "Nothing holds the root, and there is no ground: the character falls and falls.",
+            buttons=lambda box: box.operator("heft.fit_ground", text="Add Ground", icon="TRIA_DOWN_BAR"),
+        )
+    if frame_rate.is_asked(rig, context.scene):
+        yield _slow(rig)
     if rig.heft_result is None:
-        _draw_cut_short(layout, rig, context)
+        yield from _cut_short(rig, context)
     if rig.heft.flaws:
-        draw_flaws(layout, rig, context)
+        icon = "ERROR" if rig.heft.bad_frames == "KEEP" else "INFO"
+        yield Message(mending.told(rig), icon, lambda box: _draw_flaw_buttons(box, rig))
     for text in (warmup.problem(), rig.heft.message):
         if text:
-            note(layout, context, text)
+            yield Message(text)
+    if rig.heft_result is not None and rig.heft.pops and glance.members(rig).leader.heft.loop == "AUTO":
+        yield Message(
+            "The source ends as it began, the result does not: played over and over it jumps there.",
+            "INFO",
+            lambda box: box.operator("heft.loop", icon="FILE_REFRESH"),
+        )
 
 
 def falls(rig: bpy.types.Object) -> bool:
@@ -38,22 +79,32 @@ def falls(rig: bpy.types.Object) -> bool:
     return group.grounded is None and not group.objects
 
 
-def _draw_cut_short(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+def _slow(rig: bpy.types.Object) -> Message:
+    """A recording that may have been taken at another rate."""
+    now = rig.heft.slow_at
+
+    def buttons(box: bpy.types.UILayout) -> None:
+        row = box.row(align=True)
+        for rate in (now, *(rate for rate in frame_rate.RATES if rate != now)):
+            row.operator("heft.set_frame_rate", text=f"{rate}").rate = rate
+
+    text = f"This person moves slowly at {now} frames a second. How many samples a second has the recording?"
+    return Message(text, "QUESTION", buttons)
+
+
+def _cut_short(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Message]:
     """The action goes on where the scene ends, as that of an imported recording does."""
     data = rig.animation_data
     if rig.heft.range != "SCENE" or data is None or data.action is None or data.use_tweak_mode:
         return
     last, end = data.action.frame_range[1], context.scene.frame_end
     if last > end + 0.5:
-        box = note(layout, context, f"The action goes on to frame {last:.0f}, the scene ends at {end}.", "INFO")
-        button = box.operator("wm.context_set_enum", text="Take All of the Action", icon="ACTION")
-        button.data_path, button.value = "object.heft.range", "ACTION"
+        text = f"The action goes on to frame {last:.0f}, the scene ends at {end}."
+        yield Message(text, "INFO", lambda box: box.operator("heft.take_action", icon="ACTION"))
 
 
-def draw_flaws(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """Where the source breaks, and the ways to read those frames."""
-    kept = rig.heft.bad_frames == "KEEP"
-    box = note(layout, context, mending.told(rig), "ERROR" if kept else "INFO")
+def _draw_flaw_buttons(box: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+    """The ways to read frames on which the source breaks."""
     row = box.row(align=True)
     for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
         way = item.identifier

@@ -27,6 +27,7 @@ from . import (
     jobs,
     lead_in,
     live,
+    made_objects,
     objects,
     places,
     properties,
@@ -43,6 +44,7 @@ from . import (
     store,
     take_settings,
     takes,
+    unbaking,
     units,
 )
 from .errors import RigError
@@ -111,7 +113,9 @@ def remove(rig: bpy.types.Object) -> None:
     forget(rig)
     takes.delete_all(rig)
     curves.remove(rig)
+    made = made_objects.made_for(rig)
     showing.remove(rig)
+    made_objects.remove(made)
 
 
 def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tuple[list, list]:
@@ -162,6 +166,16 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     if not lows:
         raise RigError(f"No bone of '{rig.name}' has a shape: give some one.")
     return float(min(lows)) / meters
+
+
+def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """A ground below a character that may fall, if its shot has none, and its bones touch one another; both only where
+    the animator never chose."""
+    if not rig.heft.is_property_set("touch_self"):
+        rig.heft.touch_self = True
+    if shot.members(rig).grounded is None and not rig.heft.is_property_set("ground"):
+        rig.heft.ground_height = lowest_point(rig, scene)
+        rig.heft.ground = True
 
 
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
@@ -393,7 +407,10 @@ def bake(
     # What is on its way is waited for: half a result is not baked.
     jobs.finish(group.leader)
     current = [each for each in group.rigs if is_current(each, scene)]
+    before = unbaking.sources(rig)
     baked = baker.bake(rig, scene, target, selected_only, reduce, mute, span)
+    if target != "NLA":
+        unbaking.remember(rig, before)
     with live.paused():
         for each in group.rigs:
             # Live would go on with the baked keys, and give them their weight twice.

@@ -101,6 +101,14 @@ def frame_range(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
     return np.arange(start, end + 1)
 
 
+def action_range(rig: bpy.types.Object) -> tuple[int, int] | None:
+    """The first and the last frame of the rig's action; None without keys."""
+    try:
+        return _action_range(rig)
+    except RigError:
+        return None
+
+
 def _action_range(rig: bpy.types.Object) -> tuple[int, int]:
     """From the first to the last frame of the rig's action, its own frame range where it has one; without an action
     of those of its NLA strips."""

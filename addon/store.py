@@ -45,6 +45,7 @@ ARMATURE_SETTINGS = (
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
     "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
+    "slow_at", "pops", "unbaked",
     "take", "take_before", "take_index", "made_with", "beside_distance",
     "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip

@@ -4,7 +4,7 @@ Owns names, ranges, units and tooltips.
 """
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .common import NOT_KEYED, OVERRIDABLE, RESPONSES, collider_changed
 
@@ -98,3 +98,5 @@ class HeftCollider(bpy.types.PropertyGroup):
     owner: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OVERRIDABLE)
     rig: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OVERRIDABLE)
     bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    # On an object that Heft made, such as a thrown ball: a digest of it as it was made.
+    made: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -75,7 +75,7 @@ class OverlaySettings:
     )
     show_contacts: _switch("Contacts", "Where things touch on this frame, and the forces there in body weights")
     show_stress: _switch("Joint Stress", "The bones coloured by how much their joints give of what they can")
-    show_ghost: _switch("Ghost", "The source while the result is shown, and the result while the source is")
+    show_ghost: _switch("Ghost", "The source while the result is shown, and the result while the source is", True)
     show_onion: _switch("Onion Skins", "The poses before and after this frame")
     show_arcs: _switch("Motion Arcs", "The paths of the source and of the result")
     ballistic: EnumProperty(

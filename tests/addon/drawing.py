@@ -25,6 +25,9 @@ class Layout:
 
     row = column = box = split = _within
 
+    def panel(self, _name: str, default_closed: bool = False) -> tuple[Layout, Layout]:
+        return self._within(), self._within()
+
     def label(self, text: str = "", icon: str = "NONE") -> None:
         self.drawn.append(("label", text))
 

@@ -98,8 +98,8 @@ def test_the_entries_are_in_blenders_menus():
 
 def test_the_search_finds_presets_by_name(rig):
     layout = drawing.Layout()
-    menu = SimpleNamespace(layout=layout, **{key: getattr(menus.HEFT_MT_presets, key) for key in
-                           ("bl_idname", "preset_subdir", "preset_operator")})  # fmt: skip
+    keys = ("bl_idname", "preset_subdir", "preset_operator", "save_operator", "remove_menu")
+    menu = SimpleNamespace(layout=layout, **{key: getattr(menus.HEFT_MT_presets, key) for key in keys})
     menu.path_menu = lambda *args, **named: bpy.types.Menu.path_menu(menu, *args, **named)
     menus.HEFT_MT_presets.draw(menu, drawing.Context())
     words = layout.texts("operator")

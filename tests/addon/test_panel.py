@@ -130,10 +130,18 @@ def test_warnings_come_with_their_fix(rig):
     assert "goes on to frame" not in seen().said()
 
 
-def test_the_fix_is_above_the_button_it_concerns(rig):
+def test_no_message_moves_the_first_buttons(rig, monkeypatch):
+    """Simulate and Throw a Ball are where they were, whatever is told."""
+    calm = drawing.draw(panel.HEFT_PT_result).drawn[:3]
+    assert [words for _, words in calm] == ["heft.simulate: Simulate", "live", "heft.throw"]
     rig.heft.meters_per_unit = 0.001
-    words = drawing.draw(panel.HEFT_PT_result).texts("operator")
-    assert words.index("heft.set_size") < words.index("heft.simulate: Simulate")
+    rig.heft.root, rig.heft.flaws, rig.heft.message = "FREE", "Frame 3 jumps.", "Something else."
+    monkeypatch.setattr(warmup, "is_running", lambda: True)
+    monkeypatch.setattr(warmup.engine, "build_progress", lambda: 0.5)
+    drawn = drawing.draw(panel.HEFT_PT_result)
+    assert drawn.drawn[:3] == calm
+    assert "4 Messages" in drawn.said() and "heft.set_size" in drawn.texts("operator")
+    assert drawing.draw(panel.HEFT_PT_main).texts("progress") == [], "it is told below Simulate"
 
 
 def test_the_compilers_progress_is_shown_and_goes(empty, monkeypatch):

@@ -255,10 +255,36 @@ def test_one_undo_takes_the_ball_and_its_result_back(man):
     assert "Ball" not in bpy.data.objects and rig.heft_result is None and rig.heft.enabled
 
 
-def test_balls_add_up_and_outlive_the_physics(man):
+def test_balls_add_up_and_go_with_the_physics(man):
+    meshes, actions = set(bpy.data.meshes), set(bpy.data.actions)
     bpy.ops.heft.throw(frame=20)
     bpy.ops.heft.throw(frame=35, angle=math.pi)
     assert [abs(struck(name) - frame) <= 1 for name, frame in (("Ball", 20), ("Ball.001", 35))] == [True, True]
     bpy.ops.heft.remove()
-    assert {ob.name for ob in bpy.context.scene.objects} == {"Man", "Ball", "Ball.001"}
-    assert bpy.data.objects["Ball"].animation_data.action is not None
+    assert {ob.name for ob in bpy.context.scene.objects} == {"Man"}
+    assert (set(bpy.data.meshes), set(bpy.data.actions)) == (meshes, actions)
+    assert not bpy.data.collections
+
+
+def test_a_ball_that_is_the_animators_stays(man):
+    """Changed, used elsewhere, or baked."""
+    for frame in (15, 20, 25, 30, 35):
+        bpy.ops.heft.throw(frame=frame)
+    first, second, third, fourth, _ = (bpy.data.objects[f"Ball{end}"] for end in ("", ".001", ".002", ".003", ".004"))
+    rigs.actions_of(first).fcurves[0].keyframe_points[0].co[1] += 1.0
+    second.data.vertices[0].co.x += 0.01
+    third.data.use_fake_user = True
+    group = bpy.data.collections.new("Props")
+    bpy.context.scene.collection.children.link(group)
+    group.objects.link(fourth)
+    bpy.ops.heft.remove()
+    names = {ob.name for ob in bpy.context.scene.objects}
+    assert names == {"Man", "Ball", "Ball.001", "Ball.002", "Ball.003"}
+    assert all(bpy.data.objects[name].animation_data.action is not None for name in names - {"Man"})
+
+
+def test_a_baked_ball_stays(man):
+    bpy.ops.heft.throw(frame=20)
+    bpy.ops.heft.bake()
+    bpy.ops.heft.remove()
+    assert "baked" in bpy.data.objects["Ball"].animation_data.action.name

@@ -1,4 +1,4 @@
-"""No muscles, and nothing holds the root: the body falls. Give it a ground to fall on"""
+"""No muscles, and nothing holds the root: the body falls, on a ground below it, and does not fall through itself"""
 
 import bpy
 
