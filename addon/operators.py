@@ -14,6 +14,8 @@ from ..engine import HeftError
 from . import baker, frame_rate, live, mending, misses, session, shot, showing, store, warmup
 from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, active_rig, chosen_rigs, redraw
 from .properties import SHOWN, has_physics
+from .properties.keyable import keyable_items
+from .setting_paths import KEYABLE_PREFIX
 
 NOTHING_TO_SEE = (
     "Nothing disturbs this motion, so the result is the source: raise Heaviness, make a bone Limp, "
@@ -260,6 +262,27 @@ class HEFT_OT_copy_to_selected(BoneOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class HEFT_OT_key_selected(BoneOperator, bpy.types.Operator):
+    """Key a setting of all selected bones on this frame, each with the value it has. Over the field itself, I keys the
+    active bone alone"""
+
+    bl_idname = "heft.key_selected"
+    bl_label = "Key on Selected Bones"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    setting: EnumProperty(name="Setting", description="What is keyed", items=keyable_items)
+
+    def run(self, context, rig) -> set[str]:
+        frame, count = context.scene.frame_current, 0
+        for bone in context.selected_pose_bones:
+            if has_physics(bone.id_data):
+                bone.keyframe_insert(KEYABLE_PREFIX + self.setting, frame=frame, group=bone.name)
+                count += 1
+        self.report({"INFO"}, f"{count} bone{'s' if count != 1 else ''} keyed on frame {frame}")
+        live.setting_changed(rig)
+        return {"FINISHED"}
+
+
 class HEFT_OT_set_size(PhysicsOperator, bpy.types.Operator):
     """Set Metres per Unit so that the rig is as tall as a person"""
 
@@ -354,6 +377,7 @@ CLASSES = (
     HEFT_OT_show,
     HEFT_OT_flip,
     HEFT_OT_copy_to_selected,
+    HEFT_OT_key_selected,
     HEFT_OT_set_size,
     HEFT_OT_add_colliders,
     HEFT_OT_remove_collider,

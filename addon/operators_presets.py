@@ -61,8 +61,7 @@ class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
     bl_label = "Load Preset"
 
     def spread(self, context, rig) -> None:
-        """A body that may fall gets something to fall on, and does not fall through itself: what the animator has not
-        chosen otherwise."""
+        """A body that may fall gets something to fall on, unless the animator has chosen otherwise."""
         if settings.has_free_root(rig):
             session.prepare_fall(rig, context.scene)
 

@@ -80,6 +80,8 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         draw_pin(layout, bone)
         panel_roles.draw_role(layout, bone, selected)
         if several:
+            text = f"Key on {selected} Selected Bones"
+            layout.operator_menu_enum("heft.key_selected", "setting", text=text, icon="KEY_HLT")
             layout.operator("heft.copy_to_selected", text=f"Copy All to {selected} Selected Bones", icon="COPYDOWN")
         draw_mirror(layout, selected)
 

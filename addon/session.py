@@ -169,10 +169,8 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """A ground below a character that may fall, if its shot has none, and its bones touch one another; both only where
-    the animator never chose."""
-    if not rig.heft.is_property_set("touch_self"):
-        rig.heft.touch_self = True
+    """A ground below a character that may fall, if its shot has none and the animator never chose. Its limp bones touch
+    one another by themselves (When It Falls)."""
     if shot.members(rig).grounded is None and not rig.heft.is_property_set("ground"):
         rig.heft.ground_height = lowest_point(rig, scene)
         rig.heft.ground = True

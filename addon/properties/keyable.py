@@ -17,6 +17,9 @@ from ..setting_paths import KEYABLE_PREFIX
 from .bone import HeftBone
 from .common import bone_changed, bone_mix_changed
 
+# Kept here, as Blender asks for of choices that it is told by a function.
+_items: list[tuple[str, str, str]] = []
+
 
 def names() -> Iterator[str]:
     """The settings of a bone that can be keyed."""
@@ -28,6 +31,14 @@ def names() -> Iterator[str]:
 def _definitions() -> dict:
     """Of all of the bone's settings, those of its mixed-in parts too."""
     return {name: value for kind in HeftBone.__mro__ for name, value in inspect.get_annotations(kind).items()}
+
+
+def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
+    """They, as choices of a menu."""
+    if not _items:
+        known = _definitions()
+        _items.extend((name, known[name].keywords["name"], known[name].keywords["description"]) for name in names())
+    return _items
 
 
 def register() -> None:

@@ -89,14 +89,14 @@ def load(name: str) -> None:
 
 def test_rag_doll_brings_what_a_fall_needs(rig):
     load("Rag_Doll")
-    assert rig.heft.ground and rig.heft.touch_self
+    assert rig.heft.ground and rig.heft.touch_self_limp
     assert rig.heft.ground_height == pytest.approx(session.lowest_point(rig, bpy.context.scene))
 
 
 def test_rag_doll_leaves_what_the_animator_chose(rig):
-    rig.heft.ground, rig.heft.touch_self = False, False
+    rig.heft.ground, rig.heft.touch_self_limp = False, False
     load("Rag_Doll")
-    assert not rig.heft.ground and not rig.heft.touch_self
+    assert not rig.heft.ground and not rig.heft.touch_self_limp
 
 
 def wave(rig: bpy.types.Object, end: int, back: bool) -> None:

@@ -124,3 +124,17 @@ def test_reading_a_bones_field_leaves_no_trace(empty):
     assert (bone.heft_behaviour, bone.heft_mix) == ("SIMULATED", 1.0)
     bone.heft_mix = 1.0
     assert not bone.is_property_set("heft")
+
+
+def test_all_selected_bones_are_keyed_at_once(empty):
+    rig = every.swing()
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in rig.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name != "bone.000"
+    rig.data.bones.active = rig.data.bones["bone.002"]
+    rig.pose.bones["bone.001"].heft.behaviour = "LIMP"
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.heft.key_selected(setting="behaviour") == {"FINISHED"}
+    keyed = settings.keyed_settings(rig)
+    values = {path.split('"')[1]: curve.keyframe_points[0].co[:] for path, curve in keyed.items()}
+    assert values == {"bone.001": (7.0, 2.0), "bone.002": (7.0, 1.0)}

@@ -167,7 +167,8 @@ def test_what_the_panel_knows_follows_the_rig(rig):
     rig.heft.meters_per_unit = 2.0
     assert glance.height_in_meters(rig, scene) == pytest.approx(2.0 * tall)
     bpy.ops.object.mode_set(mode="EDIT")
-    rig.data.edit_bones[-1].tail.z += 1.5
+    for bone, tail in [(bone, 2.0 * bone.tail) for bone in rig.data.edit_bones]:
+        bone.tail = tail  # the next one's head goes along
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
     assert glance.height_in_meters(rig, scene) == pytest.approx(4.0 * tall, rel=1e-3)
