@@ -20,6 +20,8 @@ from .parts import MIDDLE, Part
 ONE_PIECE = ("UPPER_ARM", "LOWER_ARM", "HAND", "THIGH", "SHANK", "FOOT", "COLLAR", "HEAD", "PELVIS")
 # Parts of a head that do not swing.
 OF_THE_HEAD = ("JAW", "EYE", "EAR")
+# By detail: the roles that ride on what carries them.
+RIDING = {"FULL": (), "HANDS_AND_FEET": ("FINGER", "TOE"), "LIMBS": ("FINGER", "TOE", "HAND", "FOOT")}
 # Shorter than this part of the rig's size a bone has no length.
 NO_LENGTH = 1e-4
 
@@ -40,10 +42,35 @@ class Bones:
     parts: Sequence[Part]
 
 
-def behaviours(bones: Bones) -> list[str]:
-    """SIMULATED or IGNORED, one a bone."""
+def behaviours(bones: Bones, detail: str = "FULL") -> list[str]:
+    """SIMULATED or IGNORED, one a bone; detail: one of RIDING."""
     if not bones.names:
         return []
+    chosen = _full(bones)
+    for bone in riders(bones, chosen, detail):
+        chosen[bone] = "IGNORED"
+    return chosen
+
+
+def riders(bones: Bones, chosen: Sequence[str], detail: str) -> list[int]:
+    """Those of the chosen bodies that ride at this detail: of its roles, on a body. What has no role and hangs on a
+    finger or toe is part of that; on a hand it may be a sword."""
+    is_body = [word == "SIMULATED" for word in chosen]
+    above = joining.holders(bones.parents, bones.heads, bones.tails, is_body)
+    found = []
+    for bone, holder in enumerate(above):
+        part = bone
+        while bones.parts[part].role == "OTHER" and above[part] >= 0:
+            part = above[part]
+        role = bones.parts[part].role
+        if part != bone and role not in RIDING["HANDS_AND_FEET"]:
+            continue
+        if is_body[bone] and holder >= 0 and role in RIDING[detail]:
+            found.append(bone)
+    return found
+
+
+def _full(bones: Bones) -> list[str]:
     candidates = _candidates(bones)
     choice = _Choice(bones, candidates)
     bodies = {bone for bone, is_candidate in enumerate(candidates) if is_candidate and not choice.rides[bone]}

@@ -23,7 +23,9 @@ BONE_BODY = ("mass",)
 def copy_bone(source: bpy.types.PoseBone, target: bpy.types.PoseBone, names: Iterable[str]) -> None:
     """Give a bone these settings of another."""
     for name in names:
-        setattr(target.heft, name, getattr(source.heft, name))
+        value = getattr(source.heft, name)
+        if getattr(target.heft, name) != value:
+            setattr(target.heft, name, value)
 
 
 # --- left and right ------------------------------------------------------------------

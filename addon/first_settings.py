@@ -17,8 +17,8 @@ TONE_OF_THINGS = 0.25
 
 
 def choose_bodies(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Give every bone its behaviour, where the user has given it none."""
-    chosen = choosing.behaviours(bones_of(rig, scene))
+    """Give every bone its behaviour, where the user has given it none; with the detail that is set."""
+    chosen = choosing.behaviours(bones_of(rig, scene), rig.heft.detail)
     for bone, behaviour in zip(rig.pose.bones, chosen, strict=True):
         if behaviour != "SIMULATED" and not (bone.is_property_set("heft") and bone.heft.is_property_set("behaviour")):
             bone.heft.behaviour = behaviour

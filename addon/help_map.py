@@ -32,6 +32,7 @@ PLACES = (
         for name in ("range", "frame_", "loop", "pre_roll")
     ),
     *((f"bpy.types.heftarmature.{name}*", "result.html") for name in ("mix", "live", "steps_per_second")),
+    ("bpy.types.heftarmature.detail*", "bones.html#detail"),
     ("bpy.types.heftarmature.bad_frames*", "troubleshooting.html"),
     ("bpy.types.heftarmature.*", "follow.html#sliders"),
     ("bpy.types.heftbone.behaviour*", "bones.html#behaviour"),

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from . import glance, limits, panel_roles, spreading
+from . import detail, glance, limits, panel_roles, spreading
 from .operator_parts import active_rig
 from .panel_copying import draw_mirror
 from .panel_parts import PhysicsPanel
@@ -53,6 +53,10 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         rig, bone = active_rig(context), active_bone(context)
+        if detail.is_of_use(rig):
+            row = layout.row(align=True)
+            row.use_property_split = False
+            row.prop(rig.heft, "detail", expand=True)
         layout.template_list("HEFT_UL_bones", "", rig.pose, "bones", rig.heft, "bone_index", rows=ROWS)
         selected = len(context.selected_pose_bones or ()) if context.mode == "POSE" else 0
         if bone is None:

@@ -21,6 +21,7 @@ from . import (
     costs,
     curves,
     cycles,
+    detail,
     finishing,
     first_settings,
     intake,
@@ -99,6 +100,9 @@ def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Physics on a rig: bodies, size and mass are guessed, where the user has not set them."""
     check(rig)
     if not rig.heft.enabled:
+        if not rig.heft.is_property_set("detail"):
+            rig.heft.detail = detail.choose(rig, scene)
+        rig.heft.detail_before = rig.heft.detail
         first_settings.choose_bodies(rig, scene)
         first_settings.guess_size(rig, scene)
         first_settings.guess_mass(rig, scene)

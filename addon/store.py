@@ -37,7 +37,7 @@ ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time",
     "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
     "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
-    "gravity", "natural_limits",
+    "gravity", "detail", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "touch_self_limp",
     "friction", "bounce",
     "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
@@ -45,7 +45,7 @@ ARMATURE_SETTINGS = (
 ARMATURE_STATE = (
     "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
     "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
-    "slow_at", "pops", "unbaked",
+    "slow_at", "pops", "unbaked", "detail_before",
     "take", "take_before", "take_index", "made_with", "beside_distance",
     "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
 )  # fmt: skip
@@ -459,6 +459,8 @@ def restore(group, values: dict) -> None:
             continue
         if name in POINTERS:
             value = named(name, value)
+        elif plain(getattr(group, name)) == value:
+            continue  # a default stays one that nobody has set (see `detail`)
         setattr(group, name, value)
 
 

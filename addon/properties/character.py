@@ -16,7 +16,7 @@ from bpy.props import (
 )
 
 from .bone_list import BoneList
-from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, mix_changed
+from .common import NOT_KEYED, OVERRIDABLE, OVERRIDABLE_LIST, changed, detail_changed, mix_changed
 from .control import HeftControl, HeftSwitch
 from .curves import CurveSettings
 from .lead_in import LeadInSettings
@@ -52,6 +52,11 @@ BAD_FRAMES = (
     ("KEEP", "Keep", "They are read as they are; a root that jumps is put there, not thrown", 0),
     ("SMOOTH", "Smooth", "They are replaced by a smooth way between the good frames beside them", 1),
     ("SKIP", "Skip", "The pose before them is held until the next good frame", 2),
+)
+DETAILS = (
+    ("FULL", "Full", "Fingers and toes are bodies of their own", 0),
+    ("HANDS_AND_FEET", "Hands and Feet", "Fingers and toes ride on hands and feet; they still move as keyed", 1),
+    ("LIMBS", "Limbs", "Hands and feet ride on forearms and shanks with all their bones; they still move as keyed", 2),
 )
 SHOWN = (
     ("SOURCE", "Source", "The rig moves as it is keyed", 0),
@@ -295,6 +300,15 @@ class HeftArmature(
         override=OVERRIDABLE,
         update=changed,
     )
+    detail: EnumProperty(
+        name="Detail",
+        description="Which parts of the body are simulated by themselves. What you gave another behaviour keeps it",
+        items=DETAILS,
+        default="FULL",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=detail_changed,
+    )
     natural_limits: BoolProperty(
         name="Natural Limits",
         description="Joints turn no farther than the rig's Limit Rotation constraints and IK limits, or else a "
@@ -441,6 +455,7 @@ class HeftArmature(
     fingerprint: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     source_action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, override=OVERRIDABLE)
     source_slot: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    detail_before: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     muted: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     result_start: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)

@@ -51,6 +51,14 @@ def role_changed(group: bpy.types.PropertyGroup, context) -> None:
     changed(group, context)
 
 
+def detail_changed(group: bpy.types.PropertyGroup, context) -> None:
+    """Which bones are bodies was changed."""
+    from .. import detail
+
+    detail.apply(group.id_data, context.scene)
+    changed(group, context)
+
+
 def mix_changed(group: bpy.types.PropertyGroup, _context) -> None:
     """How much of a result is shown was changed."""
     live.mix_changed(group.id_data)

@@ -16,6 +16,7 @@ def test_helpers_ride_and_limbs_are_one_piece(empty):
     skeleton, _ = conventions.build(*conventions.CONVENTIONS["Unreal"])
     rig = conventions.armature(skeleton)
     rig.pose.bones["head"].heft.behaviour = "LIMP"
+    rig.heft.detail = "FULL"
     bpy.ops.heft.add()
     chosen = {bone.name: bone.heft.behaviour for bone in rig.pose.bones}
     riding = {name for name, behaviour in chosen.items() if behaviour == "IGNORED"}

@@ -324,6 +324,7 @@ CASES: dict[str, dict[str, Case]] = {
         "bad_frames": Case("KEEP", "SMOOTH", flawed),
         "meters_per_unit": Case(1.0, 0.1, hanging),
         "total_mass": Case(3.0, 12.0, swing),
+        "detail": Case("FULL", "LIMBS", man),
         "natural_limits": Case(True, False, limited),
         "gravity": Case((0.0, 0.0, -9.81), (0.0, 0.0, -1.62), hanging),
         "ground": Case(False, True, dropped),

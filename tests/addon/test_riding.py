@@ -171,7 +171,7 @@ def test_a_rigify_human_hangs_together(empty):
     bpy.context.scene.frame_end = FRAMES[-1]
     source = rigs.poses(rig, FRAMES)
     bpy.ops.heft.add()
-    rig.heft.heaviness = 0.3
+    rig.heft.heaviness, rig.heft.detail = 0.3, "FULL"
     bpy.ops.heft.simulate()
     model = session.last_shown(rig).reading.model
     assert (model.parents < 0).sum() == 1 and len(model) == 25
