@@ -114,6 +114,7 @@ def test_skinned_samples_weigh_the_same_left_and_right(empty, name, tmp_path):
     rigs.open_skin(path, tmp_path)
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
+    rig.heft.detail = "FULL"
     bpy.ops.heft.add()
     model = model_of(rig)
     pairs = [(n, partner(n)) for n in model.names if partner(n) != n and "arm" not in n]
