@@ -33,13 +33,15 @@ def lay_down(
     axes: np.ndarray,
     ranges: Mapping[int, Range],
     natural: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(n, 4) limits, (n, 2, 4) their frames and (n,) whether they came by themselves, as `Model` has them.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(n, 4) limits, (n, 2, 4) their frames, (n,) whether they came by themselves and (n, 4) the relaxed pose, as
+    `Model` has them.
 
     bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; ranges: by body, how
     far its joint turns by itself, of all that hang on another; natural: whether limits come by themselves.
     """
     bounds, frames, yields = model.limits.copy(), model.limit_frames.copy(), model.limits_natural.copy()
+    relaxed = model.relaxed.copy()
     for b, bone in enumerate(bones):
         if model.parents[b] < 0:
             continue
@@ -59,7 +61,9 @@ def lay_down(
             found = of_rig(bone)
             here = of_axes(_filled(found, ranges[b]), joints[:, b]) if found is not None else ranges[b]
             bounds[b], frames[b] = here.limits, here.frames
-    return bounds, frames, yields
+            if here.relaxed is not None:
+                relaxed[b] = here.relaxed
+    return bounds, frames, yields, relaxed
 
 
 def _hinge(bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:

@@ -389,8 +389,16 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
                 axes[b, 0] = np.eye(3)[axis]
     natural = rig.heft.natural_limits
     ranges = natural_ranges.ranges(rest_bones(rig, skeleton, order, model.parents), joints) if natural else {}
-    bounds, frames, yields = limits.lay_down(model, bones, joints, kinds, axes, ranges, natural)
-    return dataclasses.replace(model, kinds=kinds, axes=axes, limits=bounds, limit_frames=frames, limits_natural=yields)
+    bounds, frames, yields, relaxed = limits.lay_down(model, bones, joints, kinds, axes, ranges, natural)
+    return dataclasses.replace(
+        model,
+        kinds=kinds,
+        axes=axes,
+        limits=bounds,
+        limit_frames=frames,
+        limits_natural=yields,
+        relaxed=relaxed,
+    )
 
 
 def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], parents: np.ndarray) -> RestBones:

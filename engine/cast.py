@@ -369,6 +369,7 @@ def _join_models(models: list[Model]) -> Model:
         joined("limits"),
         joined("limit_frames"),
         joined("limits_natural"),
+        joined("relaxed"),
     )
 
 

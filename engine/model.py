@@ -61,6 +61,8 @@ class Model:
                                has them, and in the body; wxyz. Both are the body's own where none are given:
                                a knee's turn by half of what it may bend, so that its limits are even
     limits_natural   (n,)      limits that hold only what is off its motion: the motion itself is always allowed
+    relaxed          (n, 4)    a ball's rotation from rest when nothing pulls on it, wxyz: where tone pulls it to; NaN
+                               where that is the middle of its limits
     """
 
     names: tuple[str, ...]
@@ -79,6 +81,7 @@ class Model:
     limits: np.ndarray
     limit_frames: np.ndarray
     limits_natural: np.ndarray
+    relaxed: np.ndarray
 
     @classmethod
     def from_tree(
@@ -98,6 +101,7 @@ class Model:
         limits=None,
         limit_frames=None,
         limits_natural=False,
+        relaxed=None,
     ) -> Model:
         """Build a model from lists in any order; bodies come out depth-first.
 
@@ -136,9 +140,10 @@ class Model:
         arrays = (parent, offsets, rest_rotations, kind, axis, masses, centers, inertias, order)
         bounds, frames = _limits(limits, kind, names, order), _limit_frames(limit_frames, names, order)
         natural = np.broadcast_to(np.asarray(limits_natural, dtype=bool), (n,))[order]
-        for array in (*arrays, frictions, bounces, bounds, frames, natural):
+        loose = _relaxed(relaxed, names, order)
+        for array in (*arrays, frictions, bounces, bounds, frames, natural, loose):
             array.setflags(write=False)
-        return cls(names, *arrays, solid, frictions, bounces, bounds, frames, natural)
+        return cls(names, *arrays, solid, frictions, bounces, bounds, frames, natural, loose)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -333,6 +338,20 @@ def _limit_frames(frames, names: tuple[str, ...], order: np.ndarray) -> np.ndarr
         return np.tile([1.0, 0.0, 0.0, 0.0], (n, 2, 1))
     given = _numbers(frames, (n, 2, 4), "limit frame", names, order)
     return np.stack([_unit_quaternions(given[:, side], names) for side in range(2)], axis=1)
+
+
+def _relaxed(relaxed, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
+    """NaN where none is given."""
+    n = len(names)
+    out = np.full((n, 4), np.nan)
+    if relaxed is not None:
+        given = np.array(relaxed, dtype=np.float64)
+        if given.shape != (n, 4):
+            raise ModelError(f"The relaxed pose has shape {given.shape}, wanted ({n}, 4): NaN where there is none.")
+        given = given[order]
+        told = np.isfinite(given).all(axis=1)
+        out[told] = _unit_quaternions(given[told], tuple(names[i] for i in np.flatnonzero(told)))
+    return out
 
 
 def _kinds(kinds, names, parents, order) -> np.ndarray:

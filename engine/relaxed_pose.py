@@ -1,4 +1,4 @@
-"""The relaxed pose: every joint in the middle of its range.
+"""The relaxed pose: every joint as the model says, or in the middle of its range.
 
 Owns where tone pulls a joint to. Must not know how strongly.
 """
@@ -14,11 +14,13 @@ from .model import BALL, HINGE, UNIVERSAL, Model
 
 
 def relaxed_coordinates(model: Model) -> np.ndarray:
-    """(n, 4) coordinates of each joint in the middle of its range; at rest where it has no limits."""
+    """(n, 4) coordinates of each joint in the model's relaxed pose, else in the middle of its range; at rest where it
+    has no limits."""
     out = np.zeros((len(model), 4))
+    told = np.isfinite(model.relaxed).all(axis=1)
     for i, kind in enumerate(model.kinds):
         if kind >= BALL:
-            out[i] = _middle_of_ball(model.limits[i], model.limit_frames[i])
+            out[i] = model.relaxed[i] if told[i] else _middle_of_ball(model.limits[i], model.limit_frames[i])
         elif kind in (HINGE, UNIVERSAL):
             for k in range(2 if kind == UNIVERSAL else 1):
                 low, high = model.limits[i, 2 * k : 2 * k + 2]

@@ -289,3 +289,19 @@ def test_recorded_fingers_close_within_their_ranges(empty, name, tmp_path):
     assert {parts[reading.names[b]].side for b in hinges} == {LEFT, RIGHT} and len(hinges) >= 16
     # what the table allows is not stretched by much: the direction is right
     assert np.degrees(np.median(model.limits[hinges, 3])) < 21.0 and np.degrees(model.limits[hinges, 0]).max() < 75.0
+
+
+@pytest.mark.in_one_blender
+def test_relaxed_arms_hang_and_relaxed_legs_are_nearly_straight(empty):
+    bones, found = generated("human")
+    at_ease = natural_ranges.posed(
+        bones, np.array([found[b].relaxed if b in found else REST[0] for b in range(len(bones.parts))])
+    )
+    for side in ("L", "R"):
+        arm, shin = (bones.names.index(f"DEF-{name}.{side}") for name in ("upper_arm", "shin"))
+        thigh = bones.names.index(f"DEF-thigh.{side}")
+        ways = {
+            b: RestBody(at_ease, np.tile(REST[:, None], (1, len(bones.parts), 1))).way(b) for b in (arm, thigh, shin)
+        }
+        assert ways[arm] @ DOWN > 0.8, "in a T-pose too it hangs"
+        assert ways[thigh] @ DOWN > 0.9 and 0.8 < ways[thigh] @ ways[shin] < 0.95

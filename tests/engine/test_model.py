@@ -7,6 +7,7 @@ import pytest
 
 from engine import HeftError, Model, ModelError
 from engine.model import BALL, FREE
+from engine.relaxed_pose import relaxed_coordinates
 
 THREE = {"names": ["hip", "knee", "foot"], "parents": [None, "hip", "knee"], "offsets": np.zeros((3, 3))}
 
@@ -98,3 +99,16 @@ def test_axes_are_made_unit_and_arrays_cannot_be_changed():
 def test_a_thousand_bones_in_a_row():
     model = Model.from_tree([f"b{i}" for i in range(1000)], [None, *range(999)], np.zeros((1000, 3)))
     assert model.nv == 6 + 3 * 999
+
+
+def test_the_relaxed_pose_is_as_told_or_the_middle_of_the_range():
+    """Bodies come in any order; NaN leaves a joint to its limits."""
+    told = np.array([[np.nan] * 4, [np.cos(0.2), np.sin(0.2), 0.0, 0.0], [np.nan] * 4])
+    limits = np.array([[np.nan] * 4, [1.0, -0.5, 0.5, np.nan], [1.0, -0.2, 0.6, np.nan]])
+    names, parents = ["tip", "middle", "root"], ["middle", "root", None]
+    model = Model.from_tree(names, parents, np.zeros((3, 3)), relaxed=told, limits=limits[[2, 1, 0]])
+    pose = relaxed_coordinates(model)
+    np.testing.assert_allclose(pose[model.index("middle")], told[1])
+    np.testing.assert_allclose(pose[model.index("tip")], [np.cos(0.1), 0.0, np.sin(0.1), 0.0])
+    with pytest.raises(ModelError, match="relaxed"):
+        Model.from_tree(names, parents, np.zeros((3, 3)), relaxed=told[:2])
