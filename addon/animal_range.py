@@ -26,9 +26,9 @@ from .rest_body import RestBody, across, unit
 ELBOW, CARPUS, STIFLE, TARSUS = (5.0, 145.0), (-25.0, 145.0), (5.0, 140.0), (5.0, 140.0)
 HIP, SHOULDER = (-50.0, 60.0), (-50.0, 55.0)
 LEG_SPREADS, LEG_TURNS, HINGE_SIDES, HINGE_TURNS = 35.0, 30.0, 10.0, 15.0
-# Toes from straight on with the foot: down and up. A horse's fetlock gives up to 70 up in a gallop and folds to 90 and
-# more (Clayton et al. 2000, Am J Vet Res 61:1158). The further joints of digits.
-FRONT_TOES, HIND_TOES, DIGITS, TOE_SIDES = (-90.0, 90.0), (-60.0, 110.0), (-60.0, 30.0), 12.0
+# Toes: down from straight on with the foot, and up from where they stand. A horse's fetlock stands 30 up, gives to 70
+# and more in a gallop, and folds to 90 (Clayton et al. 2000, Am J Vet Res 61:1158). The further joints of digits.
+FRONT_TOES_DOWN, HIND_TOES_DOWN, TOES_UP, DIGITS, TOE_SIDES = 90.0, 60.0, 50.0, (-60.0, 30.0), 12.0
 # The whole of a back, a neck with its head, and a tail, which their bones share: towards the belly, away from it, to
 # the side, about its length. Between a horse's and a cat's.
 BACK, NECK, UNEVEN = (60.0, 35.0, 50.0, 35.0), (110.0, 80.0, 90.0, 60.0), 1.25
@@ -177,7 +177,9 @@ class _Animal:
         if self.body.role(self.body.parent(b)) == self.body.role(b):
             return self._bent(b, way, axis, DIGITS, TOE_SIDES, HINGE_TURNS)
         above = self.body.way(self.body.parent(b))
-        return self._bent(b, above, axis, FRONT_TOES if limb.is_front else HIND_TOES, TOE_SIDES, HINGE_TURNS)
+        stands = np.degrees(np.arctan2(np.cross(above, way) @ axis, above @ way))
+        down = FRONT_TOES_DOWN if limb.is_front else HIND_TOES_DOWN
+        return self._bent(b, above, axis, (-down, max(stands, 0.0) + TOES_UP), TOE_SIDES, HINGE_TURNS)
 
     def _free_limb(self, b: int, place: int, limb: Limb) -> Range:
         """Of an arm that is no leg, or of a leg that sticks out."""

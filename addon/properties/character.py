@@ -311,8 +311,8 @@ class HeftArmature(
     )
     natural_limits: BoolProperty(
         name="Natural Limits",
-        description="Joints turn no farther than the rig's Limit Rotation constraints and IK limits, or else a "
-        "person's joints, allow. What the keys do is always allowed",
+        description="Every joint has a range: the rig's Limit Rotation constraints and IK limits, or else what joints "
+        "of people and animals allow, or bones of its kind. What the keys do is always allowed",
         default=True,
         options=NOT_KEYED,
         override=OVERRIDABLE,

@@ -203,6 +203,7 @@ def rest_of(rig: bpy.types.Object) -> RestBones:
 def generated(kind: str) -> tuple[RestBones, dict[int, Range]]:
     menagerie.generate(kind, frames=2)
     bpy.ops.heft.add()
+    bpy.context.object.heft.detail = "FULL"
     bones = rest_of(bpy.context.object)
     found = still(bones)
     assert set(found) == {b for b, parent in enumerate(bones.parents) if parent >= 0}
@@ -275,6 +276,7 @@ def test_recorded_fingers_close_within_their_ranges(empty, name, tmp_path):
     menagerie.open_rig(name, tmp_path)
     rig, scene = bpy.context.object, bpy.context.scene
     bpy.ops.heft.add()
+    rig.heft.detail = "FULL"
     scene.frame_end = min(scene.frame_end, scene.frame_start + 150)
     samples = sampling.finish(sampling.sample(rig, scene, [*range(scene.frame_start, scene.frame_end + 1)]))
     reading = reader.read(rig, scene, samples)

@@ -3,8 +3,8 @@
     python3 dev.py trial ranges [RIG…]
 
 RIG: parts of the names that `menagerie` has (mocap/…, rigs/…, rigify/…), all without. One process a rig. Every action
-of a rig is read. Writes out/trial_ranges.md; exits 1 where a joint has no finite range or a source leaves its own.
-A joint that its source turns all the way round has a range of a whole turn: those are counted beside.
+of a rig is read, at Full detail. Writes out/trial_ranges.md; exits 1 where a joint has no finite range or a source
+leaves its own. A joint that its source turns all the way round has a range of a whole turn: those are counted beside.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def measure(name: str) -> dict:
         menagerie.open_rig(name, Path(folder))
         for rig, action in menagerie.shots():
             bpy.ops.heft.add()
+            rig.heft.detail = "FULL"
             add_shot(row, rig, action)
             bpy.ops.heft.remove()
     return row
