@@ -8,7 +8,6 @@ touches Blender.
 from __future__ import annotations
 
 import threading
-import time
 from typing import NamedTuple
 
 import bpy
@@ -18,13 +17,13 @@ from . import redrawing
 
 # How often the panel shows the compiler's progress [s].
 EVERY = 0.5
-# Below this much done nobody knows how long it takes.
-TOO_EARLY = 0.04
+# What is left to read once all is compiled takes about so long [s].
+READING = 3.0
 
 _thread: threading.Thread | None = None
 _posing: threading.Thread | None = None
 _problem = ""
-_since: float | None = None
+_last: float | None = None  # how much was done when it was last asked
 
 
 class Progress(NamedTuple):
@@ -57,20 +56,26 @@ def is_running() -> bool:
 
 def progress() -> Progress | None:
     """How far the compiler is; None where there is nothing to wait for, or only a moment."""
-    global _since
-    done = engine.build_progress() if is_running() else None
-    if done is None:
+    global _last
+    if not is_running():
+        _last = None
         return None
-    _since = time.monotonic() if _since is None else _since
+    found = engine.build_progress()
+    if found is None and _last is None:
+        return None  # there is nothing to compile
     text = "Heft compiles its engine, once after an update. Go on working: Simulate starts when it is done."
-    return Progress(done, text, _left(done, time.monotonic() - _since))
+    if found is None:
+        return Progress(_last, text, "almost done")
+    # it never goes back
+    _last = max(found.done, _last or 0.0)
+    return Progress(_last, text, _left(_last, found.left))
 
 
-def _left(done: float, passed: float) -> str:
+def _left(done: float, left: float | None) -> str:
     """ "34 %, about 40 s left"."""
-    if done < TOO_EARLY:
-        return "about a minute"
-    seconds = passed * (1.0 - done) / done
+    if left is None:
+        return "a minute or two"
+    seconds = left + READING
     words = f"{5 * max(round(seconds / 5), 1)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
     return f"{100 * done:.0f} %, about {words} left"
 

@@ -27,6 +27,7 @@ from .aim import aim_step, begin_frame, end_step, keep_appointments
 from .articulated import composite_inertia, factorise, generalized, momentum_of, solve
 from .assist import feed_forward, hold_back
 from .bench import SPOT_COLUMNS, new_bench
+from .build_clock import BuildProgress, Clock
 from .carry import carry_rows
 from .collector import held_back
 from .collide import collide
@@ -90,8 +91,8 @@ POSING = (
     answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,
 )  # fmt: skip
 PARTS = {"alone": ALONE, "touching": TOUCHING, "posing": POSING}
-# Of the time that a simulation waits for.
-SHARE = {"alone": 0.3, "touching": 0.7, "posing": 0.0}
+# What a simulation waits for, in this order.
+WAITED_FOR = ("alone", "touching")
 MAX_CHILDREN = 4
 # What a child runs: the engine under the caller's name for it, without what stands above it
 # (the add-on, which needs Blender).
@@ -107,7 +108,8 @@ importlib.import_module(name + ".build").serve(importlib.import_module(name + ".
 
 _lock = threading.Lock()
 _built: set[str] = set()  # what this process has seen to
-_at_work: tuple[str, _Parts] | None = None  # what children are compiling
+_at_work = False  # are children compiling what a simulation waits for?
+_clock: Clock | None = None  # of that, from the first kernel on
 
 
 def ensure_built(touching: bool, posing: bool = False) -> None:
@@ -122,13 +124,10 @@ def ensure_built(touching: bool, posing: bool = False) -> None:
                 _built.add(word)
 
 
-def build_progress() -> float | None:
-    """How much of the engine is compiled, from 0 to 1, while children are at it; None where they are not."""
-    now = _at_work
-    if now is None:
-        return None
-    word, parts = now
-    return sum(share for other, share in SHARE.items() if other in _built) + SHARE[word] * parts.done()
+def build_progress() -> BuildProgress | None:
+    """How much of the engine is compiled while children are at it, and how long they still take; None where they are
+    not."""
+    return _clock.progress() if _at_work and _clock is not None else None
 
 
 def _ensure(word: str) -> None:
@@ -144,21 +143,31 @@ def _ensure(word: str) -> None:
 
 def _build_beside(word: str) -> None:
     """Have every part compiled by children; OSError where that does not work."""
-    global _at_work
+    global _at_work, _clock
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(__package__) for _ in range(count)]
-    parts = _Parts(PARTS[word])
-    _at_work = word, parts
+    if _clock is None or word == WAITED_FOR[0] or word not in _clock.words:
+        _clock = _new_clock(word, count)
+    clock = _clock
+    parts = _Parts(PARTS[word], lambda function: clock.tell(word, function))
+    _at_work = word in WAITED_FOR
     try:
         with ThreadPoolExecutor(max_workers=count) as pool:
             for _ in pool.map(lambda child: _feed(child, word, parts), children):
                 pass
     finally:
-        _at_work = None
+        _at_work = False
         for child in children:
             child.stdin.close()
             child.stdout.close()
             child.wait()
+
+
+def _new_clock(word: str, children: int) -> Clock:
+    """Of this and of what comes after it."""
+    words = WAITED_FOR[WAITED_FOR.index(word) :] if word in WAITED_FOR else (word,)
+    stages = [(each, PARTS[each], {one: _calls(one, set(PARTS[each])) for one in PARTS[each]}) for each in words]
+    return Clock(stages, children)
 
 
 def _start_child(name: str) -> subprocess.Popen:
@@ -177,9 +186,8 @@ def _start_child(name: str) -> subprocess.Popen:
 class _Parts:
     """What is left to compile; a part can be once those it calls are."""
 
-    def __init__(self, functions: tuple) -> None:
-        self._left = list(functions)
-        self._total, self._compiled = len(functions), 0
+    def __init__(self, functions: tuple, told: Callable[[Callable], None] = lambda _function: None) -> None:
+        self._left, self._told = list(functions), told
         self._needs = {each: _calls(each, set(functions)) for each in functions}
         self._changed = threading.Condition()
 
@@ -197,14 +205,10 @@ class _Parts:
     def tell(self, function: Callable) -> None:
         """It is compiled."""
         with self._changed:
-            self._compiled += 1
+            self._told(function)
             for needs in self._needs.values():
                 needs.discard(function)
             self._changed.notify_all()
-
-    def done(self) -> float:
-        """Which part of them is compiled."""
-        return self._compiled / self._total
 
     def give_up(self) -> None:
         with self._changed:

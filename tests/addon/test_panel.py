@@ -132,12 +132,15 @@ def test_warnings_come_with_their_fix(rig):
 
 def test_no_message_moves_the_first_buttons(rig, monkeypatch):
     """Simulate and Throw a Ball are where they were, whatever is told."""
+    from heft.engine.build_clock import BuildProgress
+
+    monkeypatch.setattr(warmup, "_last", None)
     calm = drawing.draw(panel.HEFT_PT_result).drawn[:3]
     assert [words for _, words in calm] == ["heft.simulate: Simulate", "live", "heft.throw"]
     rig.heft.meters_per_unit = 0.001
     rig.heft.root, rig.heft.flaws, rig.heft.message = "FREE", "Frame 3 jumps.", "Something else."
     monkeypatch.setattr(warmup, "is_running", lambda: True)
-    monkeypatch.setattr(warmup.engine, "build_progress", lambda: 0.5)
+    monkeypatch.setattr(warmup.engine, "build_progress", lambda: BuildProgress(0.5, 20.0))
     drawn = drawing.draw(panel.HEFT_PT_result)
     assert drawn.drawn[:3] == calm
     assert "4 Messages" in drawn.said() and "heft.set_size" in drawn.texts("operator")
@@ -145,18 +148,21 @@ def test_no_message_moves_the_first_buttons(rig, monkeypatch):
 
 
 def test_the_compilers_progress_is_shown_and_goes(empty, monkeypatch):
+    from heft.engine.build_clock import BuildProgress
+
+    def told(done: float, left: float | None) -> list[str]:
+        monkeypatch.setattr(warmup.engine, "build_progress", lambda: BuildProgress(done, left))
+        return seen().texts("progress")
+
     monkeypatch.setattr(warmup, "is_running", lambda: True)
-    monkeypatch.setattr(warmup, "_since", None)
-    monkeypatch.setattr(warmup.engine, "build_progress", lambda: 0.01)
-    assert seen().texts("progress") == ["about a minute"]
-    clock = [warmup.time.monotonic()]
-    monkeypatch.setattr(warmup.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(warmup, "_since", clock[0] - 20.0)
-    monkeypatch.setattr(warmup.engine, "build_progress", lambda: 0.25)
-    assert seen().texts("progress") == ["25 %, about 60 s left"]
-    monkeypatch.setattr(warmup, "_since", clock[0] - 200.0)
-    assert seen().texts("progress") == ["25 %, about 10 minutes left"]
+    monkeypatch.setattr(warmup, "_last", None)
+    assert told(0.01, None) == ["a minute or two"]
+    assert told(0.25, 57.0) == ["25 %, about 60 s left"]
+    assert told(0.25, 597.0) == ["25 %, about 10 minutes left"]
+    assert told(0.24, 60.0) == ["25 %, about 65 s left"], "it never goes back"
     monkeypatch.setattr(warmup.engine, "build_progress", lambda: None)
+    assert seen().texts("progress") == ["almost done"], "what is compiled is still to be read"
+    monkeypatch.setattr(warmup, "is_running", lambda: False)
     assert seen().texts("progress") == []
 
 

@@ -91,7 +91,7 @@ def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatc
     def feed(_child, _word, left):
         while (function := left.take()) is not None:
             left.tell(function)
-            seen.append(build.build_progress())
+            seen.append(build.build_progress().done)
 
     class Child:
         stdin = stdout = SimpleNamespace(close=lambda: None)
@@ -106,10 +106,10 @@ def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatc
     assert build.build_progress() is None
     build._build_beside("alone")
     assert len(seen) == len(parts) and seen == sorted(seen)
-    assert seen[0] == pytest.approx(build.SHARE["alone"] / len(parts))
-    assert seen[-1] == pytest.approx(build.SHARE["alone"])
+    assert seen[0] > 0.0 and 0.1 < seen[-1] < 0.5, "what touches takes longer"
     assert build.build_progress() is None
     build._built.add("alone")
+    half = seen[-1]
     seen.clear()
     build._build_beside("touching")
-    assert seen[0] > build.SHARE["alone"] and seen[-1] == pytest.approx(1.0)
+    assert seen[0] >= half and seen == sorted(seen) and seen[-1] == pytest.approx(1.0)
