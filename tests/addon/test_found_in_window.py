@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -271,3 +272,20 @@ def test_the_ghost_is_on_with_the_first_result(rig):
     rig.heft.show_ghost = False
     bpy.ops.heft.simulate()
     assert not rig.heft.show_ghost
+
+
+@pytest.mark.parametrize(
+    ("hidden", "chosen", "opens"), [(True, "", "CONTROLS"), (False, "", "ACTION"), (True, "NLA", "NLA")]
+)
+def test_bake_opens_on_controls_where_keys_would_not_show(rig, monkeypatch, hidden, chosen, opens):
+    from heft.addon import operators_bake
+
+    monkeypatch.setattr(operators_bake.baker, "is_hidden", lambda _rig: hidden)
+    dialog = SimpleNamespace(
+        properties=SimpleNamespace(is_property_set=lambda name: bool(chosen)),
+        target=chosen or "ACTION", mute_constraints=False, use_range=True,
+    )  # fmt: skip
+    manager = SimpleNamespace(invoke_props_dialog=lambda _operator: {"RUNNING_MODAL"})
+    context = SimpleNamespace(object=rig, window_manager=manager)
+    assert operators_bake.HEFT_OT_bake.invoke(dialog, context, None) == {"RUNNING_MODAL"}
+    assert dialog.target == opens

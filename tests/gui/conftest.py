@@ -22,7 +22,7 @@ PICTURES = Path(__file__).resolve().parents[2] / "out" / "gui"
 # A folder for all but Blender's user folder, to spare the next run the compiler.
 KEEP = os.environ.get("HEFT_WINDOW_FOLDER")
 # The way through is tried in every window, the rest in the newest; in the others too where they are asked for by name.
-IN_EVERY_WINDOW = ("test_way_through.py",)
+IN_EVERY_WINDOW = ("test_way_through.py", "test_keys.py")
 # dev.py runs the versions beside one another.
 NEWEST = list(real_blenders.VERSIONS)[-1]
 VERSIONS = [

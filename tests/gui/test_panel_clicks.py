@@ -1,0 +1,45 @@
+"""Clicks that only a window shows: a menu of presets that is gone with the click, Simulate that stays where it is, a
+sample character in sight beside the cube."""
+
+from __future__ import annotations
+
+# Blender as it comes: cube, camera and light.
+BUILD = ""
+VIEW = "region('WINDOW')['area'].spaces[0].region_3d"
+# From a field to the row above it [pixels].
+ROW = 26
+
+
+def test_from_the_cube_to_a_preset_and_simulate(blender, window_of, tmp_path):
+    shot = tmp_path / "cube.blend"
+    blender.build(BUILD, shot)
+    window = window_of(shot)
+    window.open_tab()
+    window.click("bpy.ops.heft.add_sample", "any(ob.type == 'ARMATURE' for ob in bpy.data.objects)")
+    window.picture("sample-beside")
+    # beside the cube, and the view looks at it
+    assert window.ask("rig().location.x > 1.3 and abs(rig().location.x) < 3.0")
+    assert window.ask(f"({VIEW}.view_location - rig().location).length < 1.5")
+
+    # its skin is as good as the armature
+    window.ask("bpy.context.view_layer.objects.active = bpy.data.objects['Walker body']")
+    window.rest()
+    window.click("bpy.ops.heft.add", "rig().is_property_set('heft') and rig().heft.enabled")
+    window.wait_for("not running()", 900.0)
+    x, y = window.to("bpy.ops.heft.simulate")
+    window.ask("rig().heft.message = 'Something to know. ' * 12")
+    window.rest()
+    assert window._is_at("bpy.ops.heft.simulate", (x, y)), "a message does not move it"
+    window.picture("message-below")
+
+    x, y = window.to("heft.controller")
+    window.screen.move(x, y - ROW)
+    window.screen.click()
+    window.picture("presets-open")
+    window.screen.press("Down", "Return")
+    window.wait_for("rig().heft.heaviness > 0.0 or rig().heft.settle_time != 0.2", 10.0)
+    window.picture("presets-closed")
+    # the next click is for what it is on
+    window.click("bpy.ops.heft.simulate", "result() != 0 and shown() == 'RESULT on'", 240.0)
+    assert window.ask("rig().heft.show_ghost")
+    window.picture("first-result-with-ghost")
