@@ -289,3 +289,19 @@ def test_bake_opens_on_controls_where_keys_would_not_show(rig, monkeypatch, hidd
     context = SimpleNamespace(object=rig, window_manager=manager)
     assert operators_bake.HEFT_OT_bake.invoke(dialog, context, None) == {"RUNNING_MODAL"}
     assert dialog.target == opens
+
+
+def test_words(rig, capfd):
+    from heft.addon import panel_curves
+
+    rig.heft.curve_names = ""
+    assert panel_curves._named(rig.heft) == "Plots All Bones: Take the Selected"
+    rig.heft.curve_names = '["bone.000", "bone.001"]'
+    assert panel_curves._named(rig.heft) == "Plots 2 Bones: Take the Selected"
+    assert rig.heft.bl_rna.properties["shape"].name == "Ease In"
+    other = rigs.post(3, name="Other", at=(1.0, 0.0, 0.0))
+    for ob in (rig, other):
+        ob.select_set(True)
+    activate(rig)
+    bpy.ops.heft.copy_to_armatures()
+    assert "'Other' has the settings of 'Rig'" in capfd.readouterr().out
