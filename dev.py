@@ -238,6 +238,7 @@ TRIALS: dict[str, Env] = {
     "resting": BLENDER["5.0"],
     "even_weight": BLENDER["5.0"],
     "ranges": BLENDER["5.0"],
+    "fall_time": ENGINE,
 }
 
 

@@ -6,8 +6,11 @@ motion. Must not simulate.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,14 +25,20 @@ for folder in (ROOT, ROOT / "tests" / "addon", ROOT / "tests"):
 from falling import Fall  # noqa: E402
 
 import menagerie  # noqa: E402
+import mixamo_like  # noqa: E402
 from sample_scenes import stage  # noqa: E402
+
+MIXAMO = "mixamo_like"  # besides the names of `menagerie`
 
 
 def read_fall(name: str, folder: Path, ignored: Callable[[str, str], bool] | None = None) -> Fall:
     """The rig of this name. `ignored`: which bones, by name and role, are no bodies."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     stage.load_addon()
-    menagerie.open_rig(name, folder)
+    if name == MIXAMO:
+        mixamo_like.open_imported(1.0, folder, mixamo_like.WALK)
+    else:
+        menagerie.open_rig(name, folder)
     rigs = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and len(ob.data.bones)]
     rig = max(rigs, key=lambda ob: len(ob.data.bones))
     bpy.context.view_layer.objects.active = rig
@@ -71,3 +80,21 @@ def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool
         height=session.height_in_meters(rig, scene),
         roles=tuple(roles[bone].role for bone in reading.names),
     )
+
+
+def main() -> None:
+    """Write a rig's `Fall` to a file; --plain: without fingers and toes."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("name")
+    options.add_argument("path", type=Path)
+    options.add_argument("--plain", action="store_true")
+    asked = options.parse_args()
+    ignored = (lambda _, role: role in ("FINGER", "TOE")) if asked.plain else None
+    with tempfile.TemporaryDirectory() as folder:
+        read_fall(asked.name, Path(folder), ignored).save(asked.path)
+    sys.stdout.flush()
+    os._exit(0)  # Blender as a module may crash or wait for ever on leaving Python
+
+
+if __name__ == "__main__":
+    main()
