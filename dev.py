@@ -234,6 +234,9 @@ def rigs(arguments: list[str]) -> int:
 # Measurements with a table of figures; each script is `tests/trials/NAME.py`.
 # Ratios against MuJoCo need its environment.
 TRIALS: dict[str, Env] = {
+    "ball": BLENDER["5.0"],
+    "size": BLENDER["5.0"],
+    "tails": BLENDER["5.0"],
     "falls": BLENDER["5.0"],
     "resting": BLENDER["5.0"],
     "even_weight": BLENDER["5.0"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import bmesh
 import bpy
@@ -36,11 +37,13 @@ NAME = "Ball"
 # Of a ball of leather: it springs back, and its shape is round at any distance a film is seen from.
 BOUNCE, SEGMENTS, RINGS = 0.4, 32, 16
 # The touch is so much before the frame of the hit that on that frame the body has begun to give [frames].
-LEAD = 0.25
+LEAD = 0.6
 # So long after the frame of the hit a touch is still looked for, and one so far off it is moved onto it [frames].
 AFTER, NEAR = 3, 2.0
 # A ball that is bent off its flight by more than this part of its way in a frame has struck something.
 STRUCK = 0.03
+# What a ball that shall hit the chest may hit.
+TRUNK = ("SPINE", "PELVIS", "COLLAR")
 
 
 @dataclass(frozen=True)
@@ -80,18 +83,10 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     fps = units.frames_per_second(scene.render.fps, scene.render.fps_base)
     way = throwing.flight(order.frame, order.distance, order.speed, fps, int(frames[0]), int(frames[-1]))
     stance = Stance(rig, scene, way[1], np.arange(way[0], min(way[1] + AFTER, int(frames[-1])) + 1))
-    bone = order.bone or stance.chest()
-    heading = throwing.heading_from(stance.front(), order.angle)
     gravity = stance.reading.placement.vector_to_world(settings.gravity_of(leader))
-    time = (way[1] - way[0]) / fps
-    target = stance.touching(bone, heading * order.speed + 0.5 * np.asarray(gravity) * time, order.radius)
-    flight = throwing.aim(target, heading, order.speed, gravity, way, fps)
     grounded = order.ground and lay_ground(rig, scene)
-    stands_on = shot.members(rig).grounded
-    if stands_on is not None:
-        flight = throwing.lifted(flight, stands_on.heft.ground_height * stance.meters + order.radius)
     try:
-        flight, touch = _checked(flight, stance, order.radius, bone)
+        flight, touch = _aimed(stance, order, way, gravity, fps)
     except RigError:
         if grounded:
             _unset_ground(rig)
@@ -112,28 +107,51 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     return thrown
 
 
-def _checked(
-    flight: throwing.Throw, stance: Stance, radius: float, bone: str
-) -> tuple[throwing.Throw, ball_check.Touch]:
-    """The flight, moved so that it touches shortly before the frame of the hit, and what it touches first."""
-    film = stance.film()
-    for _ in range(3):
-        touch = ball_check.first_touch(film, flight.place_at, radius, flight.release, float(film.frames[-1]))
-        if touch is None:
-            raise RigError(
-                f"A ball thrown so would fly past '{bone}' of '{stance.rig.name}': it was not thrown. Choose another "
-                "bone, another side or a larger radius."
-            )
-        if touch.frame <= flight.release:
-            raise RigError(
-                f"A ball thrown so would start within '{touch.body}' of '{stance.rig.name}': it was not thrown. Give "
-                "it more distance or a smaller radius."
-            )
+def _aimed(stance: Stance, order: Order, frames: tuple[int, int], gravity, fps: float):
+    """The flight and what it touches first. Who names no bone means the chest: of the bones of the trunk the highest
+    that is not behind a head or an arm."""
+    heading = throwing.heading_from(stance.front(), order.angle)
+    way = heading * order.speed + 0.5 * np.asarray(gravity) * (frames[1] - frames[0]) / fps
+    stands_on = shot.members(stance.rig).grounded
+    parts, found = rig_roles.roles_of(stance.rig), None
+    for bone in [order.bone] if order.bone else stance.chests():
+        target = stance.touching(bone, way, order.radius)
+        flight = throwing.aim(target, heading, order.speed, gravity, frames, fps)
+        if stands_on is not None:
+            flight = throwing.lifted(flight, stands_on.heft.ground_height * stance.meters + order.radius)
+        now = _checked(flight, stance, order.radius, bone)
+        found = found or now
+        if order.bone or parts[now[1].body].role in TRUNK:
+            return now
+    return found
+
+
+def _checked(flight: throwing.Throw, stance: Stance, radius: float, bone: str):
+    """The flight, moved so that it touches shortly before the frame of the hit, and the first touch."""
+    film = stance.film
+    touch = _first_touch(film, flight, radius, bone, stance.rig.name)
+    for _ in range(4):
         late = touch.frame - (flight.hit - LEAD)
         if abs(late) < 0.01 or abs(late) > NEAR:
             break
         flight = throwing.sooner(flight, late)
+        touch = _first_touch(film, flight, radius, bone, stance.rig.name)
     return flight, touch
+
+
+def _first_touch(film: ball_check.Film, flight: throwing.Throw, radius: float, bone: str, rig: str) -> ball_check.Touch:
+    touch = ball_check.first_touch(film, flight.place_at, radius, flight.release, float(film.frames[-1]))
+    if touch is None:
+        raise RigError(
+            f"A ball thrown so would fly past '{bone}' of '{rig}': it was not thrown. Choose another bone, another "
+            "side or a larger radius."
+        )
+    if touch.frame <= flight.release:
+        raise RigError(
+            f"A ball thrown so would start within '{touch.body}' of '{rig}': it was not thrown. Give it more distance "
+            "or a smaller radius."
+        )
+    return touch
 
 
 def landed(thrown: Thrown) -> int | None:
@@ -199,20 +217,21 @@ class Stance:
         """A place (3,) [m] in the units of Blender's world."""
         return (MIRROR_X @ vector if self.reading.placement.mirrored else vector) / self.meters
 
-    def chest(self) -> str:
-        """The bone that a ball hits if nobody says which: the top of the spine, or of no such rig the heaviest."""
+    def chests(self) -> list[str]:
+        """The bones that a ball goes for if nobody says which, best first: those of the spine from the top, or of no
+        such rig the heaviest."""
         bodies = [name for name, shapes in zip(self.reading.names, self.reading.model.shapes, strict=True) if shapes]
         if not bodies:
             raise RigError(f"No bone of '{self.rig.name}' has a shape for a ball to hit: give some one.")
         parts = rig_roles.roles_of(self.rig)
         spine = [name for name in bodies if parts[name].role == "SPINE"]
         if spine:
-            return max(spine, key=lambda name: len(self.rig.data.bones[name].parent_recursive))
+            return sorted(spine, key=lambda name: -len(self.rig.data.bones[name].parent_recursive))
         model = self.reading.model
         weights = dict(zip(self.reading.names, model.masses, strict=True))
         # A root may be held by its keys: what hangs on it gives way.
         hanging = [name for name in bodies if model.parents[model.index(name)] >= 0]
-        return max(hanging or bodies, key=lambda name: weights[name])
+        return [max(hanging or bodies, key=lambda name: weights[name])]
 
     def front(self) -> np.ndarray:
         """(3,) the level direction in which the character looks: from its sides, else Blender's front."""
@@ -254,6 +273,7 @@ class Stance:
                 high = half
         return place + turn @ (middle + high * back)
 
+    @cached_property
     def film(self) -> ball_check.Film:
         """All bodies with their shapes on the frames around."""
         reading = self.reading

@@ -17,9 +17,11 @@ import numpy as np
 
 from .parts import LEFT, RIGHT
 
-# Distances in parts of the rig's size: what is still the same spot in a mirror, what lies in the middle.
+# Distances in parts of the rig's size: what is still the same spot in a mirror, what lies in the middle, what is no
+# distance at all.
 MIRROR_SLACK = 0.04
 IN_THE_MIDDLE = 0.012
+SAME_SPOT = 1e-4
 # What a bone without an image costs, against one that has it.
 UNLIKE_COST = 3.0
 # As many bones are looked for in the mirror as tell.
@@ -63,6 +65,7 @@ class Tree:
         while waiting:
             order.append(waiting.pop())
             waiting.extend(children[order[-1]][::-1])
+        least = SAME_SPOT * float(np.ptp(heads, axis=0).max()) if n else 0.0
         ends, reach, counts = tails.copy(), np.zeros(n), np.ones(n, dtype=int)
         for i in reversed(order):
             if parents[i] >= 0:
@@ -74,7 +77,7 @@ class Tree:
                 continue
             # Importers give leaves absurd lengths.
             long = float(np.linalg.norm(tails[i] - heads[i]))
-            reach[i] = min(long, _last_step(parents, heads, i))
+            reach[i] = min(long, _last_step(parents, heads, i, least))
             ends[i] = heads[i] + (tails[i] - heads[i]) * (reach[i] / max(long, 1e-30))
         # In this order a subtree stands together.
         line, below = np.array(order, dtype=int), [np.empty(0, dtype=int)] * n
@@ -100,12 +103,12 @@ class Tree:
         return out
 
 
-def _last_step(parents: Sequence[int], heads: np.ndarray, bone: int) -> float:
+def _last_step(parents: Sequence[int], heads: np.ndarray, bone: int, least: float) -> float:
     """How far a bone is from the nearest ancestor that lies elsewhere."""
     above = parents[bone]
     while above >= 0:
         step = float(np.linalg.norm(heads[bone] - heads[above]))
-        if step > 0.0:
+        if step > least:
             return step
         above = parents[above]
     return np.inf

@@ -4,6 +4,8 @@ Owns that answer for all who need it: masses, shapes, roles, size, pushes, balls
 Blender. A bone begins at its head. It ends where its children begin, else where its skin ends, else at its drawn
 length, if that is within reason.
 
+In a rig most of whose bones move a skin, one without children and skin is a mark and has no length.
+
 Importers guess tails. Blender's glTF importer makes them a hundred times too long at object scale 0.01 and one
 centimetre short at scale 100. So a drawn length is only believed relative to the other bones of the rig: of those
 with one child it is known how far they really reach.
@@ -19,6 +21,8 @@ import numpy as np
 # Lengths are drawn consistently if at least half of the bones with one child have the same ratio of drawn to real
 # length, up to this part of it. Where they are not, a ratio within these bounds is still believed.
 SAME_RATIO, BELIEVED = 0.05, (0.5, 2.0)
+# Shorter than this part of the rig's size a bone has no length: what is left of a zero after rounding.
+NO_LENGTH = 1e-4
 # Fewer skin points than these say nothing. The farthest points of a skin may belong to hair or a cape: this part of
 # them counts.
 LEAST_POINTS, SKIN_PART = 8, 0.98
@@ -81,8 +85,9 @@ def find(
             ends[i] = heads[kids].mean(axis=0)
             reach[i] = np.linalg.norm(heads[kids] - heads[i], axis=1).max()
     ratio = _drawn_ratio(children, heads, tails)
+    is_skinned = 2 * len(skins) >= len(heads)
     for i, kids in enumerate(children):
-        if not kids and i not in helpers:
+        if not kids and i not in helpers and not (is_skinned and i not in skins):
             ends[i] = _leaf_end(i, parents, heads, tails, reach, ratio, skins.get(i))
             reach[i] = np.linalg.norm(ends[i] - heads[i])
     return BoneEnds(heads, ends, reach, helpers)
@@ -104,7 +109,7 @@ def _drawn_ratio(children: list[list[int]], heads: np.ndarray, tails: np.ndarray
     found = []
     for i, kids in enumerate(children):
         step = float(np.linalg.norm(heads[kids[0]] - heads[i])) if len(kids) == 1 else 0.0
-        if step > 1e-6 * size and long[i] > 0.0:
+        if step > NO_LENGTH * size and long[i] > 0.0:
             found.append(long[i] / step)
     if not found:
         return 1.0
@@ -130,8 +135,8 @@ def _leaf_end(
     axis = drawn / long if long > 0.0 else np.array([0.0, 1.0, 0.0])
     if skin is not None and len(skin) >= LEAST_POINTS:
         return heads[bone] + _skin_way(skin - heads[bone], axis)
-    above = parents[bone]
-    while above >= 0 and reach[above] == 0.0:
+    above, least = parents[bone], NO_LENGTH * box_size(heads)
+    while above >= 0 and reach[above] <= least:
         above = parents[above]
     if above < 0:
         return heads[bone] + (long / (ratio or 1.0)) * axis

@@ -31,12 +31,13 @@ def bones_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> choosing.Bones:
     parts, skinned = rig_roles.roles_of(rig), skin.points(rig, scene)
     keyed = {curve.data_path for curve in actions.active_curves(rig)}
     starts = [bone.path_from_id() for bone in bones]
+    heads, tails = rig_ends.drawn_posed(rig)
     moved = {path.partition("]")[0] + "]" for path in keyed if path.startswith("pose.bones[")}
     return choosing.Bones(
         names=[bone.name for bone in bones],
         parents=[place[bone.parent.name] if bone.parent else -1 for bone in bones],
-        heads=np.array([bone.bone.head_local for bone in bones]).reshape(-1, 3),
-        tails=np.array([bone.bone.tail_local for bone in bones]).reshape(-1, 3),
+        heads=heads,
+        tails=tails,
         deform=[bone.bone.use_deform for bone in bones],
         skinned=[bone.name in skinned for bone in bones],
         keyed=[start in moved for start in starts],

@@ -31,6 +31,7 @@ from . import (
     properties,
     result_pose,
     riding,
+    rig_ends,
     rig_roles,
     rotations,
     shot,
@@ -135,7 +136,7 @@ def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> 
     index = {bone.name: i for i, bone in enumerate(pose_bones)}
     parents = [index[bone.parent.name] if bone.parent else -1 for bone in pose_bones]
     rests = np.array([bone.bone.matrix_local for bone in pose_bones], dtype=np.float64)
-    tails = rests[:, :3, 3] + rests[:, :3, 1] * np.array([bone.bone.length for bone in pose_bones])[:, None]
+    heads, tails = rig_ends.drawn_posed(rig)
     connected = np.array([bone.bone.use_connect and bone.parent is not None for bone in pose_bones])
     carriers: list[int] = []
     for i, bone in enumerate(pose_bones):
@@ -150,7 +151,7 @@ def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> 
         carriers[bone] = holders[bone] if is_shown else carriers[bone]
     names = tuple(bone.name for bone in pose_bones)
     skins = {index[name]: spots for name, spots in skin.points(rig, scene or bpy.context.scene).items()}
-    ends = bone_ends.find(parents, rests[:, :3, 3], tails, skins)
+    ends = bone_ends.find(parents, heads, tails, skins)
     return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders)
 
 

@@ -12,16 +12,31 @@ from . import bone_ends, skin
 from .bone_ends import BoneEnds
 
 
+def drawn(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3) heads and (n, 3) tails of the armature's bones at rest as they are drawn: the only place that reads
+    tails to tell from them what a body is like."""
+    bones = rig.data.bones
+    heads, tails = (np.empty(len(bones) * 3, dtype=np.float32) for _ in range(2))
+    bones.foreach_get("head_local", heads)
+    bones.foreach_get("tail_local", tails)
+    return heads.reshape(-1, 3).astype(np.float64), tails.reshape(-1, 3).astype(np.float64)
+
+
+def drawn_posed(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
+    """The same in the order of the pose's bones."""
+    place = {bone.name: i for i, bone in enumerate(rig.data.bones)}
+    order = [place[bone.name] for bone in rig.pose.bones]
+    heads, tails = drawn(rig)
+    return heads[order], tails[order]
+
+
 def tree_of(rig: bpy.types.Object) -> tuple[list[str], list[int], np.ndarray, np.ndarray]:
     """Names, parents (-1 for none), heads (n, 3) and drawn tails (n, 3) of the armature's bones at rest."""
     bones = rig.data.bones
     names = [bone.name for bone in bones]
     place = {name: i for i, name in enumerate(names)}
     parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
-    heads, tails = (np.empty(len(names) * 3, dtype=np.float32) for _ in range(2))
-    bones.foreach_get("head_local", heads)
-    bones.foreach_get("tail_local", tails)
-    return names, parents, heads.reshape(-1, 3).astype(np.float64), tails.reshape(-1, 3).astype(np.float64)
+    return names, parents, *drawn(rig)
 
 
 def find(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> tuple[list[str], BoneEnds]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import properties, roles
+from . import properties, rig_ends, roles
 from .parts import IN_A_ROW, JOINT_OF_ROLE, MIDDLE, Part
 
 # Made of several bones, each with a joint of that kind.
@@ -95,7 +95,7 @@ def joints_of(names: tuple[str, ...], parents: np.ndarray, parts: dict[str, Part
 
 
 def _find(shape: Shape) -> dict[str, Part]:
-    heads, tails = (np.frombuffer(ends, dtype=np.float32).reshape(-1, 3) for ends in (shape.heads, shape.tails))
+    heads, tails = (np.frombuffer(ends, dtype=np.float64).reshape(-1, 3) for ends in (shape.heads, shape.tails))
     deform = np.frombuffer(shape.deform, dtype=bool)
     found = roles.find(shape.names, shape.parents, heads, tails, deform.tolist())
     return dict(zip(shape.names, found, strict=True))
@@ -104,10 +104,8 @@ def _find(shape: Shape) -> dict[str, Part]:
 def _shape(rig: bpy.types.Object) -> Shape:
     bones = rig.data.bones
     count = len(bones)
-    heads, tails = np.empty(count * 3, dtype=np.float32), np.empty(count * 3, dtype=np.float32)
+    heads, tails = rig_ends.drawn(rig)
     deform = np.empty(count, dtype=bool)
-    bones.foreach_get("head_local", heads)
-    bones.foreach_get("tail_local", tails)
     bones.foreach_get("use_deform", deform)
     names = tuple(bone.name for bone in bones)
     place = {name: i for i, name in enumerate(names)}

@@ -1,0 +1,221 @@
+"""Bones with absurd tails: are masses, shapes, overlays and the result those of the same rig with sane tails?
+
+    python3 dev.py trial tails [RIG…]
+
+RIG: parts of names (mocap/…, rigs/…, rigify/…, mixamo), all without. Every rig is measured as it comes, with all tails
+read 100 times as long and as short, and edited so in Blender, which rounds heads and axes too ("rig itself"). The
+Mixamo-like person is also imported from glTF at object scale 0.01 and 100, beside scale 1. One process a rig. Prints a
+table, writes out/trial_tails.md, exits 1 where a limit is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "addon")]
+
+import menagerie  # noqa: E402
+import mixamo_like  # noqa: E402
+import rigs  # noqa: E402
+from long_tails import scale_tails  # noqa: E402
+
+MARK = "heft row: "
+# Limits: in parts of height and mass; as many times what Blender's rounding has changed of the rig itself.
+LIMIT, ROUNDING, EXACT = 1e-6, 50.0, 1e-9
+TIMES = (100.0, 0.01)
+FRAMES = 30  # simulated, with a ball
+MEASURES = ("masses", "shapes", "ends", "overlays", "result")
+
+
+def open_rig(name: str, folder: Path) -> bpy.types.Object:
+    if name == "mixamo":
+        rigs.new_file()
+        return mixamo_like.build()
+    menagerie.open_rig(name, folder)
+    return next(menagerie.shots())[0]
+
+
+def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
+    """What physics makes of the rig, in parts of its height and mass."""
+    from heft.addon import session
+    from heft.addon.overlays import bones, footage, shapes
+
+    scene = bpy.context.scene
+    middle = (scene.frame_start + scene.frame_end) // 2
+    scene.frame_start, scene.frame_end = middle, middle + FRAMES
+    scene.frame_set(middle)
+    bpy.ops.heft.add()
+    bpy.ops.heft.throw("EXEC_DEFAULT", distance=1.0)
+    shown = session.last_shown(rig)
+    reading, model = shown.reading, shown.reading.model
+    shapes.build(rig, scene)
+    built, unit = shapes.built(rig), reading.placement.sizes[0]
+    seen = footage.current(rig, scene)
+    tall = reading.height * unit
+    motion = shown.result.motion
+    turns = rotations_of(motion.rotations)
+    masses = [model.masses, model.centers / tall * model.total_mass, model.inertias / tall**2]
+    return {
+        "masses": np.concatenate([each.ravel() for each in masses]) / model.total_mass,
+        "shapes": np.array([v for each in model.shapes for shape in each for v in numbers_of(shape)]) / tall,
+        "ends": np.array([spot for _, *ends in reading.spots.values() for spot in ends]).ravel() / tall,
+        "overlays": np.concatenate([spread(bones.capsules(seen).vertices), built.limits.segments.ravel() * unit])
+        / tall,
+        "result": np.concatenate([turns.ravel(), motion.positions.ravel() / tall]),
+        "rig itself": np.concatenate([rotations_of(reading.motion.rotations).ravel(), model.offsets.ravel() / tall]),
+    }
+
+
+def rotations_of(quats: np.ndarray) -> np.ndarray:
+    """Rotation matrices: a quaternion and its opposite are the same."""
+    from heft.addon import rotations
+
+    return rotations.to_matrix(quats)
+
+
+def numbers_of(shape) -> list[float]:
+    """A shape as numbers that do not depend on how it is drawn [m]."""
+    corners = getattr(shape, "points", None)
+    if corners is not None:
+        return [*corners.min(axis=0), *corners.max(axis=0), *corners.mean(axis=0)]
+    if hasattr(shape, "start"):
+        start, end = np.array(shape.start), np.array(shape.end)
+        return [shape.radius, *(0.5 * (start + end)), float(np.linalg.norm(end - start))]
+    return [*np.sort(np.ravel(getattr(shape, "half", getattr(shape, "radius", 0.0)))), *shape.center]
+
+
+def spread(vertices: np.ndarray) -> np.ndarray:
+    """Where a mesh is, whichever way its rings are turned: moments of its points [m]."""
+    return np.concatenate([vertices.min(axis=0), vertices.max(axis=0), vertices.mean(axis=0), vertices.std(axis=0)])
+
+
+def difference(sane: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> dict[str, float]:
+    """The largest by measure; infinite where there are not as many numbers."""
+    out = {}
+    for name in sane:
+        a, b = sane[name], other[name]
+        out[name] = float(np.abs(a - b).max(initial=0.0)) if a.shape == b.shape else float("inf")
+    return out
+
+
+@contextmanager
+def tails_read(times: float, leaves_only: bool):
+    """Within this block drawn tails are read that many times as far away."""
+    from heft.addon import rig_ends
+
+    kept = rig_ends.drawn
+
+    def drawn(rig):
+        heads, tails = kept(rig)
+        chosen = np.array([not leaves_only or not bone.children for bone in rig.data.bones])
+        return heads, heads + (tails - heads) * np.where(chosen, times, 1.0)[:, None]
+
+    rig_ends.drawn = drawn
+    try:
+        yield
+    finally:
+        rig_ends.drawn = kept
+
+
+def row_of(name: str) -> dict:
+    """The largest differences of a rig whose tails are absurd from the same with sane ones."""
+    from sample_scenes import stage
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    stage.load_addon()
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        sane = measured(open_rig(name, Path(folder)))
+        for times in TIMES:
+            with tails_read(times, leaves_only=False):
+                rows[f"read × {times:g}"] = difference(sane, measured(open_rig(name, Path(folder))))
+        edited = None
+        for times in (1.0, TIMES[0]):
+            rig = open_rig(name, Path(folder))
+            scale_tails(rig, times)
+            found = measured(rig)
+            edited, before = found, edited
+        rows[f"edited × {times:g}"] = difference(before, edited)
+        if name == "mixamo":
+            with tails_read(TIMES[0], leaves_only=True):
+                rows[f"leaves read × {TIMES[0]:g}"] = difference(sane, measured(open_rig(name, Path(folder))))
+            sane = measured(mixamo_like.open_imported(1.0, Path(folder)))
+            for scale in (0.01, 100.0):
+                rows[f"glTF at {scale:g}"] = difference(sane, measured(mixamo_like.open_imported(scale, Path(folder))))
+    return {"rig": name, "rows": rows}
+
+
+def beyond_limit(values: dict[str, float]) -> list[str]:
+    """The measures beyond their limits. Blender rounds heads and axes of what is edited or imported: there nothing can
+    be nearer than the rig itself, and fitted shapes and drawn limits, which hang on choices, are printed only."""
+    if values["rig itself"] <= EXACT:
+        return [name for name in MEASURES if values[name] > LIMIT]
+    limit = max(LIMIT, ROUNDING * values["rig itself"])
+    return [name for name in ("masses", "ends", "result") if values[name] > limit]
+
+
+def in_another_process(name: str) -> dict:
+    done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, errors="replace")
+    rows = [line.removeprefix(MARK) for line in done.stdout.splitlines() if line.startswith(MARK)]
+    if rows:
+        return json.loads(rows[0])
+    words = (done.stderr or done.stdout).strip().splitlines()
+    return {"rig": name, "rows": {}, "error": words[-1] if words else f"ended with {done.returncode}"}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("chosen", nargs="*")
+    options.add_argument("--one")
+    asked = options.parse_args()
+    if asked.one:
+        print(f"\n{MARK}{json.dumps(row_of(asked.one))}", flush=True)
+        os._exit(0)  # Blender as a module may crash or wait for ever on leaving Python
+    lines = ["## Largest differences by absurd tails, in parts of the height, the mass and a turn", ""]
+    lines += ["| rig | tails | rig itself | " + " | ".join(MEASURES) + " |", "|---" * (3 + len(MEASURES)) + "|"]
+    print("\n".join(lines), flush=True)
+    worst, beyond, count = dict.fromkeys(MEASURES, (0.0, "")), 0, 0
+    for name in ("mixamo", *menagerie.names()):
+        if asked.chosen and not any(part in name for part in asked.chosen):
+            continue
+        found = in_another_process(name)
+        if "error" in found:
+            lines.append(f"| {name} | {found['error']} |" + " |" * (1 + len(MEASURES)))
+            print(lines[-1], flush=True)
+            beyond, count = beyond + 1, count + 1
+        for how, values in found["rows"].items():
+            bad = beyond_limit(values)
+            cells = [f"**{values[m]:.1e}**" if m in bad else f"{values[m]:.1e}" for m in MEASURES]
+            lines.append(f"| {name} | {how} | {values['rig itself']:.1e} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+            beyond, count = beyond + bool(bad), count + 1
+            for m in MEASURES:
+                worst[m] = max(worst[m], (values[m], f"{name}, {how}"))
+    end = [
+        "",
+        *(
+            f"worst {m}: {value:.2e} ({where}), limit {LIMIT:g} or {ROUNDING:g} × the rig's own"
+            for m, (value, where) in worst.items()
+        ),
+    ]
+    end += ["", f"{count} comparisons, {count - beyond} within the limit", ""]
+    print("\n".join(end), flush=True)
+    out = ROOT / "out" / "trial_tails.md"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text("\n".join(lines + end), encoding="utf-8")
+    os._exit(int(not count or beyond > 0))
+
+
+if __name__ == "__main__":
+    main()
