@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 import bpy
 
 from ..engine import HeftError
-from . import cycles, first_settings, lead_in, patience, rig_ends, rig_roles, session, shot, units
+from . import cycles, first_settings, lead_in, patience, rig_ends, rig_roles, session, shot, stature, units
 from .parts import Part
 
 _tall: patience.Answers[float] = patience.Answers()
+_person: patience.Answers[float] = patience.Answers()
 _found: patience.Answers[dict[str, Part]] = patience.Answers()
 _parts: patience.Answers[dict[str, Part]] = patience.Answers()
 _members: dict[int, shot.Members] = {}
@@ -26,7 +27,7 @@ def forget() -> None:
     """Nothing is known any more."""
     _members.clear()
     _shots.clear()
-    for answers in (_tall, _found, _parts, _cycles):
+    for answers in (_tall, _person, _found, _parts, _cycles):
         answers.forget()
 
 
@@ -37,15 +38,29 @@ def edited(blocks: Iterable[bpy.types.ID]) -> None:
     _cycles.edited()
     if any(isinstance(block, bpy.types.Armature) for block in blocks):
         # Also where only a pose was changed: Blender does not tell which.
-        for answers in (_tall, _found, _parts):
+        for answers in (_tall, _person, _found, _parts):
             answers.edited()
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
-    tall = _kept(_tall, rig, lambda: first_settings.bone_height(rig) or rig_ends.height(rig))
+    tall = _person_height(rig) or _kept(_tall, rig, lambda: rig_ends.height(rig))
     meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     return tall * first_settings.units_in_rig(rig) * meters
+
+
+def doubt(rig: bpy.types.Object, scene: bpy.types.Scene) -> stature.Doubt | None:
+    """What is implausible of the rig's size and mass."""
+    tall, mass = height_in_meters(rig, scene), rig.heft.total_mass
+    if _person_height(rig) > 0.0:
+        return stature.doubt_of_person(tall, mass)
+    has_legs = {"THIGH", "SHANK"} <= {part.role for part in parts(rig).values()}
+    return stature.doubt_of_animal(tall, mass) if has_legs else stature.doubt_of_thing(tall)
+
+
+def _person_height(rig: bpy.types.Object) -> float:
+    """From the soles to the crown [armature units]; 0 for what is no person."""
+    return _kept(_person, rig, lambda: first_settings.bone_height(rig))
 
 
 def found(rig: bpy.types.Object) -> dict[str, Part]:

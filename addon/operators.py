@@ -302,6 +302,20 @@ class HEFT_OT_set_size(PhysicsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class HEFT_OT_set_mass(PhysicsOperator, bpy.types.Operator):
+    """Set the character's total mass"""
+
+    bl_idname = "heft.set_mass"
+    bl_label = "Set Total Mass"
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    mass: FloatProperty(name="Mass", description="Of the whole character", default=70.0, min=0.001, unit="MASS")
+
+    def run(self, context, rig) -> set[str]:
+        rig.heft.total_mass = self.mass
+        return {"FINISHED"}
+
+
 class HEFT_OT_add_colliders(PhysicsOperator, bpy.types.Operator):
     """Let the character meet the selected objects: they are put into its colliders collection, made if there is none.
     Selected armatures with physics are simulated together with this one"""
@@ -379,6 +393,7 @@ CLASSES = (
     HEFT_OT_copy_to_selected,
     HEFT_OT_key_selected,
     HEFT_OT_set_size,
+    HEFT_OT_set_mass,
     HEFT_OT_add_colliders,
     HEFT_OT_remove_collider,
     HEFT_OT_fit_ground,

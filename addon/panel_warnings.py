@@ -10,11 +10,8 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import flaws, frame_rate, glance, mending, settings, warmup
+from . import flaws, frame_rate, glance, mending, settings, stature, warmup
 from .panel_parts import note
-
-# Outside these heights [m] a rig is hardly meant in metres.
-SHORTEST, TALLEST = 0.05, 12.0
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,9 @@ def draw_messages(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
 
 def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Message]:
     """What is to be known of the rig now."""
-    tall = glance.height_in_meters(rig, context.scene)
-    if not SHORTEST <= tall <= TALLEST:
-        text = f"The rig is {tall:.3g} m tall for physics."
-        yield Message(text, buttons=lambda box: box.operator("heft.set_size"))
+    doubt = glance.doubt(rig, context.scene)
+    if doubt is not None:
+        yield Message(doubt.text, buttons=lambda box: _draw_mending(box, doubt))
     if falls(rig):
         yield Message(
             "Nothing holds the root, and there is no ground: the character falls and falls.",
@@ -69,6 +65,14 @@ def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Mess
             "INFO",
             lambda box: box.operator("heft.loop", icon="FILE_REFRESH"),
         )
+
+
+def _draw_mending(box: bpy.types.UILayout, doubt: stature.Doubt) -> None:
+    """The button that mends an implausible size or mass."""
+    if doubt.mass > 0.0:
+        box.operator("heft.set_mass", text=f"Make It {doubt.mass:g} kg").mass = doubt.mass
+    else:
+        box.operator("heft.set_size")
 
 
 def falls(rig: bpy.types.Object) -> bool:

@@ -32,6 +32,11 @@ BODY_MASS_INDEX, WATER = 70.0 / USUAL**2, 1000.0
 SOLE_OF_LEG, CROWN_OF_BODY = 0.09, (0.07, 0.16)
 # A person stands at rest whose legs and trunk are straight up to this part of their lengths.
 STRAIGHT = 0.9
+# Outside these heights [m] a rig of no known kind is hardly meant in metres.
+THING = (0.05, 12.0)
+# How many times as heavy or as light as usual a person and an animal may be. An animal's usual mass [kg] is so many
+# times the cube of its longest side [m]: 36 of a horse, 44 of a cat.
+PERSONS_MASS, ANIMALS_MASS, ANIMALS_BULK = 3.5, 12.0, 40.0
 # A skin taller than the bones by up to this much is hair and soles; beyond, it is something else.
 SKIN_MOST = 1.4
 
@@ -167,6 +172,39 @@ def meters_for_animal(tall: float) -> float:
 def mass_of_person(tall: float) -> float:
     """[kg] of a child or a giant of this height [m]; 0 for a grown person, whose mass is not told by height."""
     return 0.0 if GROWN[0] <= tall <= GROWN[1] else BODY_MASS_INDEX * tall**2
+
+
+class Doubt(NamedTuple):
+    """A sentence on an implausible size or mass; mass: what would be usual [kg], 0 where the size is to be mended."""
+
+    text: str
+    mass: float = 0.0
+
+
+def doubt_of_person(tall: float, mass: float) -> Doubt | None:
+    """What is implausible of a person of this height [m] and mass [kg]."""
+    if not PLAUSIBLE[0] <= tall <= PLAUSIBLE[1]:
+        return Doubt(f"A person of {tall:.3g} m is hardly meant.")
+    return _doubt_of_mass(BODY_MASS_INDEX * tall**2, mass, PERSONS_MASS, f"a person of {tall:.3g} m")
+
+
+def doubt_of_animal(tall: float, mass: float) -> Doubt | None:
+    """The same of what has legs and is no person, by its longest side [m]."""
+    if not ANIMAL[0] <= tall <= ANIMAL[1]:
+        return Doubt(f"An animal of {tall:.3g} m is hardly meant.")
+    return _doubt_of_mass(ANIMALS_BULK * tall**3, mass, ANIMALS_MASS, f"an animal of {tall:.3g} m")
+
+
+def doubt_of_thing(tall: float) -> Doubt | None:
+    """The same of anything else: nobody knows how heavy that is."""
+    return None if THING[0] <= tall <= THING[1] else Doubt(f"The rig is {tall:.3g} m tall for physics.")
+
+
+def _doubt_of_mass(usual: float, mass: float, times: float, whom: str) -> Doubt | None:
+    if usual / times <= mass <= usual * times:
+        return None
+    usual = float(f"{usual:.2g}")
+    return Doubt(f"{mass:.3g} kg are hardly meant for {whom}: about {usual:g} kg are usual.", usual)
 
 
 def mass_of_animal(filled: float, bulk: float) -> float:

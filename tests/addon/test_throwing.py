@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import bpy
 import numpy as np
 import pytest
 
 import figure
+import mixamo_like
 import rigs
 import state
 from heft.addon import ball, session, throwing
@@ -288,3 +290,41 @@ def test_a_baked_ball_stays(man):
     bpy.ops.heft.bake()
     bpy.ops.heft.remove()
     assert "baked" in bpy.data.objects["Ball"].animation_data.action.name
+
+
+@pytest.mark.parametrize("scale", mixamo_like.SCALES)
+def test_it_hits_who_was_imported_at_any_object_scale(empty, tmp_path, capfd, scale):
+    """Bones there are drawn 20 m long, or a centimetre."""
+    rig = mixamo_like.open_imported(scale, tmp_path)
+    bpy.context.scene.frame_end = 45
+    frames = range(1, 46)
+    source = rigs.poses(rig, frames)
+    bpy.ops.heft.add()
+    bpy.ops.heft.throw(frame=30)
+    said = re.search(r"'Ball' hits '(.*)' on frame (\d+)", capfd.readouterr().out)
+    assert said is not None and (said[1], int(said[2])) == ("mixamorig:Spine2", 30)
+    bone = [each.name for each in rig.pose.bones].index(said[1])
+    turned = np.degrees(rigs.angles(source[:, bone, :3, :3], rigs.poses(rig, frames)[:, bone, :3, :3]))
+    assert turned[: 30 - 1].max() < 0.02 and turned[30 - 1 :].max() > 1.0
+
+
+def test_a_ball_that_will_not_hit_is_not_thrown(man):
+    before = state.snapshot(man)
+    with pytest.raises(RuntimeError, match="would start within"):
+        bpy.ops.heft.throw(frame=30, distance=0.1, speed=1.0, radius=0.3)
+    assert state.difference(before, state.snapshot(man)) == [] and "Ball" not in bpy.data.objects
+
+
+def test_the_bone_in_the_way_is_the_one_that_is_named(man, capfd):
+    """Both arms stretched out to the front: a ball for the head from the side of the hand meets the hand."""
+    thrown = ball.throw(man, bpy.context.scene, ball.Order(math.pi / 2, "chest", 30, 8.0, 3.0, 0.12, 3.0))
+    assert thrown.bone == "upper_arm.L" and abs(thrown.frame - 30) <= 2
+    ball.take_back(thrown)
+
+
+def test_what_does_not_give_is_told_so_and_not_that_nothing_disturbs(man, capfd):
+    for bone in man.pose.bones:
+        bone.heft.behaviour = "ANIMATED"
+    bpy.ops.heft.throw(frame=30)
+    out = capfd.readouterr().out
+    assert "which does not give" in out and "Nothing disturbs" not in out

@@ -1,0 +1,107 @@
+"""Where bones begin and end, whatever their tails are drawn like."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+import long_tails
+import mixamo_like
+import rest_poses
+import rigs
+from heft.addon import bone_ends, first_settings, rig_ends, rig_roles
+
+# A post of three bones upwards with a branch, each half a metre.
+PARENTS = [-1, 0, 1, 1]
+HEADS = np.array([[0, 0, 0], [0, 0, 0.5], [0, 0, 1.0], [0.3, 0, 1.0]], dtype=float)
+TAILS = np.array([[0, 0, 0.5], [0, 0, 1.0], [0, 0, 1.4], [0.3, 0, 1.3]], dtype=float)
+
+
+def test_a_bone_ends_where_its_children_begin_and_a_leaf_as_it_is_drawn():
+    found = bone_ends.find(PARENTS, HEADS, TAILS)
+    np.testing.assert_allclose(found.ends, [[0, 0, 0.5], [0.15, 0, 1.0], [0, 0, 1.4], [0.3, 0, 1.3]])
+    assert found.size == pytest.approx(1.4) and not found.helpers
+
+
+@pytest.mark.parametrize("times", [100.0, 3.0, 0.01])
+def test_tails_drawn_too_long_or_too_short_change_nothing(times):
+    sane = bone_ends.find(PARENTS, HEADS, TAILS)
+    found = bone_ends.find(PARENTS, HEADS, HEADS + times * (TAILS - HEADS))
+    np.testing.assert_allclose(found.ends, sane.ends, atol=1e-12)
+    np.testing.assert_allclose(found.reach, sane.reach, atol=1e-12)
+
+
+def test_a_leaf_is_no_longer_than_what_it_hangs_on():
+    tails = TAILS.copy()
+    tails[2, 2] = 45.0
+    assert bone_ends.find(PARENTS, HEADS, tails).reach[2] == pytest.approx(0.583, abs=1e-3)
+
+
+def test_a_skin_tells_where_a_leaf_ends_wherever_its_tail_points():
+    skin = np.random.default_rng(1).uniform(-0.05, 0.05, (400, 3))
+    skin[:, 2] += np.linspace(1.0, 1.3, 400)
+    for tail in ([0, 0, 1.1], [0, 0, 90.0], [0.4, 0, 1.0]):
+        tails = TAILS.copy()
+        tails[2] = tail
+        end = bone_ends.find(PARENTS, HEADS, tails, {2: skin}).ends[2]
+        np.testing.assert_allclose(end, [0, 0, 1.32], atol=0.04)
+
+
+def test_a_root_far_away_is_no_part_of_the_body():
+    parents = [-1, *range(10)]
+    heads = np.array([[40.0, 0, 0], *([0, 0, 0.2 * k] for k in range(10))])
+    tails = heads + np.array([0, 0, 0.2])
+    found = bone_ends.find(parents, heads, tails)
+    assert found.helpers == {0} and found.reach[0] == 0.0
+    assert found.size == pytest.approx(2.0)
+    near = heads.copy()
+    near[0] = (0, 0, -0.2)
+    assert not bone_ends.find(parents, near, tails).helpers, "a chain's first bone is one of it"
+
+
+def test_a_glTF_import_at_any_object_scale_is_the_same_person(empty, tmp_path):
+    """Its inner bones are drawn up to 20 m long, or as stubs of a centimetre."""
+    ways, drawn = [], []
+    for scale in mixamo_like.SCALES:
+        rig = mixamo_like.open_imported(scale, tmp_path)
+        _, ends = rig_ends.find(rig, bpy.context.scene)
+        ways.append(ends.ways * scale)
+        drawn.append(max(bone.length for bone in rig.data.bones) * scale)
+        assert scale * ends.size == pytest.approx(1.77, abs=0.03), scale
+    assert drawn[0] > 10.0 and drawn[2] < 0.05, "the importer draws other tails now: are these still absurd?"
+    np.testing.assert_allclose(ways[0], ways[1], atol=1e-5)
+    np.testing.assert_allclose(ways[2], ways[1], atol=1e-5)
+
+
+def test_masses_and_shapes_do_not_hang_on_tails(empty):
+    from heft.addon import reader, units
+
+    models = []
+    for times in (1.0, 50.0):
+        rigs.new_file()
+        rig = mixamo_like.build()
+        long_tails.scale_tails(rig, times)
+        bpy.ops.heft.add()
+        place = units.Placement.from_matrices(np.eye(4)[None], 1.0)
+        models.append(reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1, solid=True))
+    np.testing.assert_allclose(models[0].masses, models[1].masses, rtol=1e-4)
+    np.testing.assert_allclose(models[0].centers, models[1].centers, atol=1e-4)
+    assert [len(shapes) for shapes in models[0].shapes] == [len(shapes) for shapes in models[1].shapes]
+
+
+@pytest.mark.parametrize("kind", rest_poses.KINDS)
+def test_a_person_is_as_tall_and_heavy_in_every_rest_pose(empty, kind):
+    rig = mixamo_like.build()
+    told = dict(rig_roles.roles_of(rig))
+    person = rest_poses.read(rig, [1], 1.0)
+    rng = np.random.default_rng(7)
+    for unit in (1.0, 1000.0):
+        rigs.new_file()
+        helper = np.array([5.0, -3.0, 0.0]) if kind == "far helper" else None
+        made = rest_poses.build(person, rest_poses.draw(person, kind, rng), unit, helper)
+        bpy.ops.heft.add()
+        tall = first_settings.bone_height(made) * made.heft.meters_per_unit
+        assert tall == pytest.approx(1.74, rel=0.05) and made.heft.total_mass == pytest.approx(70.0)
+        found = rig_roles.roles_of(made)
+        assert [name for name in person.names if found[name] != told[name]] == []
