@@ -84,9 +84,11 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     way = throwing.flight(order.frame, order.distance, order.speed, fps, int(frames[0]), int(frames[-1]))
     stance = Stance(rig, scene, way[1], np.arange(way[0], min(way[1] + AFTER, int(frames[-1])) + 1))
     gravity = stance.reading.placement.vector_to_world(settings.gravity_of(leader))
+    bones = [order.bone] if order.bone else stance.chests()
+    stance.check(bones[0])
     grounded = order.ground and lay_ground(rig, scene)
     try:
-        flight, touch = _aimed(stance, order, way, gravity, fps)
+        flight, touch = _aimed(stance, order, bones, way, gravity, fps)
     except RigError:
         if grounded:
             _unset_ground(rig)
@@ -107,14 +109,14 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
     return thrown
 
 
-def _aimed(stance: Stance, order: Order, frames: tuple[int, int], gravity, fps: float):
-    """The flight and what it touches first. Who names no bone means the chest: of the bones of the trunk the highest
-    that is not behind a head or an arm."""
+def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, int], gravity, fps: float):
+    """The flight and what it touches first. Who names no bone means the chest: of the bones of the trunk, best first,
+    that is the first that is not behind a head or an arm."""
     heading = throwing.heading_from(stance.front(), order.angle)
     way = heading * order.speed + 0.5 * np.asarray(gravity) * (frames[1] - frames[0]) / fps
     stands_on = shot.members(stance.rig).grounded
     parts, found = rig_roles.roles_of(stance.rig), None
-    for bone in [order.bone] if order.bone else stance.chests():
+    for bone in bones:
         target = stance.touching(bone, way, order.radius)
         flight = throwing.aim(target, heading, order.speed, gravity, frames, fps)
         if stands_on is not None:
@@ -249,15 +251,19 @@ class Stance:
                 return np.cross([0.0, 0.0, 1.0], across / np.linalg.norm(across))
         return np.array([0.0, -1.0, 0.0])
 
+    def check(self, bone: str) -> None:
+        """Raise where no ball can hit a bone."""
+        if bone not in self.reading.spots:
+            raise RigError(f"'{bone}' is no simulated bone of '{self.rig.name}': choose another to throw at.")
+        body = self.reading.spots[bone][0]
+        if not self.reading.model.shapes[self.reading.names.index(body)]:
+            raise RigError(f"Bone '{body}' has no shape for a ball to hit: give it one under Shape and Limits.")
+
     def touching(self, bone: str, way: np.ndarray, radius: float) -> np.ndarray:
         """(3,) [m] where a ball of that radius that comes along `way` (3,) first touches the body of a bone: it goes
         for the bone's middle, or for the middle of the body's shape where the bone is not within it."""
-        if bone not in self.reading.spots:
-            raise RigError(f"'{bone}' is no simulated bone of '{self.rig.name}': choose another to throw at.")
         body, head, end = self.reading.spots[bone]
         shapes = self.reading.model.shapes[self.reading.names.index(body)]
-        if not shapes:
-            raise RigError(f"Bone '{body}' has no shape for a ball to hit: give it one under Shape and Limits.")
         middle = 0.5 * (head + end)
         if min(float(shape_gaps.gaps(shape, middle[None])[0]) for shape in shapes) > 0.0:
             middle = min(map(shape_gaps.middle_of, shapes), key=lambda spot: float(np.linalg.norm(spot - middle)))

@@ -13,8 +13,9 @@ import figure
 import mixamo_like
 import rigs
 import state
-from heft.addon import ball, session, throwing
+from heft.addon import ball, ball_check, session, throwing
 from heft.addon.errors import RigError
+from heft.engine.shapes import Sphere
 
 GRAVITY = np.array([0.3, -0.2, -9.81])
 FIRST, LAST = 1, 60
@@ -74,6 +75,19 @@ def test_angles_and_headings_answer_one_another(angle):
     heading = throwing.heading_from(front, angle)
     assert throwing.angle_of(front, -heading) == pytest.approx(angle)
     assert throwing.angle_of(front, (0.0, 0.0, 1.0)) is None
+
+
+# --- what it touches first ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("side", "touched"), [(0.0, ("near", 13.5)), (0.35, ("far", 15.5)), (2.0, None)])
+def test_the_first_touch_is_found_between_frames(side, touched):
+    """Two balls of 0.2 m, one before the other and beside it; the thrown one has 0.1 m and flies 0.1 m a frame."""
+    shapes = [[Sphere(0.2, (0.0, 0.0, 0.0))], [Sphere(0.2, (0.0, 0.0, 0.0))], []]
+    places = np.tile([[1.65, 0.0, 0.0], [1.85, 0.35, 0.0], [0.5, 0.0, 0.0]], (30, 1, 1))
+    film = ball_check.Film(("near", "far", "bare"), shapes, np.arange(30), places, np.tile(np.eye(3), (30, 3, 1, 1)))
+    found = ball_check.first_touch(film, lambda frame: np.array([0.1 * frame, side, 0.0]), 0.1, 0.0, 29.0)
+    assert found is None if touched is None else (found.body == touched[0] and abs(found.frame - touched[1]) < 1e-3)
 
 
 # --- in Blender ----------------------------------------------------------------------------
@@ -144,9 +158,9 @@ def test_the_keys_are_the_flight(man):
     frames = range(throw.release - 1, 2 * throw.hit - throw.release + 1)
     expected = np.array([throw.place_at(frame) for frame in frames])
     np.testing.assert_allclose(rigs.places(thrown.ob, frames)[:, :3, 3], expected, atol=2e-5)
-    # It stands in front of the man, and comes to the front of his chest.
+    # It stands in front of the man, and has touched the front of his chest a little before.
     chest = rigs.poses(man, [30])[0][[b.name for b in man.pose.bones].index("chest")]
-    assert throw.place[1] < -2.0 and -0.5 < throw.place_at(30)[1] < -0.12
+    assert throw.place[1] < -2.0 and -0.4 < throw.place_at(30 - ball.LEAD)[1] < -0.12
     assert abs(throw.place_at(30)[0] - (man.matrix_world.translation.x + chest[0, 3])) < 0.3
 
 
@@ -308,10 +322,16 @@ def test_it_hits_who_was_imported_at_any_object_scale(empty, tmp_path, capfd, sc
     assert turned[: 30 - 1].max() < 0.02 and turned[30 - 1 :].max() > 1.0
 
 
-def test_a_ball_that_will_not_hit_is_not_thrown(man):
-    before = state.snapshot(man)
-    with pytest.raises(RuntimeError, match="would start within"):
-        bpy.ops.heft.throw(frame=30, distance=0.1, speed=1.0, radius=0.3)
+def test_a_ball_that_will_not_hit_is_not_thrown(man, monkeypatch):
+    """Its check looks along the flight of another ball, which goes far beside."""
+    before, kept = state.snapshot(man), ball_check.first_touch
+
+    def beside(film, place_at, *others):
+        return kept(film, lambda frame: np.add(place_at(frame), (2.0, 0.0, 0.0)), *others)
+
+    monkeypatch.setattr(ball_check, "first_touch", beside)
+    with pytest.raises(RuntimeError, match="would fly past 'chest' of 'Man': it was not thrown"):
+        bpy.ops.heft.throw(frame=30, bone="chest")
     assert state.difference(before, state.snapshot(man)) == [] and "Ball" not in bpy.data.objects
 
 
