@@ -18,6 +18,7 @@ from .kinematics import forward, momenta, velocities
 from .lean import forget_forces, stay
 from .model import BALL, FREE
 from .pace import brake_ends, too_far
+from .range_edge import keep_in_range
 from .roots import any_free, balance_roots, place_roots, turn_roots
 from .spatial import (
     add,
@@ -112,7 +113,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
         copy(aim.rate[END], work.rate[ENDS])
         copy(aim.rate[SECANT], work.rate[MEAN])
         forget_forces(work, touch)
-    move(tree, state, aim, work, h)
+    move(tree, state, aim, work, touch, h)
     if free:
         turn_roots(tree, state, aim, work, touch, h)
     forward(tree, work.body, NEW, NEW_ANCHOR, final)
@@ -174,7 +175,7 @@ def middle_pose(tree, state, aim, work, h):
 
 
 @part
-def move(tree, state, aim, work, h):
+def move(tree, state, aim, work, touch, h):
     """New coordinates and anchors; free roots turn later."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -183,7 +184,7 @@ def move(tree, state, aim, work, h):
         if mode == PRESCRIBED:
             store4(work.body, i, NEW, load4(aim.body, i, GOAL))
         elif mode == COMPLIANT:
-            _move_compliant(tree, state, aim, work, i, h)
+            _move_compliant(tree, state, aim, work, touch, i, h)
         else:
             w = joint_rates(kind, work.rate, MEAN, d)
             store4(work.body, i, NEW, advance(kind, load4(state.body, i, COORDS), w, h))
@@ -193,7 +194,7 @@ def move(tree, state, aim, work, h):
 
 
 @stage
-def _move_compliant(tree, state, aim, work, i, h):
+def _move_compliant(tree, state, aim, work, touch, i, h):
     """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
     kind, d = tree.kind[i], tree.dof[i]
     old, reference = load4(state.body, i, COORDS), load4(state.body, i, REFERENCE)
@@ -205,6 +206,8 @@ def _move_compliant(tree, state, aim, work, i, h):
     else:
         new = advance(kind, (goal[0] + old[0] - reference[0], goal[1] + old[1] - reference[1], 0.0, 0.0), u, h)
     store4(work.body, i, NEW, new)
+    if keep_in_range(tree, state, work, touch, i):
+        new = load4(work.body, i, NEW)
     store_rates(kind, work.rate, MEAN, d, scale(1.0 / h, difference(kind, old, new)))
     if kind == FREE:
         for k in range(3):

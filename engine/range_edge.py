@@ -1,0 +1,55 @@
+"""The edge of a driven joint's range: a step that turns far does not carry the joint beyond it.
+
+Owns the correction of a ball's new coordinates. Must not know loads or rows.
+
+Limits are rows of the solve, linear in the step's turn (`holds`). A hand or toe that a kick throws about turns by tens
+of degrees in a step; what the linear rows miss of that is taken back here.
+"""
+
+from __future__ import annotations
+
+from .holds import room_of_ball
+from .jit import kernel
+from .model import BALL
+from .spatial import add, dot, load4, quat_exp, quat_mul, quat_tidy, scale, store4
+from .state import COORDS, NEW, SIMULATED
+
+# What was outside before the step comes back by this share of it.
+BACK = 0.5
+ROUNDS = 8
+NEAR = 1e-6  # [rad]
+
+
+@kernel
+def keep_in_range(tree, state, work, touch, i):
+    """Bring the new coordinates of a body back into its range. Returns whether they have changed."""
+    if touch is None:
+        return False
+    if tree.kind[i] != BALL or state.behaviour[i] != SIMULATED:
+        return False
+    bound = touch.holds.bound
+    new = load4(work.body, i, NEW)
+    if not _is_outside(bound, i, new):
+        return False
+    gap, _, low, high, _ = room_of_ball(bound, i, load4(state.body, i, COORDS))
+    least = (min(0.0, BACK * gap), min(0.0, BACK * low), min(0.0, BACK * high))
+    for _ in range(ROUNDS):
+        gap, along, low, high, twist = room_of_ball(bound, i, new)
+        back = (0.0, 0.0, 0.0)
+        if gap < least[0]:
+            back = scale((least[0] - gap) / dot(along, along), along)
+        if low < least[1]:
+            back = add(back, scale((least[1] - low) / dot(twist, twist), twist))
+        elif high < least[2]:
+            back = add(back, scale((high - least[2]) / dot(twist, twist), twist))
+        new = quat_tidy(quat_mul(new, quat_exp(back)))
+        if dot(back, back) < NEAR * NEAR:
+            break
+    store4(work.body, i, NEW, new)
+    return True
+
+
+@kernel
+def _is_outside(bound, i, c):
+    gap, _, low, high, _ = room_of_ball(bound, i, c)
+    return min(gap, low, high) < 0.0
