@@ -35,7 +35,7 @@ from heft.engine.model import BALL  # noqa: E402
 from level_limbs import SETTLE_TIME, arm, foot, sag, tail  # noqa: E402
 from naive import angle_between  # noqa: E402
 
-EVEN, CLOSED_FORM, OUTSIDE = 2.0, 1e-6, 0.0  # limits: ratio of sags, relative, [°]
+EVEN, CLOSED_FORM, OUTSIDE = 2.0, 1e-6, 1e-6  # limits: ratio of sags, relative, [°] (rounding)
 HEAVINESS = (0.3, 0.6, 1.0)
 FAST = {"settle_time": 0.3, "heaviness": 0.6}
 RECORDINGS = ("mocap/cmu_02_01", "mocap/cmu_09_01", "mocap/cmu_60_01")
