@@ -32,12 +32,13 @@ class Bend(NamedTuple):
 # American Academy of Orthopaedic Surgeons 1965 and American Medical Association 1988, in Norkin & White, Measurement
 # of Joint Motion, app. A. Where the two differ, between them: extension of a knuckle 45° and 20°, flexion of the last
 # joint 90° and 70°. Relaxed: a hand at rest (Tubiana, Examination of the Hand and Wrist: knuckles about 45°, middle
-# joints 30 to 45°, last joints 10 to 20°).
-KNUCKLE = Bend(30.0, 90.0, 20.0, 8.0, 35.0)
-MIDDLE_JOINT = Bend(5.0, 100.0, 8.0, 8.0, 35.0)
-LAST_JOINT = Bend(10.0, 80.0, 8.0, 8.0, 20.0)
-THUMB_KNUCKLE = Bend(10.0, 50.0, 10.0, 10.0, 15.0)
-THUMB_LAST = Bend(20.0, 80.0, 8.0, 8.0, 20.0)
+# joints 30 to 45°, last joints 10 to 20°). To the sides and about their length hinges give a few degrees; with less
+# than 12 the light bones of fingers and toes overshoot the narrow range within a step of 1/240 s.
+KNUCKLE = Bend(30.0, 90.0, 20.0, 12.0, 35.0)
+MIDDLE_JOINT = Bend(5.0, 100.0, 12.0, 12.0, 35.0)
+LAST_JOINT = Bend(10.0, 80.0, 12.0, 12.0, 20.0)
+THUMB_KNUCKLE = Bend(10.0, 50.0, 12.0, 12.0, 15.0)
+THUMB_LAST = Bend(20.0, 80.0, 12.0, 12.0, 20.0)
 # A thumb's root: 70° away from the palm, 20° back and 15° ahead, as one cone about where it is at rest.
 THUMB_ROOT_SWINGS, THUMB_ROOT_TURNS = 35.0, 25.0
 # A wrist does not turn about the forearm, but some rigs turn the hand for the forearm.
@@ -45,9 +46,9 @@ WRIST = Bend(70.0, 80.0, 30.0, 30.0, 0.0)
 # A thumb closes across the palm, and by this part of it into the palm.
 THUMB_DIPS = 0.4
 # Great toe: 70° up, 45° down; the others 40° both ways, their further joints 35° and 60° down.
-TOE_ROOT = Bend(70.0, 40.0, 10.0, 10.0, 0.0)
-TOE_JOINT = Bend(30.0, 45.0, 8.0, 8.0, 10.0)
-# No table: the bones of a palm give a little, those of a little finger most.
+TOE_ROOT = Bend(70.0, 40.0, 15.0, 15.0, 0.0)
+TOE_JOINT = Bend(30.0, 45.0, 12.0, 12.0, 10.0)
+# No table: the bones of a palm give a little, and so do marks of a finger's end.
 PALM = Bend(10.0, 20.0, 10.0, 8.0, 5.0)
 # A toe that points along the shin does not tell where the sole is; a finger without a palm bends to any side.
 TOE_SWINGS, FINGER_SWINGS = 40.0, 60.0
@@ -143,7 +144,9 @@ def _rows(body: RestBody, hand: int, first: int, roots: list[int]) -> list[list[
     piece = bool(body.bones.names) and bone_names.told(body.bones.names[first]).is_piece
     gap = float(np.linalg.norm(body.bones.heads[first] - body.bones.heads[hand]))
     reach = float(np.linalg.norm(body.bones.ways[row], axis=1).sum())
-    in_palm = len(kids) > 1 or (kids and not is_thumb and (piece or len(row) > 3 or gap < AT_THE_WRIST * reach))
+    # The last of four bones may also be the mark of a finger's end, as Mixamo's is.
+    first_of_four = len(row) > 3 and gap < float(np.linalg.norm(body.bones.ways[first]))
+    in_palm = len(kids) > 1 or (kids and not is_thumb and (piece or first_of_four or gap < AT_THE_WRIST * reach))
     if in_palm:
         roots.append(first)
         return [each for kid in kids for each in _rows(body, first, kid, roots)]
@@ -211,7 +214,7 @@ def _angle(start: np.ndarray, ends: np.ndarray, axis: np.ndarray) -> float:
 
 
 def _finger(body: RestBody, finger: list[int], palm: Palm) -> dict[int, Range]:
-    """Knuckle, middle and last joint; of a finger of two bones the second is both others."""
+    """Knuckle, middle and last joint, and what may be beyond."""
     if palm.normal is None:
         return {b: _unsided(body, finger, k) for k, b in enumerate(finger)}
     straight = across(body.way(finger[0]), palm.normal)
@@ -220,7 +223,7 @@ def _finger(body: RestBody, finger: list[int], palm: Palm) -> dict[int, Range]:
     found = {finger[0]: _bent(body, finger[0], straight, palm.normal, KNUCKLE)}
     for k, b in enumerate(finger[1:], 1):
         above = body.way(finger[k - 1])
-        kind = LAST_JOINT if k > 1 else MIDDLE_JOINT
+        kind = (MIDDLE_JOINT, LAST_JOINT, PALM)[min(k, 3) - 1]
         found[b] = _bent(body, b, above, np.cross(axis, above), kind)
     return found
 
@@ -238,8 +241,8 @@ def _thumb(body: RestBody, thumb: list[int], palm: Palm) -> dict[int, Range]:
         if bends is None or np.linalg.norm(bends) < 0.1:
             found[b] = body.even(b, THUMB_KNUCKLE.flexes, THUMB_KNUCKLE.turns, above)
         else:
-            is_last = k == len(thumb) - 1 and (k > 1 or len(thumb) == 2)
-            found[b] = _bent(body, b, above, bends, THUMB_LAST if is_last else THUMB_KNUCKLE)
+            kinds = (THUMB_LAST, PALM) if len(thumb) == 2 else (THUMB_KNUCKLE, THUMB_LAST, PALM)
+            found[b] = _bent(body, b, above, bends, kinds[min(k, len(kinds)) - 1])
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import menagerie
+import mixamo_like
 import rigs
 from heft.addon import joint_range, natural_ranges, reader, rig_roles, roles, sampling
 from heft.addon.joint_range import Range
@@ -307,3 +308,24 @@ def test_relaxed_arms_hang_and_relaxed_legs_are_nearly_straight(empty):
         }
         assert ways[arm] @ DOWN > 0.8, "in a T-pose too it hangs"
         assert ways[thigh] @ DOWN > 0.9 and 0.8 < ways[thigh] @ ways[shin] < 0.95
+
+
+@pytest.mark.in_one_blender
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_fingers_of_an_imported_character_close_whatever_the_importer_made_of_its_bones(empty, scale, tmp_path):
+    """Bones that come from glTF point anywhere, and at object scale 0.01 their tails are absurd. Palms are down."""
+    rig = mixamo_like.open_imported(scale, tmp_path)
+    bpy.ops.heft.add()
+    rig.heft.detail = "FULL"
+    bones = rest_of(rig)
+    found = still(bones)
+    world = np.array(rig.matrix_world)[:3, :3]
+    down, up, front = (world.T @ way / np.linalg.norm(world.T @ way) for way in (DOWN, UP, FRONT))
+    for side in ("Left", "Right"):
+        for finger in ("Index", "Middle", "Ring", "Pinky"):
+            for joint in (1, 2, 3):
+                name = f"{mixamo_like.PREFIX}{side}Hand{finger}{joint}"
+                assert room(bones, found, name, down, 60.0) > 0.0 > room(bones, found, name, up, 50.0)
+        toe, shin = f"{mixamo_like.PREFIX}{side}ToeBase", f"{mixamo_like.PREFIX}{side}Leg"
+        assert room(bones, found, toe, up, 50.0) > 0.0 > room(bones, found, toe, down, 60.0)
+        assert room(bones, found, shin, -front, 90.0) > 0.0 > room(bones, found, shin, front, 20.0)
