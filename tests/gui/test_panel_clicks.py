@@ -25,7 +25,6 @@ def test_from_the_cube_to_a_preset_and_simulate(blender, window_of, tmp_path):
     window.ask("bpy.context.view_layer.objects.active = bpy.data.objects['Walker body']")
     window.rest()
     window.click("bpy.ops.heft.add", "rig().is_property_set('heft') and rig().heft.enabled")
-    window.wait_for("not running()", 900.0)
     x, y = window.to("bpy.ops.heft.simulate")
     window.ask("rig().heft.message = 'Something to know. ' * 12")
     window.rest()
@@ -40,6 +39,6 @@ def test_from_the_cube_to_a_preset_and_simulate(blender, window_of, tmp_path):
     window.wait_for("rig().heft.heaviness > 0.0 or rig().heft.settle_time != 0.2", 10.0)
     window.picture("presets-closed")
     # the next click is for what it is on
-    window.click("bpy.ops.heft.simulate", "result() != 0 and shown() == 'RESULT on'", 240.0)
+    window.click("bpy.ops.heft.simulate", "result() != 0 and shown() == 'RESULT on'", 1200.0)
     assert window.ask("rig().heft.show_ghost")
     window.picture("first-result-with-ghost")
