@@ -242,6 +242,7 @@ TRIALS: dict[str, Env] = {
     "even_weight": BLENDER["5.0"],
     "ranges": BLENDER["5.0"],
     "fall_time": ENGINE,
+    "crossing": BLENDER["5.0"],
 }
 
 

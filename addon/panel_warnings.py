@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import bpy
 
+from .. import engine
 from . import flaws, frame_rate, glance, mending, settings, stature, warmup
 from .panel_parts import note
 
@@ -56,9 +57,11 @@ def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Mess
     if rig.heft.flaws:
         icon = "ERROR" if rig.heft.bad_frames == "KEEP" else "INFO"
         yield Message(mending.told(rig), icon, lambda box: _draw_flaw_buttons(box, rig))
-    for text in (warmup.problem(), rig.heft.message):
-        if text:
-            yield Message(text)
+    if warmup.problem():
+        yield Message(warmup.problem())
+    if rig.heft.message:
+        forced = engine.USE_ASSISTED in rig.heft.message and rig.heft.root == "ANIMATED"
+        yield Message(rig.heft.message, buttons=(lambda box: _draw_assist_button(box, rig)) if forced else None)
     if rig.heft_result is not None and rig.heft.pops and glance.members(rig).leader.heft.loop == "AUTO":
         yield Message(
             "The source ends as it began, the result does not: played over and over it jumps there.",
@@ -105,6 +108,11 @@ def _cut_short(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Me
     if last > end + 0.5:
         text = f"The action goes on to frame {last:.0f}, the scene ends at {end}."
         yield Message(text, "INFO", lambda box: box.operator("heft.take_action", icon="ACTION"))
+
+
+def _draw_assist_button(box: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+    """What helps a character that its keys lead through something."""
+    box.prop_enum(rig.heft, "root", "ASSISTED", text="Set Root to Assisted")
 
 
 def _draw_flaw_buttons(box: bpy.types.UILayout, rig: bpy.types.Object) -> None:

@@ -12,6 +12,7 @@ from .cast import Actor
 from .checkpoints import Memory
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
+from .forced_warnings import USE_ASSISTED
 from .jit import NO_NUMBA, is_compiled
 from .keys import Keys
 from .loop import simulate_loop, simulate_loop_iter
@@ -43,6 +44,7 @@ __all__ = [
     "ROOTS",
     "STRENGTH_OF_ROLE",
     "TIES",
+    "USE_ASSISTED",
     "Actor",
     "Arrivals",
     "Box",

@@ -112,6 +112,10 @@ class Cast:
             return self.colliders[which - len(self.actors)].name
         return self.models[which].names[row - 1 - int(self.starts[which])]
 
+    def is_actor(self, row: int) -> bool:
+        """Whether a table row is a character's body, and not a collider or the world."""
+        return 0 < row <= sum(len(actor.model) for actor in self.actors)
+
     def touch(self) -> Touch | None:
         """The tables of contact, or None where nothing can touch or is tied."""
         shapes, holds = self._shapes(), self._holds()

@@ -19,6 +19,7 @@ from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
 from .first_impact import time_of_impact
+from .forced import give_up
 from .holds import add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import STOP_NEAR, collide_now, stops_hard
 from .jit import kernel, part
@@ -59,6 +60,7 @@ from .touch import (
     CONTACT,
     CONTACTS,
     ERROR_NOW,
+    GIVEN_UP,
     GRIP,
     IMPULSE,
     LIMIT,
@@ -109,6 +111,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
+    give_up(tree, state, aim, work, touch, h)
     if collide_now(tree, plan, state, aim, work, touch, frame, least):
         make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
         take_blow(tree, state, aim, work.rate[ANSWER])
@@ -240,7 +243,7 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
     a = b = -1
     t = least = 2.0
     for c in range(touch.rows.count[BLOCKS]):
-        touch.rows.link[c, ROWS] = 1
+        touch.rows.link[c, ROWS] = 0 if touch.rows.block[c, GIVEN_UP] >= 1.0 else 1
         gap, speed = touch.rows.block[c, ERROR_NOW], touch.rows.block[c, SPEED_NOW]
         if cut and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
             least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))

@@ -62,6 +62,7 @@ from .touch import (
     ERROR_NOW,
     FINDS_LENGTH,
     FINDS_POINT,
+    GIVEN_UP,
     GRIP,
     HIGH,
     HOLDS,
@@ -83,6 +84,7 @@ from .touch import (
     ROWS,
     SHIFT,
     SOURCE,
+    STUCK,
     SWING,
     SWING_Z,
     TIE,
@@ -125,6 +127,7 @@ def add_block(rows, b, what, source, i, j, braced):
         rows.block[b, ERROR_NOW + k] = rows.block[b, IMPULSE + k] = 0.0
         rows.block[b, SHIFT + k] = rows.block[b, TOTAL + k] = rows.block[b, ALLOWED + k] = rows.block[b, BEND + k] = 0.0
     rows.block[b, GRIP] = rows.block[b, REBOUND] = rows.block[b, BEARS] = 0.0
+    rows.block[b, GIVEN_UP] = rows.block[b, STUCK] = 0.0
     return b + 1
 
 

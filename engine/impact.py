@@ -14,7 +14,7 @@ from .jit import kernel, part
 from .pace import brake_whirls
 from .pd import peak_time, response
 from .recovery import recovers
-from .rows import fill_matrix, find_islands, give, lay_paths, solved_end, take
+from .rows import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
 from .spatial import add, axpy, dot, load3, load4, scale, sub
 from .state import (
     ANSWER,
@@ -50,6 +50,7 @@ from .touch import (
     ERROR_NOW,
     FORCE,
     FREE_RATE,
+    GIVEN_UP,
     IMPULSE,
     LEAST,
     LIMIT,
@@ -118,6 +119,9 @@ def _find_blows(tree, state, touch):
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for b in range(rows.count[BLOCKS]):
+        if rows.block[b, GIVEN_UP] >= 1.0:
+            rows.link[b, ROWS] = 0
+            continue
         near = rows.block[b, ERROR_NOW] <= (STOP_NEAR if rows.link[b, WHAT] == LIMIT else slop)
         rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
         closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
@@ -237,6 +241,7 @@ def _share_blow(tree, work, touch, pose, factor):
         last = solved_end(rows, first, end)
         fill_matrix(factor, rows, first, last)
         ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
+        loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
         _ask_back(touch, first, last, 1.0)
         solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
         if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):

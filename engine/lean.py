@@ -12,7 +12,18 @@ import math
 from .articulated import momentum_of
 from .jit import kernel, part
 from .kinematics import velocities
-from .rows import fill_matrix, find_islands, give, lay_paths, load_bodies, load_joints, row_rate, solved_end, take
+from .rows import (
+    fill_matrix,
+    find_islands,
+    give,
+    lay_paths,
+    load_bodies,
+    load_joints,
+    loosen_locked,
+    row_rate,
+    solved_end,
+    take,
+)
 from .state import (
     ANSWER,
     CHANGE,
@@ -52,6 +63,7 @@ from .touch import (
     SLOP,
     SPEED_NOW,
     STAYS,
+    STUCK,
     TIE,
     TIED,
     TOTAL,
@@ -123,6 +135,7 @@ def brace(tree, state, aim, work, touch, pose, h):
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
                 ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
+                loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
                 _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
                 solve_island(rows, first, last, ties, touch.limit[LEAST], h)
                 take(rows, first, last, SHIFT, 1.0)
@@ -180,7 +193,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         if end <= first:
             continue
         last = solved_end(rows, first, end)
-        ties = _fill(factor, rows, first, last, tied, touch.limit[LEAST])
+        ties = _fill(tree, factor, rows, first, last, tied, touch.limit[LEAST])
         tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
         solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
@@ -207,13 +220,14 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
 
 
 @kernel
-def _fill(factor, rows, first, last, at, least):
+def _fill(tree, factor, rows, first, last, at, least):
     """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
     if rows.count[FILLED] == first + 1:
         return tie_rows(rows, first, last)
     fill_matrix(factor, rows, first, last)
     ties = eliminate_ties(rows, first, last, least)
     keep_ties(rows, at, ties)
+    loosen_locked(tree, factor, rows, first, last, ties, least)
     rows.count[FILLED] = first + 1
     return ties
 
@@ -283,6 +297,8 @@ def _shift(touch, first, last, ties, h):
             ahead = rows.block[b, ERROR_NOW + n] + 0.5 * h * (start + end)
             if rows.link[b, WHAT] != TIE:
                 ahead = ahead - min(-slop, keep * rows.block[b, ERROR_NOW]) if n == 0 else 0.0
+                if rows.block[b, STUCK] != 0.0:
+                    ahead = max(ahead, 0.0)
             rows.row[FREE_RATE, r + n] = ahead
             rows.row[FORCE, r + n] = 0.0
     solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)

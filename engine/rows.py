@@ -20,6 +20,7 @@ from .touch import (
     BLOCKS,
     BODY_A,
     BODY_B,
+    CONTACT,
     FORCE,
     IMPULSE,
     LIMIT,
@@ -35,6 +36,10 @@ from .touch import (
     WHAT,
 )
 from .tree import COLUMN, LOWER, PIVOT, TURNS
+
+# A contact of a chain that hangs on something led by keys moves no less than a mass this many times the chain's: one
+# whose line passes by the joint would take an enormous impulse, and spin the chain, to stop a slow meeting.
+HEAVIEST = 30.0
 
 
 @part
@@ -141,6 +146,35 @@ def fill_matrix(factor, rows, first, last):
         for e in range(start, end):
             d = rows.pool_dof[e]
             spread[d, 0] = spread[d, 1] = spread[d, 2] = 0.0
+
+
+@kernel
+def loosen_locked(tree, factor, rows, first, last, ties, least):
+    """Add to the diagonals of an island's contacts, ties eliminated, what makes none as good as immovable.
+
+    A tree that is free to move is never that: its whole mass moves at least. Rows with less than `least` on
+    their diagonal move nothing and stay so.
+    """
+    for r in range(ties, 3 * (last - first), 3):
+        b = rows.order[first + r // 3]
+        if rows.link[b, WHAT] == CONTACT:
+            mass = max(
+                _hanging(tree, factor, rows, rows.link[b, BODY_A]), _hanging(tree, factor, rows, rows.link[b, BODY_B])
+            )
+            for k in range(3):
+                if rows.matrix[r + k, r + k] > least:
+                    rows.matrix[r + k, r + k] = max(rows.matrix[r + k, r + k], 1.0 / (HEAVIEST * mass))
+
+
+@kernel
+def _hanging(tree, factor, rows, i):
+    """The mass of all that hangs on the joint nearest to the root that moves body i; 0 where none does."""
+    mass = 0.0
+    while i > 0:
+        if factor.active[i]:
+            mass = rows.mass[i]
+        i = tree.parent[i]
+    return mass
 
 
 @kernel

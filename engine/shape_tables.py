@@ -34,7 +34,8 @@ REACH = np.int64(17)  # 1: distance of its farthest point from the body's origin
 CELL = np.int64(18)  # 1: a grid's cell
 FRICTION = np.int64(19)  # 1
 BOUNCE = np.int64(20)  # 1
-SHAPE_COLUMNS = np.int64(21)
+THICK = np.int64(21)  # 1: how deep its middle lies, infinite for a plane [m]
+SHAPE_COLUMNS = np.int64(22)
 # Columns of Shapes.link; ranges are first and behind the last
 BODY, KIND, ROOT, RESPONSE_KIND = (np.int64(k) for k in range(4))
 POINT_FIRST, POINT_END = np.int64(4), np.int64(5)
@@ -203,6 +204,7 @@ def _lay_out(shape: Shape) -> Layout:
     else:
         raise SettingError(f"{type(shape).__name__} is not a shape: give a Sphere, Capsule, Box, Hull, Plane or Grid.")
     row[OWN_SPOT : OWN_SPOT + 3], row[OWN_AXES : OWN_AXES + 9] = spot, axes.ravel()
+    row[THICK] = row[ROUNDING] if kind <= CAPSULE else np.inf if kind == PLANE else row[HALF : HALF + 3].min()
     # a grid's points are a choice: the box holds all of the mesh
     own = box_solid(np.asarray(shape.half, dtype=float)).points if isinstance(shape, Grid) else points
     if len(own):

@@ -13,6 +13,7 @@ import numpy as np
 from .aim import aim_step, begin_frame, keep_appointments
 from .appointments import until_due
 from .contact import mark_contacts, meet
+from .forced import mark_forced
 from .holds import strike
 from .jit import entry, kernel, stage, table
 from .kinematics import forward, joint_rotation, momenta, velocities
@@ -42,12 +43,13 @@ class Record(NamedTuple):
     body: np.ndarray  # (frames, n+1, RECORD_COLUMNS)
     rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
     touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
+    forced: np.ndarray  # (frames, n+1) the body that keys force each through at the frame; −1: none
 
 
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
-    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks)
+    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks, np.full((frames, n1), -1))
 
 
 @entry
@@ -106,6 +108,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             k += width
             if k == substeps:
                 mark_contacts(touch, record.touch, frame + 1, h)
+                mark_forced(state, touch, record.forced, frame + 1)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:

@@ -21,6 +21,7 @@ from .checkpoints import Memory
 from .controllers import Controller, Follow
 from .crowd import Crowd
 from .errors import SettingError, SimulationError
+from .forced_warnings import forced_warnings
 from .jit import warn_if_plain
 from .model import BALL, FREE, HINGE, UNIVERSAL, Model
 from .motion import Motion
@@ -271,7 +272,8 @@ class Shot:
                 array.setflags(write=False)
             arrivals = self._arrivals(int(start), len(actor.model), actor)
             rates = record.rate[:, 0, dofs]
-            out.append(Result(motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals))
+            told = forced_warnings(cast, record.forced, int(start), actor)
+            out.append(Result(motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals, told))
         return out
 
     def _put(self, start: int, actor: Actor) -> np.ndarray:

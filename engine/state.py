@@ -47,7 +47,8 @@ DUE_PLACE = np.int64(51)  # 3: of a free root …
 DUE_DRIFT = np.int64(54)  # 3: … and its rate
 DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none: then it is with the source motion (see `recovery`)
 DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
-STATE_COLUMNS = np.int64(59)
+PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something it is forced into [s] (see `forced`)
+STATE_COLUMNS = np.int64(60)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -99,7 +100,8 @@ GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it
 WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
 GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen together with, 0 for none
 FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
-WORK_COLUMNS = np.int64(70)
+FASTEST = np.int64(70)  # 1: the fastest a joint may turn, where keys force its body through others [rad/s]
+WORK_COLUMNS = np.int64(71)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step
@@ -199,8 +201,10 @@ def new_work(tree: Tree) -> Work:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     poses = np.zeros((5, n1, POSE_COLUMNS))
     poses[:, 0, ROTATION] = 1.0
+    body = np.zeros((n1, WORK_COLUMNS))
+    body[:, FASTEST] = np.inf
     return Work(
-        np.zeros((n1, WORK_COLUMNS)),
+        body,
         np.zeros((WORK_ROWS, nv)),
         np.zeros((nv, 6)),
         poses,

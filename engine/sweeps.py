@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, RADIUS, STEP, TIE, WHAT
+from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, MOST, RADIUS, STEP, TIE, WHAT
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -41,6 +41,10 @@ SOFT = 1e-10
 # A row that ties leave no more than this share of its diagonal is held fast by them: rounding, nothing can move it.
 FAST = 1e-8
 SOFT_POLISH = 1e-8
+# The largest impulse of a contact, in parts of what all bodies together have at the largest rate of the island's
+# contacts, when none presses yet.
+# What can be met needs less. What cannot (keys that force bodies through one another) would grow without end.
+MOST_IMPULSE = 10.0
 
 
 @kernel
@@ -151,6 +155,7 @@ def _sweep(rows, first, last, ties, least, lasts):
     scale = 0.0
     for r in range(ties, size):
         scale = max(scale, abs(w[r]))
+    _set_most(rows, first, ties, size)
     for r in range(ties, size):
         if p[r] != 0.0:
             _change(matrix, w, r, p[r], ties, size)
@@ -174,6 +179,20 @@ def _sweep(rows, first, last, ties, least, lasts):
         elif sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
             _polish(rows, ties, size, least, EVEN * scale, 1)
     return SWEEPS
+
+
+@kernel
+def _set_most(rows, first, ties, size):
+    """The largest impulse of each row, from the rates without any; limits have none."""
+    fastest = 0.0
+    for r in range(ties, size, 3):
+        rows.row[MOST, r] = math.inf
+        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
+            for k in range(3):
+                fastest = max(fastest, abs(rows.row[FREE_RATE, r + k]))
+    for r in range(ties, size, 3):
+        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
+            rows.row[MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
 
 
 @kernel
@@ -224,7 +243,7 @@ def _pick_rows(rows, ties, size, least, none):
     matrix, p, pick = rows.matrix, rows.row[FORCE], rows.pick
     n = 0
     for r in range(ties, size, 3):
-        if p[r] > none and matrix[r, r] > least:
+        if none < p[r] < rows.row[MOST, r] and matrix[r, r] > least:
             pick[n] = r
             n += 1
             most = rows.row[RADIUS, r]
@@ -328,6 +347,8 @@ def _share_inside(rows, ties, n):
         if (r - ties) % 3 == 0:
             if p[r] + share * step[i] < 0.0:
                 share = -p[r] / step[i]
+            if p[r] + share * step[i] > rows.row[MOST, r]:
+                share = max(0.0, (rows.row[MOST, r] - p[r]) / step[i])
             if i + 1 < n and pick[i + 1] == r + 1:
                 x, y, u, v = p[r + 1], p[r + 2], step[i + 1], step[i + 2]
                 # |(x, y) + t(u, v)| = radius
@@ -347,7 +368,7 @@ def _sweep_once(rows, first, ties, size, least, loose, lasts):
         if diagonal <= least:
             continue
         b = rows.order[first + r // 3]
-        new = max(0.0, p[r] - w[r] / diagonal)
+        new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[MOST, r])
         change = new - p[r]
         if change != 0.0:
             p[r] = new

@@ -41,7 +41,9 @@ TURNED = np.int64(66)  # 1: what the turn to the middle pose makes of the speed 
 PARTING = np.int64(67)  # 1: how fast limp bodies part as the step starts
 BEND = np.int64(68)  # 3: what the bodies' turning adds to a tie's rates in half a step
 CLOSING = np.int64(71)  # 3: impulse that closes a tie, or stills it, besides what is solved
-BLOCK_COLUMNS = np.int64(74)
+GIVEN_UP = np.int64(74)  # 1: share of a contact that is given up, since keys force its bodies through it (see `forced`)
+STUCK = np.int64(75)  # 1: not 0 where depth is left as it is, since one of its trees is forced into something
+BLOCK_COLUMNS = np.int64(76)
 
 # Columns of Rows.link; TURNING: the block of a weld that keeps its rotation
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING = (np.int64(k) for k in range(9))
@@ -75,8 +77,8 @@ PUSH_POINT = np.int64(5)  # 3
 PUSH_COLUMNS = np.int64(8)
 
 # Rows of Rows.row, vectors over the rows of an island
-FREE_RATE, FORCE, STEP, RADIUS, MORE = (np.int64(k) for k in range(5))
-ROW_VECTORS = np.int64(5)
+FREE_RATE, FORCE, STEP, RADIUS, MORE, MOST = (np.int64(k) for k in range(6))
+ROW_VECTORS = np.int64(6)
 
 # Columns of Record.touch
 MARK_A, MARK_B = np.int64(0), np.int64(1)  # rows of the bodies; a is −1 where there is no contact
@@ -120,6 +122,8 @@ class Rows(NamedTuple):
     row: np.ndarray  # (ROW_VECTORS, rows)
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
+    mass: np.ndarray  # (n+1,) of each body and all that hangs on it [kg]; of all trees for the world
+    led: np.ndarray  # (n+1,) of a tree's root: not 0 where keys or the world say where the tree is
     island: np.ndarray  # (n+1,) of a tree's root: another of its island, itself if it is the head
     tally: np.ndarray  # (n+1,) of an island's head: where its blocks end in `order`
     count: np.ndarray  # (COUNTS,)
@@ -205,6 +209,8 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((ROW_VECTORS, most)),
         np.zeros(blocks, dtype=np.int64),
         _roots(tree),
+        _masses(tree),
+        np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
         np.zeros(COUNTS, dtype=np.int64),
@@ -218,6 +224,14 @@ def _roots(tree: Tree) -> np.ndarray:
     for row in range(1, len(root)):
         root[row] = root[tree.parent[row]] or row
     return root
+
+
+def _masses(tree: Tree) -> np.ndarray:
+    mass = tree.body[:, MASS].copy()
+    mass[0] = 0.0
+    for row in range(len(mass) - 1, 0, -1):
+        mass[tree.parent[row]] += mass[row]
+    return mass
 
 
 def _still(n1: int) -> np.ndarray:

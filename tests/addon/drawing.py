@@ -42,6 +42,10 @@ class Layout:
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         self.drawn.append(("prop", name))
 
+    def prop_enum(self, data, name: str, value: str, text: str | None = None, **_named) -> None:
+        assert value in data.bl_rna.properties[name].enum_items, f"{name} has no {value}"
+        self.drawn.append(("prop_enum", f"{name} {value}"))
+
     def prop_search(self, data, name: str, source, words: str, **_named) -> None:
         self.prop(data, name)
         getattr(source, words)

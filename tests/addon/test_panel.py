@@ -130,6 +130,22 @@ def test_warnings_come_with_their_fix(rig):
     assert "goes on to frame" not in seen().said()
 
 
+def test_a_root_led_through_a_wall_is_told_and_can_be_assisted(rig):
+    """The post glides through a wall: the frames and the wall are named, with the button that helps."""
+    for frame, place in ((1, -2.0), (20, 2.0)):
+        rig.location.x = place
+        rig.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 24
+    rigs.collide(rig, rigs.block("Wall", 0.6, (0.0, 0.0, 0.3)))
+    bpy.context.view_layer.update()
+    rig.heft.root = "ANIMATED"
+    bpy.ops.heft.simulate()
+    assert "through 'Wall' on frames" in rig.heft.message
+    assert seen().texts("prop_enum") == ["root ASSISTED"]
+    rig.heft.root = "ASSISTED"
+    assert seen().texts("prop_enum") == []
+
+
 def test_no_message_moves_the_first_buttons(rig, monkeypatch):
     """Simulate and Throw a Ball are where they were, whatever is told."""
     from heft.engine.build_clock import BuildProgress
