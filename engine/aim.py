@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 
-from .appointments import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_way_in
+from .appointments import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_struck, put_way_in
+from .blows import changes, end_blows, is_deflected, is_far, is_light, swung_out
 from .jit import kernel, part, stage
 from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
@@ -38,6 +39,7 @@ from .state import (
     ABLE,
     ANCHOR,
     ANIMATED,
+    ARRIVAL,
     ASSIST,
     COMPLIANT,
     COORDS,
@@ -45,6 +47,7 @@ from .state import (
     DRIFT,
     DRIFT_SECANT,
     DUE,
+    DUE_BLOW,
     DUE_KEY,
     DUE_RATE,
     DUE_VALUE,
@@ -65,16 +68,20 @@ from .state import (
     PULL_LIMIT,
     PUSH,
     RATE,
+    RECOVERY,
     REFERENCE,
     REFERENCE_ANCHOR,
     REFERENCE_V,
     RESPONSE,
+    RETURNS,
     SAMPLE_COLUMNS,
     SECANT,
     SHARE,
     SIMULATED,
     SLIPPED,
     START,
+    STIFFER,
+    STRUCK,
     SURGE,
     TARGET_ANCHOR,
     TARGET_ANCHOR_RATE,
@@ -152,7 +159,7 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
     for i in range(1, len(tree.parent)):
         aim.body[i, PULL_LIMIT] = plan.assist[assist_row, i]
         before = state.behaviour[i]
-        now = plan.behaviour[row, i]
+        now = _behaviour_now(tree, plan, state, i, frame, row, dt)
         state.behaviour[i] = now
         if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, float(frame), dt, FROM)
@@ -167,6 +174,30 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
                 state.body[i, SLIPPED] = 0.0
             if before != now or jumped:
                 _measure(tree, state, aim, FROM, i)
+
+
+@kernel
+def _behaviour_now(tree, plan, state, i, frame, row, dt):
+    """What a body does in this frame: as planned, but what was limp and has a recovery time is driven back to its
+    motion in that time, also where it is animated from then on."""
+    now = plan.behaviour[row, i]
+    if now == LIMP or state.behaviour[i] < 0:
+        state.body[i, RETURNS] = 0.0
+    elif state.behaviour[i] == LIMP and plan.setting[row, i, RECOVERY] > 0.0 and _follows(tree, plan, i, row):
+        state.body[i, RETURNS] = 1.0
+        state.body[i, DUE], state.body[i, DUE_KEY] = frame + plan.setting[row, i, RECOVERY] / dt, -1.0
+        state.body[i, DUE_BLOW] = math.inf
+    elif state.body[i, DUE] <= frame + ON_TIME or state.body[i, DUE] == math.inf:
+        state.body[i, RETURNS] = 0.0
+    if state.body[i, RETURNS] != 0.0 and now == ANIMATED:
+        now = ASSIST if tree.kind[i] == FREE else SIMULATED
+    return now
+
+
+@kernel
+def _follows(tree, plan, i, row):
+    """Whether a body goes back to its motion, not to its next key."""
+    return plan.setting[row, i, ARRIVAL] < 0.0 or tree.kind[i] == FREE
 
 
 @kernel
@@ -251,9 +282,22 @@ def _take_reference(tree, state, i):
 @kernel
 def take_blow(tree, state, aim, change):
     """After an impact that changed the rates by `change` (nv,): driven joints follow their error back to the
-    target in closed form (METHODS §1d: impacts, then control)."""
+    target in closed form (METHODS §1d: impacts, then control).
+
+    Under a guided root the blow is a deflection instead: the bodies' inertias couple it from joint to joint and to the
+    root. In closed form each joint would come back by itself, and the guidance of the root would take the momentum.
+    """
+    guided, root = False, 0
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] == SIMULATED:
+        if tree.parent[i] == 0:
+            root = i
+            guided = state.behaviour[i] == ASSIST and changes(tree, i, change)
+            if guided:
+                state.body[i, STRUCK] = 1.0
+        together = guided and not has_key_ahead(state, i) and not is_light(tree, root, i)
+        if state.behaviour[i] == SIMULATED and together:
+            state.body[i, STRUCK] = 1.0
+        elif state.behaviour[i] == SIMULATED:
             struck = False
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 if change[d] != 0.0:
@@ -283,13 +327,20 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
     set_responses(tree, aim, h)
+    end_blows(tree, state)
     row = min(frame, len(plan.behaviour) - 1)
+    guided, root = False, 0
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
+        if tree.parent[i] == 0:
+            guided, root = behaviour == ASSIST, i
         if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, frame + s1, dt, TO)
+        aim.body[i, STIFFER] = 1.0
         if expected(state, i):
             put_arrival(plan, state, aim, i, row, frame + s1 - h / dt, h, dt)
+        if state.body[i, STRUCK] != 0.0:
+            put_struck(plan, state, aim, i, row)
         aim.mode[i] = PRESCRIBED
         share = 0.0
         if behaviour == ANIMATED:
@@ -305,7 +356,16 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
             share = 1.0
             if behaviour == SIMULATED:
                 share = plan.setting[row, i, HEAVINESS]
-                if tree.kind[i] != FIXED and (share > 0.0 or aim.body[i, LEANED] != 0.0):
+                if state.body[i, STRUCK] != 0.0 and swung_out(state, i):
+                    state.body[i, STRUCK] = 0.0
+                    _take_reference(tree, state, i)
+                    _measure(tree, state, aim, FROM, i)
+                loaded = share > 0.0 or aim.body[i, LEANED] != 0.0 or state.body[i, STRUCK] != 0.0
+                if tree.kind[i] != FIXED and loaded:
+                    aim.mode[i] = COMPLIANT
+                elif guided and is_far(tree, state, i) and not (has_key_ahead(state, i) or is_light(tree, root, i)):
+                    # what leaned on it is gone: its deflection dies away as after a blow
+                    state.body[i, STRUCK] = 1.0
                     aim.mode[i] = COMPLIANT
                 elif is_deflected(tree, state, i):
                     # nothing leans on it any more: what is left dies away like any other error
@@ -328,26 +388,15 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
 
 @stage
 def _assist_when_disturbed(tree, state, aim):
-    """An assisted root holds its motion exactly until something in its tree is loose or deflected."""
+    """An assisted root holds its motion exactly until something in its tree is loose or deflected. One that was limp
+    and returns goes its way back whatever it meets: it has to be there in time."""
     for root in tree.roots:
-        if state.behaviour[root] == ASSIST:
+        if state.behaviour[root] == ASSIST and state.body[root, RETURNS] == 0.0:
             if is_deflected(tree, state, root):
                 aim.mode[root] = COMPLIANT
             for i in range(root + 1, tree.last[root] + 1):
                 if aim.mode[i] != PRESCRIBED:
                     aim.mode[root] = COMPLIANT
-
-
-@kernel
-def is_deflected(tree, state, i):
-    """Whether the body is off its reference, or was struck and leaves it."""
-    for k in range(6):
-        if state.body[i, DEFLECTION + k] != 0.0:
-            return True
-    for d in range(tree.dof[i], tree.dof[i + 1]):
-        if state.rate[V, d] != state.rate[REFERENCE_V, d]:
-            return True
-    return False
 
 
 @stage

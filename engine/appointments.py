@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from .blows import QUICKER_TOGETHER
 from .jit import kernel
 from .model import BALL, FREE
 from .spatial import axpy, load3, load4, quat_exp, quat_mul, quat_unit, scale, store3, store4
@@ -27,19 +28,26 @@ from .state import (
     GAINS,
     HEAVINESS,
     LAW,
+    OMEGA,
     QUICKER,
     RATE,
+    RECOVERY,
     RESPONSE,
     SHAPE,
     SIMULATED,
+    STIFFER,
+    STRUCK,
     TARGET_ANCHOR,
     TARGET_ANCHOR_RATE,
     VALUE,
+    ZETA,
 )
 from .target import KEY_DRIFT, KEY_PLACE, KEY_RATE, KEY_VALUE, WHEN
 
 # Steps end on appointments to within this share of a frame.
 ON_TIME = 1e-7
+# Springs that bring a struck body back grow as its time runs out, to those of this share of it: more would be a jolt.
+LEAST_LEFT = 0.07
 
 
 @kernel
@@ -104,11 +112,29 @@ def put_arrival(plan, state, aim, i, row, time, h, dt):
     heavy = state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0
     if state.body[i, DUE_KEY] >= 0.0 or not heavy:
         middle = 0.5 * (left + after)
+        if state.body[i, STRUCK] != 0.0:
+            middle = max(middle, LEAST_LEFT * plan.setting[row, i, RECOVERY])
         # Small joints answer loads faster (`even_weight`). None answers slower than its key allows: it would be late.
         quicker = 1.0 if plan.setting[row, i, LAW] != 0.0 else max(1.0, plan.setting[row, i, QUICKER])
         omega = quicker * shape / middle
         aim.body[i, GAINS] = omega * omega
         aim.body[i, GAINS + 1] = 2.0 * omega
+
+
+@kernel
+def put_struck(plan, state, aim, i, row):
+    """Gains of a struck body under a guided root: its joints are as quick as ever, and quicker where their time runs
+    out. The root itself has all its time to come back to its place, but turns no farther than a joint would."""
+    if state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0:
+        return
+    omega, zeta = QUICKER_TOGETHER * plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
+    if not expected(state, i):
+        aim.body[i, GAINS], aim.body[i, GAINS + 1] = omega * omega, 2.0 * zeta * omega
+    elif state.behaviour[i] == ASSIST:
+        aim.body[i, STIFFER] = math.sqrt(max(1.0, 2.0 * zeta * omega / aim.body[i, GAINS + 1]))
+    else:
+        aim.body[i, GAINS] = max(QUICKER_TOGETHER * QUICKER_TOGETHER * aim.body[i, GAINS], omega * omega)
+        aim.body[i, GAINS + 1] = max(QUICKER_TOGETHER * aim.body[i, GAINS + 1], 2.0 * zeta * omega)
 
 
 @kernel

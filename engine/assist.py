@@ -53,6 +53,7 @@ from .state import (
     STAGE_PLACE,
     STAGE_RATE,
     START,
+    STIFFER,
     TO,
     UNDISTURBED,
     UNDISTURBED_BEFORE,
@@ -158,3 +159,13 @@ def hold_back(tree, state, aim, plan, work, h):
 @kernel
 def _length(v, d):
     return math.sqrt(v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
+
+
+@kernel
+def stiffen_turns(tree, aim, root, block):
+    """S D S with S above 1 for a root's turning: a spring that is as soft to its way and stiffer to its turns."""
+    first = tree.dof[root]
+    for r in range(6):
+        for c in range(6):
+            turns = (aim.body[root, STIFFER] if r < 3 else 1.0) * (aim.body[root, STIFFER] if c < 3 else 1.0)
+            block[first + r, c] *= turns

@@ -20,7 +20,7 @@ from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
 from .first_impact import time_of_impact
 from .forced import give_up
-from .holds import add_block, add_limits, add_ties, blow_wind, put_force
+from .holds import across, add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import STOP_NEAR, collide_now, stops_hard
 from .jit import kernel, part
 from .kinematics import forward, momenta, place_bodies, velocities
@@ -31,7 +31,7 @@ from .recovery import make_deadlines
 from .rows import row_rate
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
-from .standing import allow_source, yield_to_pull
+from .standing import STRUCK_STANDS, add_footholds, allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
@@ -46,6 +46,7 @@ from .state import (
     NEW_ANCHOR,
     NOW,
     SPIN,
+    STRUCK,
     V,
     pose_of,
 )
@@ -82,6 +83,7 @@ from .touch import (
     START_PLACE,
     STAYS,
     TOTAL,
+    TURNING,
     WHAT,
     WINDY,
 )
@@ -145,7 +147,9 @@ def _find_contacts(tree, state, work, touch, h, gravity):
         speed = math.sqrt(dot(v, v)) + shapes.shape[s, REACH] * math.sqrt(dot(w, w)) if i > 0 else 0.0
         touch.found.reach[s] = h * speed + slop
         if shapes.link[s, RESPONSE_KIND] != 0:
-            touch.found.reach[s] += touch.limit[PLANT]
+            # what the blow has lifted a little stands all the same, if it does in the source
+            struck = state.body[root, STRUCK] != 0.0
+            touch.found.reach[s] += touch.limit[PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != ANIMATED:
             touch.found.reach[s] += 2.0 * fall
     touch.rows.count[PAIRS] = find_pairs(
@@ -201,6 +205,7 @@ def _make_blocks(tree, state, work, touch, frame, h):
             touch.found.contact[c, FRICTION],
             touch.found.contact[c, BOUNCE],
         )
+    count = add_footholds(tree, state, touch, where, count)
     count = add_ties(touch.holds, touch.rows, where, frame, count)
     touch.rows.count[BLOCKS] = add_limits(tree, state, touch.holds.bound, touch.rows, h, count)
     note_speeds(tree, state, work, touch.rows)
@@ -213,16 +218,6 @@ def _limit_again(tree, state, touch, h):
     while count > 0 and touch.rows.link[count - 1, WHAT] == LIMIT:
         count -= 1
     touch.rows.count[BLOCKS] = add_limits(tree, state, touch.holds.bound, touch.rows, h, count)
-
-
-@kernel
-def across(n):
-    """Two unit vectors that make a right-handed frame with the unit vector n."""
-    one = (0.0, -n[2], n[1])
-    if abs(n[0]) > 0.7:
-        one = (n[2], 0.0, -n[0])
-    one = scale(1.0 / math.sqrt(dot(one, one)), one)
-    return one, cross(n, one)
 
 
 @kernel
@@ -327,7 +322,7 @@ def _start_warm(touch, h):
     if old == 0:
         return
     for b in range(touch.rows.count[BLOCKS]):
-        if touch.rows.link[b, WHAT] == CONTACT:
+        if touch.rows.link[b, WHAT] == CONTACT and touch.rows.link[b, TURNING] == 0:
             c = touch.rows.link[b, SOURCE]
             for k in range(old):
                 if (
@@ -371,7 +366,8 @@ def keep_warm(touch, h):
         return
     kept = 0
     for b in range(touch.rows.count[BLOCKS]):
-        if touch.rows.link[b, WHAT] == CONTACT and touch.rows.block[b, IMPULSE] > 0.0:
+        pressed = touch.rows.link[b, WHAT] == CONTACT and touch.rows.block[b, IMPULSE] > 0.0
+        if pressed and touch.rows.link[b, TURNING] == 0:
             c = touch.rows.link[b, SOURCE]
             for r in range(3):
                 touch.found.old[kept, r] = touch.rows.block[b, IMPULSE + r] / h

@@ -16,6 +16,7 @@ import math
 
 from .aim import difference, joint_rates, store_rates
 from .articulated import composite_inertia, factorise, mass_block, solve
+from .assist import stiffen_turns
 from .carried import add_carried
 from .holds import feel_wind
 from .jit import kernel, part, stage
@@ -83,6 +84,7 @@ from .state import (
     STAGE_PLACE,
     STAGE_RATE,
     START,
+    STIFFER,
     STILL,
     SURGE,
     TRACKED,
@@ -204,6 +206,8 @@ def prepare_factor(tree, state, aim, work, pose, h):
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == COMPLIANT:
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                if aim.body[i, STIFFER] != 1.0:
+                    stiffen_turns(tree, aim, i, work.block)
             elif has_tone(aim, i):
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
                 lay_tone(tree, state, aim, work, i, h)

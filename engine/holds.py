@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 
-from .aim import is_deflected, take_blow
-from .articulated import factorise, generalized, solve
+from .aim import take_blow
+from .articulated import composite_inertia, factorise, generalized, solve
+from .blows import is_deflected
+from .impact import STIFFENINGS, stiffen
 from .jit import kernel, part
 from .kinematics import momenta, velocities
 from .model import BALL, FREE
-from .recovery import make_deadlines, recovers
+from .recovery import make_deadlines, stays_stiff
 from .spatial import (
     add,
     cross,
@@ -34,6 +36,7 @@ from .state import (
     ANIMATED,
     ANSWER,
     COMPLIANCE,
+    COMPOSITE,
     COORDS,
     DRIFT,
     ERROR,
@@ -136,6 +139,16 @@ def put_force(block, b, column, body, arm, direction):
     """A unit force as a wrench about the root anchor; nothing on the world."""
     if body > 0:
         store6(block, b, column, cross(arm, direction), direction)
+
+
+@kernel
+def across(n):
+    """Two unit vectors that make a right-handed frame with the unit vector n."""
+    one = (0.0, -n[2], n[1])
+    if abs(n[0]) > 0.7:
+        one = (n[2], 0.0, -n[0])
+    one = scale(1.0 / math.sqrt(dot(one, one)), one)
+    return one, cross(n, one)
 
 
 @kernel
@@ -384,19 +397,18 @@ def feel_wind(tree, aim, work, touch, pose):
 
 @part
 def strike(tree, plan, state, aim, work, touch, frame, dt):
-    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`)."""
+    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther."""
     if touch is None:
         return
     if not _pushes(tree, touch, frame):
         return
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(len(tree.parent)):
-        stiff = touch.rows.tally[i] == 0 and recovers(plan, state, i, frame)
+        stiff = touch.rows.tally[i] == 0 and stays_stiff(plan, state, touch.rows.root[i], i, frame)
         factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED and not stiff
         work.body[i, COMPLIANCE] = 0.0
         for k in range(6):
             work.body[i, LOAD + k] = 0.0
-    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     for p in range(len(touch.holds.push)):
         if touch.holds.push[p, PUSH_FRAME] == frame:
             i = int(touch.holds.push[p, PUSH_ROW])
@@ -410,7 +422,12 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
                 work.body[i, LOAD + k] += couple[k]
                 work.body[i, LOAD + 3 + k] += impulse[k]
     generalized(tree, pose, work.body, LOAD, work.rate[LOADED_RATE])
-    solve(tree, pose, factor, work.rate[LOADED_RATE], work.rate[ANSWER])
+    composite_inertia(tree, pose, work.body, COMPOSITE)
+    for _ in range(STIFFENINGS):
+        factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
+        solve(tree, pose, factor, work.rate[LOADED_RATE], work.rate[ANSWER])
+        if not stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame):
+            break
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
     make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER])

@@ -13,7 +13,7 @@ from .articulated import composite_inertia, factorise, mass_block
 from .jit import kernel, part
 from .pace import brake_whirls
 from .pd import peak_time, response
-from .recovery import recovers
+from .recovery import stays_stiff
 from .rows import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
 from .spatial import add, axpy, dot, load3, load4, scale, sub
 from .state import (
@@ -32,6 +32,7 @@ from .state import (
     RECOVERY,
     SHAPE,
     SIMULATED,
+    STRUCK,
     VALUE,
     V,
     factor_of,
@@ -69,6 +70,8 @@ BLOW = 0.02
 # As far as a blow may swing a driven joint off its target [rad], to this share of it; how often the joints
 # are asked again, and by how much at most one resists more at a time.
 SWING, NEAR = 1.0, 0.05
+# Under a guided root, where a blow goes on into the whole body and each joint is moved by its neighbours, too.
+GUIDED_SWING = 0.35
 STIFFENINGS = 6
 LEAST_SHARE = 0.02
 # A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
@@ -93,13 +96,15 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
         carries = touch.rows.tally[i]
-        passive = gives_way and carries != BRACING and (carries == GIVING or not recovers(plan, state, i, frame))
+        stiff = carries != GIVING and stays_stiff(plan, state, touch.rows.root[i], i, frame)
+        struck = state.body[touch.rows.root[i], STRUCK] != 0.0
+        passive = struck or (gives_way and carries != BRACING and not stiff)
         factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
         work.body[i, COMPLIANCE] = 0.0
     composite_inertia(tree, pose, work.body, COMPOSITE)
     for _ in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
-        if not _stiffen(tree, plan, state, aim, work, pose, factor, frame):
+        if not stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame):
             break
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
@@ -180,13 +185,13 @@ def _tears(state, rows, b, fast):
 
 
 @kernel
-def _stiffen(tree, plan, state, aim, work, pose, factor, frame):
+def stiffen(tree, plan, state, aim, work, roots, pose, factor, frame):
     """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
     stopped) resists with as much more inertia as that takes. Returns whether any does."""
     again = False
     for i in range(1, len(tree.parent)):
         if factor.active[i] and state.behaviour[i] == SIMULATED:
-            share = _share_within(tree, plan, state, aim, work, i, frame)
+            share = _share_within(tree, plan, state, aim, work, roots[i], i, frame)
             if share < 1.0 - NEAR:
                 own = whole = 0.0
                 first = tree.dof[i]
@@ -200,13 +205,13 @@ def _stiffen(tree, plan, state, aim, work, pose, factor, frame):
 
 
 @kernel
-def _share_within(tree, plan, state, aim, work, i, frame):
+def _share_within(tree, plan, state, aim, work, root, i, frame):
     """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
     swinging anyway."""
     kind, d = tree.kind[i], tree.dof[i]
     omega = math.sqrt(aim.body[i, GAINS])
     zeta = 0.5 * aim.body[i, GAINS + 1] / omega
-    if recovers(plan, state, i, frame) and state.body[i, DUE_KEY] < 0.0:
+    if stays_stiff(plan, state, root, i, frame) and state.body[i, DUE_KEY] < 0.0:
         row = min(frame, len(plan.behaviour) - 1)
         omega, zeta = plan.setting[row, i, SHAPE] / plan.setting[row, i, RECOVERY], 1.0
     u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
@@ -216,7 +221,8 @@ def _share_within(tree, plan, state, aim, work, i, frame):
     _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, ANSWER, d)), value, rate)
     # the error when a swing from the target is at its widest: |out + share · more| = most
     out, more = axpy(u, e, scale(g, before)), scale(g, sub(after, before))
-    most = max(SWING * SWING, dot(out, out))
+    swing = GUIDED_SWING if state.behaviour[root] == ASSIST else SWING
+    most = max(swing * swing, dot(out, out))
     one, two = dot(out, more), dot(more, more)
     if dot(out, out) + 2.0 * one + two <= most:
         return 1.0

@@ -51,6 +51,7 @@ from .touch import (
     BEND,
     BLOCKS,
     BRACED,
+    CONTACT,
     ERROR_NOW,
     FILLED,
     FORCE,
@@ -68,6 +69,7 @@ from .touch import (
     TIED,
     TOTAL,
     TURNED,
+    TURNING,
     WHAT,
 )
 
@@ -276,6 +278,8 @@ def _wanted(touch, b, h):
     back as fast: it is no nearer then, and a push that held it off would give energy.
     """
     gap, back = touch.rows.block[b, ERROR_NOW], -touch.rows.block[b, PARTING]
+    if touch.rows.link[b, WHAT] == CONTACT and touch.rows.link[b, TURNING] != 0 and gap > 0.0:
+        return -gap / max(h, RECOVER)  # a foothold: the foot comes down to where the source has it
     if touch.rows.link[b, WHAT] == TIE or gap <= HAIR * touch.limit[SLOP]:
         return back
     return min(-gap / h, back)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from .blows import is_light
 from .jit import kernel, part
 from .state import ASSIST, DUE, DUE_BLOW, DUE_KEY, RECOVERY, SIMULATED
 
@@ -25,6 +26,13 @@ def recovers(plan, state, i, frame):
     row = min(frame, len(plan.behaviour) - 1)
     driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
     return driven and plan.setting[row, i, RECOVERY] > 0.0
+
+
+@kernel
+def stays_stiff(plan, state, root, i, frame):
+    """Whether a joint that a blow does not pass keeps to its motion: where it recovers, and the root is not guided.
+    Under a guided root head and arms lag behind what was struck, and come back by their settle time."""
+    return recovers(plan, state, i, frame) and state.behaviour[root] != ASSIST
 
 
 @part
@@ -41,6 +49,8 @@ def make_deadlines(tree, plan, state, frame, time, dt, change):
             continue
         for i in range(root, tree.last[root] + 1):
             moves = recovers(plan, state, i, frame) and _turned(tree, i, change) > 0.0
+            if state.behaviour[root] == ASSIST and is_light(tree, root, i):
+                continue  # hands, fingers and toes come back by their settle time
             free = state.body[i, DUE] == math.inf or hardest > state.body[i, DUE_BLOW]
             if moves and free and state.body[i, DUE_KEY] < 0.0:
                 state.body[i, DUE] = time + plan.setting[row, i, RECOVERY] / dt

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import math
 
-from .aim import difference, is_deflected, store_rates
+from .aim import difference, store_rates
+from .blows import is_deflected
+from .contact_table import CONTACT_FRICTION as FRICTION
+from .contact_table import GAP, NORMAL, POINT
+from .holds import across, add_block, put_force
 from .jit import kernel, part
-from .kinematics import velocities
+from .kinematics import forward, velocities
 from .model import FREE
 from .rows import row_rate
-from .spatial import dot, load3, load4, store3, sub
+from .spatial import add, axpy, dot, load3, load4, scale, store3, store4, sub
 from .state import (
     ANCHOR,
     ASSIST,
     COORDS,
+    DEFLECTION,
     DRIFT,
     FROM,
     LEANED,
@@ -25,24 +30,119 @@ from .state import (
     LOADED_RATE,
     MOMENTUM,
     MOMENTUM2,
+    NEW,
+    NEW_ANCHOR,
     NOW,
     RATE,
     SIMULATED,
     STILL,
+    STRUCK,
     TARGET_ANCHOR,
     TARGET_ANCHOR_RATE,
     TOTAL_RATE,
+    UNDISTURBED,
     VALUE,
     V,
     pose_of,
 )
-from .touch import ALLOWED, BEARS, BLOCKS, BODY_A, BODY_B, BRACED, CONTACT, ERROR_NOW, LIMIT, PLANT, SLOP, WHAT
+from .touch import (
+    ALLOWED,
+    BEARS,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BRACED,
+    CONTACT,
+    ERROR_NOW,
+    FOOTHOLDS,
+    GRIP,
+    LIMIT,
+    MOST_FOOTHOLDS,
+    ON_A,
+    ON_B,
+    PLANT,
+    SLOP,
+    TURNING,
+    WHAT,
+)
 from .tree import MASS
 
 # Slower than this a foot near the ground stands on it [m/s].
 STANDS = 0.4
 # A foot that comes down too early by less than this does not stop for it: it would throw the body up [s].
 LANDS = 0.03
+# How far from its contact a foot has its holds, in what counts as planted.
+FOOTHOLD = 2.0
+# A foot weighs at least this part of the body, and is bent from its source by less than this [rad].
+SOLE, SOLE_BENDS = 0.006, 0.35
+# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
+STRUCK_STANDS = 2.5
+NONE = 1.0  # [m] the gap of one that does not hold
+
+
+@kernel
+def add_footholds(tree, state, touch, where, count):
+    """Blocks beside the contacts of feet with what they are braced against, while their character is struck. A foot
+    may touch at one point only, about which it would swivel and roll. Returns the number of blocks."""
+    rows = touch.rows
+    contacts = count
+    for c in range(contacts):
+        i, j = rows.link[c, BODY_A], rows.link[c, BODY_B]
+        foot = max(i, j)
+        struck = state.body[rows.root[foot], STRUCK] != 0.0 and min(i, j) == 0 and rows.link[c, BRACED] != 0
+        room = count + FOOTHOLDS <= contacts + MOST_FOOTHOLDS
+        if not (struck and room and _is_sole(tree, state, rows.root[foot], foot)):
+            continue
+        normal = load3(touch.found.contact, c, NORMAL)
+        side, along = across(normal)
+        for k in range(FOOTHOLDS):
+            angle = 2.0 * math.pi * k / FOOTHOLDS
+            out = add(scale(math.cos(angle), side), scale(math.sin(angle), along))
+            point = axpy(FOOTHOLD * touch.limit[PLANT], out, load3(touch.found.contact, c, POINT))
+            arm = sub(point, load3(where, rows.root[foot], 0))
+            b = count
+            count = add_block(rows, b, CONTACT, c, i, j, 1)
+            rows.link[b, TURNING] = 1
+            for r in range(3):
+                direction = normal if r == 0 else side if r == 1 else along
+                if i == foot:
+                    put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
+                else:
+                    put_force(rows.block, b, ON_B + 6 * r, j, arm, scale(-1.0, direction))
+            rows.block[b, ERROR_NOW] = touch.found.contact[c, GAP]
+            rows.block[b, GRIP] = touch.found.contact[c, FRICTION]
+    return count
+
+
+@kernel
+def _is_sole(tree, state, root, i):
+    """Whether a body is heavy enough for a sole, not a toe, and near to its source: holds would flip what is not."""
+    mass = 0.0
+    for k in range(root, tree.last[root] + 1):
+        mass += tree.body[k, MASS]
+    bend = load3(state.body, i, DEFLECTION)
+    return tree.body[i, MASS] > SOLE * mass and dot(bend, bend) < SOLE_BENDS * SOLE_BENDS
+
+
+@kernel
+def _source_pose(tree, state, aim, work):
+    """The pose in which the source's rates are what they are: the present one, but that of the source itself where a
+    character is struck. A foot stands because rates cancel: those of a tilted body would let it slide."""
+    struck = False
+    for root in tree.roots:
+        struck = struck or state.body[root, STRUCK] != 0.0
+    if not struck:
+        return pose_of(work, NOW)
+    for i in range(1, len(tree.parent)):
+        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+        store4(work.body, i, NEW, load4(aim.body, i, FROM + VALUE) if driven else load4(state.body, i, COORDS))
+        place = load3(state.body, i, ANCHOR)
+        if driven and tree.kind[i] == FREE:
+            place = load3(aim.body, i, FROM + TARGET_ANCHOR)
+        store3(work.body, i, NEW_ANCHOR, place)
+    source = pose_of(work, UNDISTURBED)
+    forward(tree, work.body, NEW, NEW_ANCHOR, source)
+    return source
 
 
 @part
@@ -80,7 +180,7 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
                 away = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, FROM + TARGET_ANCHOR))
                 store3(work.rate, LOADED_RATE, d + 3, away)
     # rates of the source, and how far the body is from it, as motions
-    velocities(tree, pose, total, state.body, DRIFT, work.body, MOMENTUM)
+    velocities(tree, _source_pose(tree, state, aim, work), total, state.body, DRIFT, work.body, MOMENTUM)
     velocities(tree, pose, off, work.body, STILL, work.body, MOMENTUM2)
     for b in range(rows.count[BLOCKS]):
         if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] == 0:
@@ -98,19 +198,24 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
             speed += rows.block[b, ALLOWED + r] ** 2
         if presses or meant + LANDS * rate < 0.0:
             rows.block[b, ALLOWED] = min(rate, 0.0)
-        if presses or (meant < touch.limit[PLANT] and speed < STANDS * STANDS):
-            root = rows.root[max(i, j)]
+        root = rows.root[max(i, j)]
+        near = touch.limit[PLANT] * (STRUCK_STANDS if state.body[root, STRUCK] != 0.0 else 1.0)
+        if presses or (meant < near and speed < STANDS * STANDS):
             mass = 0.0
             for k in range(root, tree.last[root] + 1):
                 mass += tree.body[k, MASS]
             rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
         rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
+        if rows.link[b, TURNING] != 0:
+            # a foothold keeps the foot as it is in the source, or is none
+            rows.block[b, ERROR_NOW] = gap - meant if rows.block[b, BEARS] > 0.0 else NONE
+            rows.block[b, ALLOWED] = rate
 
 
 @kernel
 def yield_to_pull(tree, state, aim, touch):
-    """The hips of a guided character that is off its motion, with nothing but its feet on anything, give way
-    to what pulls it back.
+    """The hips of a guided character that is off its motion, with nothing but its feet on anything, or struck, give
+    way to what pulls it back.
 
     Otherwise what stands would hold the whole character where it came down, step after step: each foot
     would be set down as far off as the other stands.
@@ -128,7 +233,8 @@ def yield_to_pull(tree, state, aim, touch):
         if rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0:
             i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
             root = rows.root[i]
-            if rows.tally[root] == 0 and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
+            alone = rows.tally[root] == 0 or state.body[root, STRUCK] != 0.0
+            if alone and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
                 rows.link[b, BRACED] = 0
                 aim.body[_hip(tree, i), LEANED] = 1.0
 

@@ -48,7 +48,9 @@ DUE_DRIFT = np.int64(54)  # 3: … and its rate
 DUE_KEY = np.int64(57)  # 1: which key it is, −1 for none: then it is with the source motion (see `recovery`)
 DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
 PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something it is forced into [s] (see `forced`)
-STATE_COLUMNS = np.int64(60)
+STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tree, until that has died away
+RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
+STATE_COLUMNS = np.int64(62)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -72,7 +74,8 @@ ABLE = np.int64(21)  # 1: the mode the joint has while its strength suffices
 ACROSS = np.int64(22)  # 1: what a spent drive of several axes gives across its slip, per rate
 PULL_LIMIT = np.int64(23)  # 1: of a root: the most force that guides it, in body weights
 TONE = np.int64(24)  # 2: k_v and k_p of the joint's tone
-FROM = np.int64(26)  # a target sample: at the step's start …
+STIFFER = np.int64(26)  # 1: of a guided root that was struck: the root of how many times stiffer it turns than it goes
+FROM = np.int64(27)  # a target sample: at the step's start …
 TO = FROM + SAMPLE_COLUMNS  # … and at its end
 AIM_COLUMNS = TO + SAMPLE_COLUMNS
 # Rows of Aim.rate: what the controller wants of the step

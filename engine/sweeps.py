@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, MOST, RADIUS, STEP, TIE, WHAT
+from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, MOST, RADIUS, STEP, TIE, TURNING, WHAT
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -119,7 +119,9 @@ def solve_island(rows, first, last, ties, least, lasts):
     _take_out(rows.matrix, rows.row[FREE_RATE], 0, ties, size)
     taken = 0
     if ties < size:
+        _load_footholds(rows, first, ties, size, lasts, 1.0)
         taken = _sweep(rows, first, last, ties, least, lasts)
+        _load_footholds(rows, first, ties, size, lasts, -1.0)
     _put_back(rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], 0, ties, size)
     return taken
 
@@ -196,6 +198,30 @@ def _set_most(rows, first, ties, size):
 
 
 @kernel
+def _besides(rows, b, lasts):
+    """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
+    return 0.0 if rows.link[b, TURNING] != 0 else lasts * rows.block[b, BEARS]
+
+
+@kernel
+def _load_footholds(rows, first, ties, size, lasts, sign):
+    """Take the weight that footholds bear into the solve (sign 1), and out of it again (sign −1).
+
+    A foothold's impulse counts from the weight that it bears in the source: it may give less than that, down to
+    nothing, which pulls the foot to the ground. With all of it the solve is that of any contact, which only presses.
+    """
+    if lasts < 0.0:
+        return
+    for r in range(ties, size, 3):
+        b = rows.order[first + r // 3]
+        if rows.link[b, WHAT] == CONTACT and rows.link[b, TURNING] != 0 and rows.block[b, BEARS] > 0.0:
+            weight = lasts * rows.block[b, BEARS]
+            rows.row[FORCE, r] += sign * weight
+            if sign > 0.0:
+                _change(rows.matrix, rows.row[FREE_RATE], r, -weight, ties, size)
+
+
+@kernel
 def _set_radii(rows, first, ties, size, lasts, share):
     """How much friction each contact can give, from how hard it presses now. Returns by how much that can
     change a row's rate."""
@@ -205,7 +231,7 @@ def _set_radii(rows, first, ties, size, lasts, share):
         b = rows.order[first + r // 3]
         most = 0.0
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-            most = rows.block[b, GRIP] * (p[r] + lasts * rows.block[b, BEARS])
+            most = rows.block[b, GRIP] * (p[r] + _besides(rows, b, lasts))
         largest = max(largest, abs(most - radius[r]) * rows.matrix[r + 1, r + 1])
         radius[r] += share * (most - radius[r])
     return largest
@@ -376,7 +402,7 @@ def _sweep_once(rows, first, ties, size, least, loose, lasts):
             largest = max(largest, abs(change) * diagonal)
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
             if loose:
-                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + lasts * rows.block[b, BEARS])
+                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + _besides(rows, b, lasts))
             largest = max(largest, _rub(matrix, w, p, r, rows.row[RADIUS, r], ties, size, least))
     return largest
 

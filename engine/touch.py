@@ -45,7 +45,7 @@ GIVEN_UP = np.int64(74)  # 1: share of a contact that is given up, since keys fo
 STUCK = np.int64(75)  # 1: not 0 where depth is left as it is, since one of its trees is forced into something
 BLOCK_COLUMNS = np.int64(76)
 
-# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation
+# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation, a foothold beside a contact
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING = (np.int64(k) for k in range(9))
 LINK_COLUMNS = np.int64(9)
 
@@ -100,6 +100,8 @@ LEAST = np.int64(2)  # [1/kg] a row that moves less than this moves nothing
 PLANT = np.int64(3)  # [m] a foot that rests this near to what it is braced against stands on it
 
 PLANT_SHARE = 0.02  # of the character's size
+FOOTHOLDS = 3  # beside a contact of a foot that stands while its character is struck
+MOST_FOOTHOLDS = 48
 SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is cut to four
 MOST_CONTACTS = 1024
 ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count
@@ -178,7 +180,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     count = len(shapes.shape)
     contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
-    blocks = contacts + 2 * len(holds.tie) + int(np.isfinite(holds.bound[:, :LIMIT_FRAME]).sum())
+    blocks = contacts + MOST_FOOTHOLDS + 2 * len(holds.tie) + int(np.isfinite(holds.bound[:, :LIMIT_FRAME]).sum())
     most = 3 * min(blocks, ISLAND_BLOCKS + 2 * len(holds.tie))
     tied = 3 * (len(holds.tie) + int((holds.tie_link[:, TIE_KIND] == WELD).sum()))
     longest = _longest_path(tree)

@@ -129,7 +129,7 @@ def test_a_marcher_who_is_struck_gets_back_into_step(settle, friction, figure):
     swing = turned(source, result.motion)
     name = f"a marcher is struck, settle {settle} s, friction {friction}"
     figure(f"{name}: off the source before [°]", swing[: hit - 2].max(), 1e-6)
-    assert swing[:, 0].max() > 5.0, "the blow is felt"
+    assert swing[:, 0].max() > 2.0, "the blow is felt"
     figure(f"{name}: a joint turns at most [°]", swing[:, 1:].max(), 1.15 * np.degrees(SWING))
     root = np.linalg.norm((result.motion.positions - source.positions)[-1, 0])
     figure(f"{name}: root off after three paces [mm]", 1000.0 * root, 0.6)

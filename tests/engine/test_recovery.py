@@ -55,6 +55,10 @@ def test_a_punch_that_is_struck_is_back_in_time(recovery, root, figure):
     figure.note(f"{name}: the elbow gives way by [°]", peak[0])
     back = start + round(recovery * motion.fps)  # less than a frame after the time is up
     figure(f"{name}: left of the peak when the time is up [%]", 100.0 * (off[back, way] / peak).max(), 2.0)
+    if root == "ASSISTED":  # the blow goes through the whole body, and joints come back by their settle time
+        assert off[:, others].max() > 0.5
+        figure.note(f"{name}: a joint off the blow's way is off when the time is up [°]", off[back, others].max())
+        return
     early = start + round(0.5 * recovery * motion.fps)
     assert off[early, way[0]] > 0.05 * peak[0], "it takes its time"
     figure(f"{name}: a joint off the blow's way leaves the source by [°]", off[:, others].max(), 0.5)
