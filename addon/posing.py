@@ -143,24 +143,30 @@ class Pull:
             self._floor = grounded.heft.ground_height * meters if grounded is not None else None
         self._places = {name: i for i, name in enumerate(names)}
         self._bases = {name: self._basis(rig.pose.bones[name], self._poses) for name in self.reading.names}
-        model, motion = self.reading.model, self.reading.motion
-        # what something else poses does not stand where its parent would carry it
-        shapes = [
-            () if name in self.blocked else own for name, own in zip(self.reading.names, model.shapes, strict=True)
-        ]
-        self.posing = engine.Posing(
-            replace(model, shapes=tuple(shapes)),
-            motion.rotations[0],
-            motion.positions[0],
-            fixed=[name for name in self.reading.names if not self._turns(rig.pose.bones[name])],
-            floor=self._floor,
-            locks=list(self._locks()),
-        )
+        self._hangs, self._upright = False, ""
+        self.posing = self._posing(self.reading.motion.rotations[0], self.reading.motion.positions[0], [])
         self._start = self.posing.placed()
         self._turned = self.posing.rotations
         self._anchors = self.posing.positions
         self.auto_pins = self._standing_feet()
         self.grabbed = ""
+
+    def _posing(self, turns: np.ndarray, places: np.ndarray, more: list[Lock]) -> engine.Posing:
+        """The engine's pose, with the rig's own locks and some more."""
+        model = self.reading.model
+        # what something else poses does not stand where its parent would carry it
+        shapes = [
+            () if name in self.blocked else own for name, own in zip(self.reading.names, model.shapes, strict=True)
+        ]
+        return engine.Posing(
+            replace(model, shapes=tuple(shapes)),
+            turns,
+            places,
+            fixed=[name for name in self.reading.names if not self._turns(self.rig.pose.bones[name])],
+            gravity=self._gravity if self._hangs else None,
+            floor=self._floor,
+            locks=[*self._locks(), *more],
+        )
 
     def _turns(self, bone: bpy.types.PoseBone) -> bool:
         return bone.name not in self.blocked and not all(bone.lock_rotation)
@@ -265,13 +271,31 @@ class Pull:
         """Take hold of a bone at a point in Blender's world."""
         self.grabbed = self.check(bone)
         b = self.reading.model.index(self.grabbed)
+        self._keep_upright(b)
         places, turns = self.posing.placed()
         spot = engine_rotations.rotate(engine_rotations.conjugate(turns[b]), self._inside(point) - places[b])
         self._pin()
         self.posing.grab(self.grabbed, spot)
 
+    def _keep_upright(self, b: int) -> None:
+        """A root over limbs that stand keeps its tilt while it is pulled: to topple the trunk takes less turning than
+        to bend both legs. It may still turn about the vertical."""
+        model = self.reading.model
+        root = model.parents[b] < 0 and any(name != self.grabbed for name in self.pinned())
+        name = self.grabbed if root and self._turns(self.rig.pose.bones[self.grabbed]) else ""
+        if name == self._upright:
+            return
+        self._upright, locks, turns = name, [], self.posing.rotations
+        if name:
+            rest = engine_rotations.conjugate(model.rest_rotations[b])
+            up, *sides = (engine_rotations.rotate(rest, way) for way in np.eye(3)[[2, 0, 1]])
+            own = engine_rotations.rotate(engine_rotations.conjugate(turns[b]), up)
+            locks = [Lock(name, tuple(side), tuple(own)) for side in sides]
+        self.posing = self._posing(turns, self.posing.positions, locks)
+
     def set_gravity(self, on: bool) -> None:
         """Let the bones hang, or keep the pose as far as the pull allows."""
+        self._hangs = on
         self.posing.set_gravity(self._gravity if on else None)
 
     def pull(self, target) -> bool:

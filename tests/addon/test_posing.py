@@ -166,6 +166,21 @@ def test_hips_that_a_driver_places_stay(body):
     np.testing.assert_allclose(world(body, "foot.L"), feet, atol=1e-3)
 
 
+def test_hips_that_are_pulled_down_keep_the_trunk_upright(body):
+    """The legs bend: to topple the trunk would take less turning."""
+    pull = start(body)
+    hips, chest = world(body, "hips"), world(body, "chest")
+    pull.grab("hips", hips)
+    pull_to(pull, hips + np.array([0.0, 0.0, -0.1]))
+    np.testing.assert_allclose(world(body, "hips"), hips + np.array([0.0, 0.0, -0.1]), atol=1e-3)
+    way = world(body, "chest") - world(body, "hips")
+    lean = np.degrees(np.arccos(way @ (chest - hips) / np.linalg.norm(way) / np.linalg.norm(chest - hips)))
+    assert lean < 5.0
+    # whatever is taken next is free to turn again
+    pull.grab("chest", world(body, "chest"))
+    pull_to(pull, world(body, "chest") + np.array([0.0, -0.1, 0.0]))
+
+
 def test_hips_over_legs_with_ik_go_down_upright(body):
     """Legs that IK poses bend by themselves: where the hips alone would carry them, the ground is in nobody's way."""
     for side in "LR":
