@@ -17,6 +17,7 @@ import numpy as np
 from . import (
     actions,
     ball_check,
+    reaction,
     reader,
     rig_roles,
     sampling,
@@ -64,7 +65,7 @@ class Order:
 @dataclass(frozen=True, eq=False)
 class Thrown:
     """The ball in the scene, whom it is thrown at, the throw, the bone that it will hit and the first frame on which
-    that shows, and what the rig got for it: a collection of colliders, a ground."""
+    that shows, and what the rig got for it: a collection of colliders, a ground, settings of a blow (`reaction`)."""
 
     rig: bpy.types.Object
     ob: bpy.types.Object
@@ -73,6 +74,7 @@ class Thrown:
     frame: int
     collected: bool
     grounded: bool
+    brought: tuple[str, ...] = ()
 
 
 def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown:
@@ -91,14 +93,15 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
         flight, touch = _aimed(stance, order, bones, way, gravity, fps)
     except RigError:
         if grounded:
-            _unset_ground(rig)
+            lift_ground(rig)
         raise
     ob = _object(order.radius / stance.meters)
     _keys(ob, flight, stance, int(frames[-1]))
     look = ob.heft_collider
     look.shape, look.moves, look.free_from = "SPHERE", "FREE", flight.release
     look.mass, look.bounce = order.mass, BOUNCE
-    thrown = Thrown(rig, ob, flight, touch.body, math.ceil(touch.frame), rig.heft.colliders is None, grounded)
+    brought = reaction.prepare(rig)
+    thrown = Thrown(rig, ob, flight, touch.body, math.ceil(touch.frame), rig.heft.colliders is None, grounded, brought)
     scene.collection.objects.link(ob)
     try:
         session.add_colliders(rig, scene, [ob])
@@ -194,11 +197,13 @@ def take_back(thrown: Thrown) -> None:
         made = rig.heft.colliders
         rig.heft.colliders, rig.heft.own_colliders = None, False
         bpy.data.collections.remove(made)
+    reaction.take_back(rig, thrown.brought)
     if thrown.grounded:
-        _unset_ground(rig)
+        lift_ground(rig)
 
 
-def _unset_ground(rig: bpy.types.Object) -> None:
+def lift_ground(rig: bpy.types.Object) -> None:
+    """Undo `lay_ground`."""
     for name in ("ground", "ground_height"):
         rig.heft.property_unset(name)
 

@@ -14,6 +14,7 @@ PLACES = (
     *((f"bpy.types.heftarmature.{name}*", "follow.html#root") for name in ("root", "assist")),
     *((f"bpy.types.heftarmature.{name}*", "on_time.html#sliders") for name in ("shape", "arrival", "key_type")),
     ("bpy.types.heftarmature.tone*", "limp.html#settings"),
+    ("bpy.types.heftarmature.let_go*", "limp.html#let-go"),
     ("bpy.types.heftarmature.law*", "on_time.html#advanced"),
     *((f"bpy.types.heftarmature.{name}*", "contacts.html#ground") for name in ("ground",)),
     ("bpy.types.heftarmature.colliders*", "contacts.html#colliders"),
@@ -53,6 +54,7 @@ PLACES = (
     *((f"bpy.ops.heft.{name}", "result.html#takes") for name in ("*take*",)),
     *((f"bpy.ops.heft.{name}", "result.html#controls") for name in ("*controls",)),
     *((f"bpy.ops.heft.{name}", "contacts.html#colliders") for name in ("*collider*",)),
+    ("bpy.ops.heft.let_go", "limp.html#let-go"),
     ("bpy.ops.heft.fit_ground", "contacts.html#ground"),
     ("bpy.ops.heft.*", "index.html"),
 )

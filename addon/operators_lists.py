@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from . import live
+from . import ball, live, reaction
 from .operator_parts import PhysicsOperator
 
 # The lists whose entries are of a bone and change the simulation.
@@ -64,6 +64,9 @@ class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
                 entry.control = active.name
             if self.which == "pushes":
                 entry.frame = context.scene.frame_current
+                words = reaction.told(rig, reaction.prepare(rig), ball.lay_ground(rig, context.scene))
+                if words:
+                    self.report({"INFO"}, f"Push on '{entry.bone}'{words}")
             setattr(rig.heft, self.place(rig), len(entries) - 1)
         self.tell(rig)
         return {"FINISHED"}

@@ -12,7 +12,7 @@ import numpy as np
 from bpy.props import BoolProperty
 from mathutils import Vector
 
-from . import first_settings, hand_marks, jobs, live, nudging, picking, rig_ends, session, shot
+from . import ball, first_settings, hand_marks, jobs, live, nudging, picking, reaction, rig_ends, session, shot
 from .operator_parts import PhysicsOperator
 from .operators_posing import MouseOperator
 
@@ -55,6 +55,8 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         if picked is None:
             return False
         self._before = rig.heft.push_index
+        with live.paused():
+            self._brought, self._grounded = reaction.prepare(rig), ball.lay_ground(rig, scene)
         self._drag = nudging.add(rig, picked.bone, picked.share, scene.frame_current)
         self._picked, self._start, self._mouse = picked, mouse, mouse
         self._tip = picked.point.copy()
@@ -99,12 +101,19 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             self._simulate(rig)
         bpy.ops.ed.undo_push(message="Nudge")
         push = rig.heft.pushes[self._drag]
-        self.report({"INFO"}, f"Push {self._drag + 1} on '{push.bone}': {push.impulse:.3g} N s on frame {push.frame}")
+        words = reaction.told(rig, self._brought, self._grounded)
+        self.report(
+            {"INFO"}, f"Push {self._drag + 1} on '{push.bone}': {push.impulse:.3g} N s on frame {push.frame}{words}"
+        )
 
     def take_back(self, context) -> None:
         rig = self.rig
         index, self._drag = self._drag, None  # once, also if what follows fails
         nudging.remove(rig, index, self._before)
+        with live.paused():
+            reaction.take_back(rig, self._brought)
+            if self._grounded:
+                ball.lift_ground(rig)
         if self._simulated:
             self._simulate(rig)
 

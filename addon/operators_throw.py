@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from mathutils import Vector
 
 from ..engine import HeftError
-from . import ball, live, session, throwing
+from . import ball, live, reaction, session, throwing
 from .operator_parts import active_rig
 from .operators import Simulating
 
@@ -140,7 +140,8 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
                 "Root is. Set it to Simulated, or the Root to Assisted",
             )
         else:
-            self.report({"INFO"}, f"'{name}' hits '{thrown.bone}' on frame {thrown.frame}: play the shot")
+            words = reaction.told(rig, thrown.brought, thrown.grounded)
+            self.report({"INFO"}, f"'{name}' hits '{thrown.bone}' on frame {thrown.frame}: play the shot{words}")
 
 
 CLASSES = (HEFT_OT_throw,)

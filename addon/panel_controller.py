@@ -8,6 +8,7 @@ from typing import ClassVar
 import bpy
 
 from .operator_parts import active_rig
+from .operators_let_go import chosen
 from .panel_copying import draw_copy_to_armatures
 from .panel_parts import PhysicsPanel, draw_help
 from .panel_presets import HEFT_MT_presets
@@ -43,7 +44,18 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
         layout.prop(heft, "root")
         if heft.root == "ASSISTED":
             layout.prop(heft, "assist")
+        draw_let_go(layout, active_rig(context), context)
         draw_copy_to_armatures(layout, context)
+
+
+def draw_let_go(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+    """The switch that is keyed, and the buttons that key it on the current frame."""
+    layout.prop(rig.heft, "let_go")
+    row = layout.row(align=True)
+    bones = len(chosen(context, rig))
+    text = "Let Go" if not bones else f"Let {bones} Bone{'s' if bones > 1 else ''} Go"
+    row.operator("heft.let_go", text=text, icon="FORCE_DRAG").back = False
+    row.operator("heft.let_go", text="Take Back", icon="LOOP_BACK").back = True
 
 
 class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):

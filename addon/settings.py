@@ -17,6 +17,9 @@ from .setting_paths import group_path, is_setting
 # Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
 BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
 
+# [s] in which a body that was let go is back on its motion, where no recovery time is set.
+RETURN_TIME = 1.0
+
 # How much of a key's speed a body arrives with.
 ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
@@ -26,7 +29,9 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     heft = rig.heft
     keyed = keyed_settings(rig)
     behaviour = _behaviours(rig, names, frames, keyed)
-    root = _roots(rig, frames, keyed)
+    root, gone = _roots(rig, frames, keyed), let_go_frames(rig, frames)
+    if gone.any():
+        behaviour = np.where(gone[:, None], BEHAVIOUR_NUMBERS["LIMP"], behaviour)
     assist = _value(keyed, "heft.assist", heft.assist, frames)
     common = {"behaviour": behaviour, "root": root, "assist": assist}
     common["tone"] = _product(rig, names, frames, keyed, "tone", "tone_scale")
@@ -41,7 +46,7 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
         limits = engine.strength_limits(model, rig_roles.joints_of(names, model.parents, rig_roles.roles_of(rig)))
         strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * limits
         strength = np.where(limited[:, None], strength, np.inf) if np.ndim(limited) else strength
-    recovery = _product(rig, names, frames, keyed, "recovery_time", None)
+    recovery = _with_return(_product(rig, names, frames, keyed, "recovery_time", None), gone)
     common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
     common |= {"recovery_time": recovery, "even_weight": heft.even_weight}
     if heft.controller == "FOLLOW":
@@ -51,6 +56,21 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     if np.ndim(arrival):
         arrival = np.repeat(arrival[:, None], len(names), axis=1)
     return engine.OnTime(shape=shape, arrival=arrival, law=heft.law, **common)
+
+
+def let_go_frames(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
+    """(frames,) where the whole body is limp."""
+    return switched(rig, "heft.let_go", rig.heft.let_go, frames)
+
+
+def _with_return(recovery: np.ndarray, gone: np.ndarray) -> np.ndarray:
+    """Recovery times (n,) or (frames, n): where a body is taken back there is one, else it would jump."""
+    back = np.flatnonzero(gone[:-1] & ~gone[1:]) + 1
+    if not len(back):
+        return recovery
+    out = np.array(np.broadcast_to(recovery, (len(gone), recovery.shape[-1])))
+    out[back] = np.where(out[back] > 0.0, out[back], RETURN_TIME)
+    return out
 
 
 def has_free_root(rig: bpy.types.Object, frames: np.ndarray | None = None) -> bool:
@@ -65,20 +85,23 @@ def is_root_animated(rig: bpy.types.Object, frames: np.ndarray) -> bool:
 
 def _root_numbers(rig: bpy.types.Object, frames: np.ndarray | None) -> list[int]:
     keyed = keyed_settings(rig)
-    curve = keyed.get("heft.root")
-    if curve is None:
-        return [ROOTS.index(rig.heft.root)]
-    if frames is None:
-        return [round(point.co.y) for point in curve.keyframe_points]
-    return list(_roots(rig, frames, keyed))
+    if frames is not None:
+        found = _roots(rig, frames, keyed)
+        return [ROOTS.index(found)] if isinstance(found, str) else list(found)
+    curve, switch = keyed.get("heft.root"), keyed.get("heft.let_go")
+    numbers = [ROOTS.index(rig.heft.root)] if curve is None else [round(p.co.y) for p in curve.keyframe_points]
+    gone = rig.heft.let_go if switch is None else any(point.co.y > 0.5 for point in switch.keyframe_points)
+    return [*numbers, ROOTS.index("FREE")] if gone else numbers
 
 
 def _roots(rig: bpy.types.Object, frames: np.ndarray, keyed: dict) -> str | np.ndarray:
-    """What holds the root: a word, or (frames,) indices into ROOTS where it is keyed."""
-    if "heft.root" not in keyed:
+    """What holds the root: a word, or (frames,) indices into ROOTS where it is keyed or let go."""
+    gone = let_go_frames(rig, frames)
+    if "heft.root" not in keyed and not gone.any():
         return rig.heft.root
-    values = _value(keyed, "heft.root", 0.0, frames)
-    return np.clip(np.round(values), 0, len(ROOTS) - 1).astype(np.int64)
+    values = _value(keyed, "heft.root", float(ROOTS.index(rig.heft.root)), frames)
+    values = np.clip(np.round(np.broadcast_to(values, (len(frames),))), 0, len(ROOTS) - 1).astype(np.int64)
+    return np.where(gone, ROOTS.index("FREE"), values)
 
 
 def gravity_of(rig: bpy.types.Object) -> tuple[float, float, float]:

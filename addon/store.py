@@ -35,9 +35,9 @@ from .properties.overlays import OVERLAY_SETTINGS
 
 ARMATURE_SETTINGS = (
     "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time",
-    "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "mix", "live",
-    "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit", "total_mass",
-    "gravity", "detail", "natural_limits",
+    "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "let_go", "mix",
+    "live", "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit",
+    "total_mass", "gravity", "detail", "natural_limits",
     "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "touch_self_limp",
     "friction", "bounce",
     "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,

@@ -171,6 +171,15 @@ class HeftArmature(
         override=OVERRIDABLE,
         update=changed,
     )
+    let_go: BoolProperty(
+        name="Let Go",
+        description="The whole body is limp and its root free while this is on, whatever the controller is. Key it: "
+        "from that frame on the body falls with the speed it has, and where it is keyed off it returns to its motion "
+        "within the Recovery Time",
+        default=False,
+        override=OVERRIDABLE,
+        update=changed,
+    )
     wind: FloatVectorProperty(
         name="Wind",
         description="How the air moves, in metres a second; it drags every bone along",

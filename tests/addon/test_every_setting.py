@@ -313,6 +313,7 @@ CASES: dict[str, dict[str, Case]] = {
         "wind": Case((0.0, 0.0, 0.0), (20.0, 0.0, 0.0), hanging),
         "wind_strength": Case(1.0, 10.0, hanging, {"heft.wind": (10.0, 0.0, 0.0)}),
         "root": Case("ANIMATED", "FREE", swing),
+        "let_go": Case(False, True, swing),
         "assist": Case(0.2, 3.0, swing, {"heft.root": "ASSISTED"}),
         "mix": Case(1.0, 0.4, swing),
         "steps_per_second": Case(240, 48, struck),

@@ -23,7 +23,7 @@ KEYABLE = [
     ("armature", "recovery_time"), ("armature", "use_strength"), ("armature", "strength"),
     ("armature", "tone"), ("armature", "shape"),
     ("armature", "arrival"), ("armature", "wind_strength"), ("armature", "root"), ("armature", "assist"),
-    ("armature", "mix"),
+    ("armature", "mix"), ("armature", "let_go"),
     ("bone", "behaviour"), ("bone", "settle_scale"), ("bone", "heaviness_scale"), ("bone", "strength_scale"),
     ("bone", "tone_scale"), ("bone", "mix"),
     ("tie", "on"),

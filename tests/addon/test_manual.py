@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "addon" / "manual"
 # Where the settings of a group are described; one of these pages has to name each in bold.
 PAGES = {
-    "HeftArmature": ("follow", "on_time", "bones", "contacts", "result", "overlays", "posing"),
+    "HeftArmature": ("follow", "on_time", "limp", "bones", "contacts", "result", "overlays", "posing"),
     "HeftBone": ("bones",),
     "HeftCollider": ("contacts",),
     "HeftPush": ("contacts",),

@@ -140,8 +140,8 @@ def test_the_ball_hits_the_moving_chest_on_its_frame(man, angle, ground):
     bpy.ops.heft.throw(frame=30, angle=angle, ground=ground)
     assert man.heft.ground == ground
     low = rigs.places(bpy.data.objects["Ball"], [LAST])[0, 2, 3]
-    # It lies on the floor, which is where the soles are, or has fallen through.
-    assert abs(low - 0.12 - man.heft.ground_height) < 0.02 if ground else low < -1.0
+    # It is on the floor, which is where the soles are, or bounces there, or has fallen through.
+    assert -0.02 < low - 0.12 - man.heft.ground_height < 0.5 if ground else low < -1.0
     # A round chest is met a little later than a wall would be; from the side an arm is before it.
     assert abs(struck() - 30) <= (2 if abs(angle) in (1.0, math.pi / 2) else 1)
     off = bent(man, source, "neck")
