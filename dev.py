@@ -243,6 +243,8 @@ TRIALS: dict[str, Env] = {
     "ranges": BLENDER["5.0"],
     "fall_time": ENGINE,
     "crossing": BLENDER["5.0"],
+    "blow": BLENDER["5.0"],
+    "let_go": BLENDER["5.0"],
 }
 
 
