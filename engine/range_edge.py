@@ -25,8 +25,8 @@ def keep_in_range(tree, state, work, touch, i):
     """Bring the new coordinates of a body back into its range. Returns whether they have changed."""
     if touch is None:
         return False
-    if tree.kind[i] != BALL or state.behaviour[i] != SIMULATED:
-        return False
+    if tree.kind[i] != BALL or state.behaviour[i] != SIMULATED or len(touch.holds.tie) > 0:
+        return False  # a joint that is moved by itself would open ties
     bound = touch.holds.bound
     new = load4(work.body, i, NEW)
     if not _is_outside(bound, i, new):
