@@ -33,7 +33,7 @@ from .tree import RELAXED
 DAMPING = 0.6
 PULL = 0.25
 GRAVITY = 9.81  # [m/s²] the time of a pendulum is meant on earth, whatever the scene's gravity is
-# The pull grows no more beyond this turn [rad]: joints without limits may be anywhere.
+# Beyond this turn [rad] the pull fades, to nothing at half a turn: there its direction changes.
 FARTHEST = 2.0
 
 
@@ -68,7 +68,7 @@ def tone_compliance(aim, i, h):
 
 @kernel
 def turn_from_relaxed(tree, state, i):
-    """δ: how far the joint is turned from the middle of its range, no farther than FARTHEST."""
+    """δ: how far the joint is turned from the middle of its range; less beyond FARTHEST."""
     c = load4(state.body, i, COORDS)
     r = load4(tree.body, i, RELAXED)
     if tree.kind[i] >= BALL:
@@ -77,7 +77,7 @@ def turn_from_relaxed(tree, state, i):
         delta = (c[0] - r[0], c[1] - r[1], 0.0)
     turn = math.sqrt(dot(delta, delta))
     if turn > FARTHEST:
-        delta = scale(FARTHEST / turn, delta)
+        delta = scale(FARTHEST * max(math.pi - turn, 0.0) / ((math.pi - FARTHEST) * turn), delta)
     return delta
 
 
