@@ -59,6 +59,7 @@ from .recovery import make_deadlines
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
+from .sleeping import note_quiet, sleeps
 from .standing import allow_source
 from .state import MAIN, MIDDLE, factor_of, pose_of
 from .step import drive_torques, finish, middle_pose, move
@@ -78,13 +79,13 @@ ALONE = (
     brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
     carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,
     keep_energy, end_step, drive_torques, even_part, note_quickening, remember, return_to, too_far, any_limit,
-    run_frames,
+    note_quiet, sleeps, run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, make_deadlines, meet, brace, lean, stages, first_half, give_in, strike,
     turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
-    close_ties, still_ties, second_half, drive_torques, run_frames,
+    close_ties, still_ties, second_half, drive_torques, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,

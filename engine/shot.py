@@ -19,6 +19,7 @@ from .jit import entry, kernel, stage, table
 from .kinematics import forward, joint_rotation, momenta, velocities
 from .pace import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
+from .sleeping import note_quiet, sleeps, write_asleep
 from .spatial import load3, load4
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
@@ -65,6 +66,10 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     total = len(record.rate)
     for frame in range(first, last):
         refusable = _enter(tree, target, plan, state, aim, work, touch, record, frame, dt)
+        if sleeps(tree, target, plan, state, touch, frame):
+            write_asleep(record, frame)
+            _write(tree, state, record, frame + 1)
+            continue
         k = 0
         while k < substeps:
             width = 1
@@ -109,6 +114,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             if k == substeps:
                 mark_contacts(touch, record.touch, frame + 1, h)
                 mark_forced(state, touch, record.forced, frame + 1)
+        note_quiet(tree, target, state, work, frame, dt)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:

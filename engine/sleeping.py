@@ -1,0 +1,134 @@
+"""Sleeping: a shot in which everything limp has come to rest is not simulated until something wakes it.
+
+Owns when bodies fall asleep and what wakes them. Must not know what a step does.
+
+A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
+sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was
+slower than SLOW and everything else stood still. It wakes on the frame on which a behaviour changes, something animated
+moves, a tie opens or takes hold, wind blows, or a push changes a rate.
+"""
+
+from __future__ import annotations
+
+from .jit import kernel, part
+from .kinematics import velocities
+from .model import FREE
+from .spatial import add, cross, dot, load3
+from .state import ANIMATED, DRIFT, LIMP, MOTION, NOW, QUIET, SPIN, V, pose_of
+from .target import ANCHOR_AT, ANCHOR_SLOPE, SLOPE
+from .tree import COM
+
+# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still.
+SLOW, SLOW_TURN = 0.015, 0.25
+SLEEP_AFTER = 0.25  # [s]
+
+
+@part
+def note_quiet(tree, target, state, work, frame, dt):
+    """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
+    if not (_lies_still(tree, state, work) and _source_stands(tree, target, state, frame)):
+        state.body[0, QUIET] = 0.0
+        return
+    state.body[0, QUIET] += dt
+    if state.body[0, QUIET] >= SLEEP_AFTER:
+        for d in range(len(state.rate[V])):
+            state.rate[V, d] = 0.0
+        for i in range(1, len(tree.parent)):
+            for k in range(6):
+                state.body[i, SPIN + k] = 0.0
+
+
+@kernel
+def _lies_still(tree, state, work):
+    """Whether there are limp bodies, all of them slow, and nothing is driven."""
+    limp = False
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] == LIMP:
+            limp = True
+            turn = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                turn += state.rate[V, d] * state.rate[V, d]
+            if turn > SLOW_TURN * SLOW_TURN:
+                return False
+        elif state.behaviour[i] != ANIMATED and tree.dof[i + 1] > tree.dof[i]:
+            return False
+    if not limp:
+        return False
+    pose = pose_of(work, NOW)
+    velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for i in range(1, len(tree.parent)):
+        v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), load3(pose.body, i, COM)))
+        if dot(v, v) > SLOW * SLOW:
+            return False
+    return True
+
+
+@kernel
+def _source_stands(tree, target, state, frame):
+    """Whether what the keys move stands still from this frame to the next: animated bodies, and all bones' anchors."""
+    end = min(frame + 1, len(target.curve) - 1)
+    for i in range(1, len(tree.parent)):
+        animated = state.behaviour[i] == ANIMATED
+        if animated and target.hold[frame, i]:
+            return False
+        for f in range(frame, end + 1):
+            if animated:
+                for k in range(SLOPE, ANCHOR_AT):
+                    if target.curve[f, i, k] != 0.0 and not (f == end and k >= SLOPE + 3):
+                        return False
+            if animated or tree.kind[i] != FREE:
+                for k in range(3):
+                    if target.curve[f, i, ANCHOR_SLOPE + k] != 0.0:
+                        return False
+                    if target.curve[f, i, ANCHOR_AT + k] != target.curve[end, i, ANCHOR_AT + k]:
+                        return False
+    return True
+
+
+@part
+def sleeps(tree, target, plan, state, touch, frame):
+    """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on."""
+    if state.body[0, QUIET] < SLEEP_AFTER:
+        return False
+    if _source_stands(tree, target, state, frame) and not _is_woken(tree, plan, state, touch, frame):
+        return True
+    state.body[0, QUIET] = 0.0
+    return False
+
+
+@kernel
+def _is_woken(tree, plan, state, touch, frame):
+    """Whether something other than the keys moves what sleeps: a rate, a behaviour, a tie or the wind."""
+    for d in range(len(state.rate[V])):
+        if state.rate[V, d] != 0.0:
+            return True
+    before, row = min(frame - 1, len(plan.behaviour) - 1), min(frame, len(plan.behaviour) - 1)
+    for i in range(1, len(tree.parent)):
+        if plan.behaviour[row, i] != plan.behaviour[before, i]:
+            return True
+    if touch is None:
+        return False
+    holds = touch.holds
+    for t in range(len(holds.tie)):
+        if holds.tie_on[min(frame, len(holds.tie_on) - 1), t] != holds.tie_on[min(frame - 1, len(holds.tie_on) - 1), t]:
+            return True
+    for k in range(len(holds.wind)):
+        if holds.wind_on[min(frame, len(holds.wind_on) - 1), k] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def write_asleep(record, frame):
+    """Torques and contacts over the segment from `frame` on, which is slept through: those of the frame itself.
+
+    A frame's torque is the mean of the steps before and after it: so far it holds one half.
+    """
+    last = frame + 2 == len(record.rate)
+    for d in range(record.rate.shape[2]):
+        half = record.rate[frame, 1, d]
+        record.rate[frame, 1, d] = 2.0 * half
+        record.rate[frame + 1, 1, d] = 2.0 * half if last else half
+    for c in range(record.touch.shape[1]):
+        for k in range(record.touch.shape[2]):
+            record.touch[frame + 1, c, k] = record.touch[frame, c, k]
