@@ -23,6 +23,7 @@ from .jit import kernel, part, stage
 from .lean import brace, lean, press, tied
 from .model import BALL, FREE
 from .pace import brake_whirls
+from .soft_limits import soften_ends
 from .spatial import (
     add,
     axpy,
@@ -180,7 +181,7 @@ def _same_branch(delta, before):
 
 
 @part
-def prepare_factor(tree, state, aim, work, pose, h):
+def prepare_factor(tree, state, aim, work, touch, pose, h):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints or a guided root, which takes the tracking factor as well."""
     compliant = mixed = loose = toned = False
@@ -212,6 +213,8 @@ def prepare_factor(tree, state, aim, work, pose, h):
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
                 lay_tone(tree, state, aim, work, i, h)
                 work.body[i, COMPLIANCE] = tone_compliance(aim, i, h)
+                if touch is not None:
+                    soften_ends(tree, state, aim, work, touch.holds.bound, i, h)
                 if slips_aside(aim, i):
                     across_slip(tree, aim, i, work.block, work.body[i, COMPLIANCE] / aim.body[i, ACROSS])
                     work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
@@ -275,7 +278,7 @@ def first_half(tree, state, aim, work, touch, h, gravity):
     pose = pose_of(work, MIDDLE)
     nv = len(work.rate[G])
     measure_deflection(tree, state, aim, work, h)
-    compliant, mixed = prepare_factor(tree, state, aim, work, pose, h)
+    compliant, mixed = prepare_factor(tree, state, aim, work, touch, pose, h)
     step_load(tree, state, aim, work, pose, h, gravity)
     share_load(tree, aim, work, pose, mixed)
     if compliant:

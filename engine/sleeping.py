@@ -4,7 +4,7 @@ Owns when bodies fall asleep and what wakes them. Must not know what a step does
 
 A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
 sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was
-slower than SLOW and everything else stood still. It wakes on the frame on which a behaviour changes, something animated
+slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on the frame on which a behaviour changes, something animated
 moves, a tie opens or takes hold, wind blows, or a push changes a rate.
 """
 
@@ -16,17 +16,19 @@ from .model import FREE
 from .spatial import add, cross, dot, load3
 from .state import ANIMATED, DRIFT, LIMP, MOTION, NOW, QUIET, SPIN, V, pose_of
 from .target import ANCHOR_AT, ANCHOR_SLOPE, SLOPE
+from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, TOTAL, WHAT
 from .tree import COM
 
 # [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still.
-SLOW, SLOW_TURN = 0.015, 0.25
+SLOW, SLOW_TURN = 0.015, 0.2
 SLEEP_AFTER = 0.25  # [s]
 
 
 @part
-def note_quiet(tree, target, state, work, frame, dt):
+def note_quiet(tree, target, state, work, touch, frame, dt):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
-    if not (_lies_still(tree, state, work) and _source_stands(tree, target, state, frame)):
+    still = _lies_on_something(tree, state, touch) and _lies_still(tree, state, work)
+    if not (still and _source_stands(tree, target, state, frame)):
         state.body[0, QUIET] = 0.0
         return
     state.body[0, QUIET] += dt
@@ -36,6 +38,25 @@ def note_quiet(tree, target, state, work, frame, dt):
         for i in range(1, len(tree.parent)):
             for k in range(6):
                 state.body[i, SPIN + k] = 0.0
+
+
+@kernel
+def _lies_on_something(tree, state, touch):
+    """Whether contacts bear every limp tree: what hangs or flies slowly is not at rest."""
+    if touch is None:
+        return False
+    rows = touch.rows
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, TOTAL] > 0.0:
+            rows.tally[rows.root[rows.link[b, BODY_A]]] = rows.tally[rows.root[rows.link[b, BODY_B]]] = 1
+    for root in tree.roots:
+        if rows.tally[root] == 0:
+            for i in range(root, tree.last[root] + 1):
+                if state.behaviour[i] == LIMP and tree.dof[i + 1] > tree.dof[i]:
+                    return False
+    return True
 
 
 @kernel

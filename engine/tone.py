@@ -31,7 +31,7 @@ from .state import COORDS, LOOSE, SLOWED, TONE, TONED, V
 from .tree import RELAXED
 
 DAMPING = 0.6
-PULL = 0.25
+PULL = 0.3
 GRAVITY = 9.81  # [m/s²] the time of a pendulum is meant on earth, whatever the scene's gravity is
 # Beyond this turn [rad] the pull fades, to nothing at half a turn: there its direction changes.
 FARTHEST = 2.0
