@@ -4,8 +4,8 @@ Owns when bodies fall asleep and what wakes them. Must not know what a step does
 
 A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
 sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was
-slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on the frame on which a behaviour changes, something animated
-moves, a tie opens or takes hold, wind blows, or a push changes a rate.
+slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on the frame on which a
+behaviour changes, something animated moves, a tie opens or takes hold, wind blows, or a push changes a rate.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def rod_on_the_ground(frames: int, behaviour="LIMP", push: int | None = None):
     """Two hinged rods dropped from 5 cm; a push on a frame."""
     base = chain(2, "BALL", length=0.4, along=(0.0, 1.0, 0.0))
     model = engine.Model.from_tree(
-        ["a", "b"], [None, 0], base.offsets, None, ["FREE", "BALL"], base.masses, base.centers, base.inertias, friction=0.6,
+        ["a", "b"], [None, 0], base.offsets, None, ["FREE", "BALL"], base.masses, base.centers, base.inertias,
         shapes=[engine.Capsule(0.05, (0.0, 0.05, 0.0), (0.0, 0.35, 0.0))] * 2,
     )  # fmt: skip
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (frames, 2, 1))

@@ -99,7 +99,8 @@ def test_the_pull_is_that_of_published_passive_moments(figure):
         step[k] = 0.5 * spans[k]
         slope = -(passive_moments(*(middle + step)) - passive_moments(*(middle - step)))[k] / np.radians(spans[k])
         ratio = pull[k] * inertia[k] / slope
-        figure(f"{name}: pull over the published slope ({slope:.1f} N m/rad), as a factor", max(ratio, 1 / ratio), 3.0 if k < 2 else 60.0)
+        limit = 3.0 if k < 2 else 60.0
+        figure(f"{name}: pull and the published {slope:.1f} N m/rad, as a factor", max(ratio, 1 / ratio), limit)
 
 
 def _about(model: Model, i: int) -> float:
