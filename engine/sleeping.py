@@ -14,7 +14,7 @@ from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
 from .spatial import add, cross, dot, load3
-from .state import ANIMATED, DRIFT, LIMP, MOTION, NOW, QUIET, SPIN, V, pose_of
+from .state import ANIMATED, DRIFT, LIMP, MOTION, NOW, QUIET, RETURNS, SPIN, V, pose_of
 from .target import ANCHOR_AT, ANCHOR_SLOPE, SLOPE
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, TOTAL, WHAT
 from .tree import COM
@@ -71,7 +71,7 @@ def _lies_still(tree, state, work):
                 turn += state.rate[V, d] * state.rate[V, d]
             if turn > SLOW_TURN * SLOW_TURN:
                 return False
-        elif state.behaviour[i] != ANIMATED and tree.dof[i + 1] > tree.dof[i]:
+        elif state.body[i, RETURNS] != 0.0 or (state.behaviour[i] != ANIMATED and tree.dof[i + 1] > tree.dof[i]):
             return False
     if not limp:
         return False

@@ -44,7 +44,7 @@ def build() -> bpy.types.Object:
         stage.key_pose(rig, frame, turns={"hand": (0, turn, 0)}, moves={"hand": (x, 0, z)})
     stage.name_action(rig, "Swing")
     limp = dict.fromkeys(["head", *(f"link.{i + 1}" for i in range(LINKS))], "LIMP")
-    stage.add_physics(rig, limp, settle_time=0.2, heaviness=0.0, ground=True)
+    stage.add_physics(rig, limp, settle_time=0.2, heaviness=0.0, tone=0.0, ground=True)
     if hasattr(bpy.types.Object, "heft"):
         for i in range(LINKS):
             rig.pose.bones[f"link.{i + 1}"].heft.mass = 0.15
