@@ -45,6 +45,7 @@ from .deflection import (
 )
 from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
+from .forced import give_up
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
 from .jit import cache_dir, is_compiled, is_writable
@@ -83,9 +84,8 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
-    add_ties, add_limits, find_pairs, make_deadlines, meet, brace, lean, prepare_factor, stages, first_half,
-    give_in, strike,
-    turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
+    add_ties, add_limits, find_pairs, make_deadlines, give_up, meet, brace, lean, prepare_factor, stages,
+    first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy, eliminate_ties,
     close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
