@@ -172,6 +172,8 @@ def far_helpers(parents: Sequence[int], heads: np.ndarray, skinned: Collection[i
         outside = float(np.linalg.norm(np.maximum(np.maximum(low - heads[bone], heads[bone] - high), 0.0)))
         # A bone of a chain is not farther away than the others are from one another.
         others[children[bone]] = False
+        if not others.any():
+            continue
         if outside > FAR * box_size(heads[others]) and outside > FAR_STEPS * steps[others].max():
             found.add(bone)
             if len(children[bone]) == 1:
