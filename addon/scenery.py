@@ -81,6 +81,9 @@ class Track:
             out[:, :3] = MIRROR_X @ out[:, :3]
         return out
 
+# A drawn tail is believed if it is this near to where the bone ends, in parts of the bone.
+DRAWN_NEAR = 0.1
+
 
 def build(
     scene: bpy.types.Scene,
@@ -180,7 +183,7 @@ def _ties(k: int, cast: list[tuple[bpy.types.Object, Reading]], names: dict) -> 
     rig, reading = cast[k]
     found = []
     for i, tie in enumerate(rig.heft.ties):
-        body, head, tail = _spot(rig, reading, tie.bone, f"Tie {i + 1}")
+        body, head, end = _spot(rig, reading, tie.bone, f"Tie {i + 1}")
         b, point_b = _tied_to(tie, rig, cast, names, i)
         active = settings.switched(rig, f"heft.ties[{i}].on", tie.on, reading.frames)
         if active.any():
@@ -189,7 +192,7 @@ def _ties(k: int, cast: list[tuple[bpy.types.Object, Reading]], names: dict) -> 
                     kind=tie.kind,
                     a=(k, body),
                     b=b,
-                    point_a=head if tie.end == "HEAD" else tail,
+                    point_a=head if tie.end == "HEAD" else _drawn_tail(rig, reading, tie.bone, head, end),
                     point_b=point_b if tie.kind == "DISTANCE" else None,
                     active=None if active.all() else active,
                     response=tie.response,
@@ -215,6 +218,15 @@ def _tied_to(tie, rig, cast, names: dict, i: int):
             "give it physics and add it to the colliders."
         )
     return names[target], np.zeros(3)
+
+
+def _drawn_tail(rig: bpy.types.Object, reading: Reading, bone: str, head: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(3,) the tail that a tie holds, in the body's frame [m]: as drawn, unless that is far from the bone's end."""
+    own = rig.pose.bones[bone].bone
+    body = rig.pose.bones[reading.spots[bone][0]].bone
+    way = np.array(body.matrix_local.to_3x3().inverted() @ (own.tail_local - own.head_local), dtype=np.float64)
+    drawn = head + float(reading.placement.sizes[0]) * way
+    return drawn if np.linalg.norm(drawn - end) < DRAWN_NEAR * np.linalg.norm(end - head) else end
 
 
 def _spot(rig: bpy.types.Object, reading: Reading, bone: str, who: str) -> tuple[str, np.ndarray, np.ndarray]:
