@@ -19,8 +19,9 @@ from .target import ANCHOR_AT, ANCHOR_SLOPE, SLOPE
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, TOTAL, WHAT
 from .tree import COM
 
-# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still.
-SLOW, SLOW_TURN = 0.015, 0.2
+# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still. A root that slides is faster
+# than SLOW_ROOT before long, however little it accelerates.
+SLOW, SLOW_TURN, SLOW_ROOT = 0.015, 0.2, 0.002
 SLEEP_AFTER = 0.25  # [s]
 
 
@@ -79,7 +80,8 @@ def _lies_still(tree, state, work):
     velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
     for i in range(1, len(tree.parent)):
         v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), load3(pose.body, i, COM)))
-        if dot(v, v) > SLOW * SLOW:
+        most = SLOW_ROOT if tree.kind[i] == FREE else SLOW
+        if dot(v, v) > most * most:
             return False
     return True
 

@@ -30,9 +30,6 @@ POLISHES, PIVOTS = 3, 4
 NOISE, NOTHING = 1e-10, 1e-6
 # What would give way by this share of what the hardest pressed does, were all soft, is let in.
 LETS_IN = 1e-2
-# In large islands a sweep that changes no rate by more than this is the last, once there were so many [m/s, rad/s]:
-# a body at rest has dozens of contacts, and takes half of what gravity gives it in a millisecond for none.
-ENOUGH, LARGE, PATIENCE = 1e-4, 40, 4
 # After so many sweeps the rows that press and stick are solved exactly, then every so often.
 POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
@@ -175,7 +172,6 @@ def _sweep(rows, first, last, ties, least, lasts):
         even = (even or polished) and largest <= EVEN * scale
         still = largest <= CLOSE * scale
         done = still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale)
-        done = done or (size > LARGE and sweep >= PATIENCE and largest <= ENOUGH)
         if done or (sweep == 0 and largest <= SAME * scale):
             return sweep + 1
         polished = still and not even and polishes < POLISHES
