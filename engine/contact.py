@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .aim import advance, joint_rates, take_blow
 from .carried import note_carried
 from .collide import collide
@@ -27,6 +29,7 @@ from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
 from .pace import even_part
 from .pairs import find_pairs
+from .ragdoll import RAGDOLL, find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
 from .recovery import make_deadlines
 from .rows import row_rate
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
@@ -47,6 +50,7 @@ from .state import (
     NOW,
     SPIN,
     STRUCK,
+    SWERVE,
     V,
     pose_of,
 )
@@ -77,6 +81,7 @@ from .touch import (
     PLANT,
     REBOUND,
     ROWS,
+    SIDE,
     SLOP,
     SOURCE,
     SPEED_NOW,
@@ -110,10 +115,12 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     place_bodies(tree, now, state.body, ANCHOR, touch.found.where[START_PLACE])
     place_shapes(touch.shapes, touch.found.where[START_PLACE], touch.found.placed)
     velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    find_ragdolls(tree, plan, state, touch.rows, frame)
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     give_up(tree, state, aim, work, touch, h)
+    limit_rates(tree, plan, work, touch.rows, frame)
     if collide_now(tree, plan, state, aim, work, touch, frame, least):
         make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
         take_blow(tree, state, aim, work.rate[ANSWER])
@@ -121,7 +128,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         _limit_again(tree, state, touch, h)
         note_speeds(tree, state, work, touch.rows)
-        h = even_part(tree, state, aim, h, h, least)
+        h = even_part(tree, state, aim, work, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)
     _note_leaning(tree, state, aim, touch)
@@ -137,6 +144,8 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     shapes = touch.shapes
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     slop = touch.limit[SLOP]
+    for root in tree.roots:
+        work.body[root, SWERVE] = 0.0
     for s in range(len(touch.found.reach)):
         i = shapes.link[s, BODY]
         w = load3(work.body, i, MOTION)
@@ -152,6 +161,11 @@ def _find_contacts(tree, state, work, touch, h, gravity):
             touch.found.reach[s] += touch.limit[PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != ANIMATED:
             touch.found.reach[s] += 2.0 * fall
+        work.body[root, SWERVE] = max(work.body[root, SWERVE], speed)
+    for s in range(len(touch.found.reach)):
+        root = touch.rows.root[shapes.link[s, BODY]]
+        if touch.rows.ragdoll[root] == RAGDOLL:
+            touch.found.reach[s] += h * work.body[root, SWERVE]
     touch.rows.count[PAIRS] = find_pairs(
         shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
     )
@@ -240,11 +254,17 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
     for c in range(touch.rows.count[BLOCKS]):
         touch.rows.link[c, ROWS] = 0 if touch.rows.block[c, GIVEN_UP] >= 1.0 else 1
         gap, speed = touch.rows.block[c, ERROR_NOW], touch.rows.block[c, SPEED_NOW]
-        if cut and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
+        anywhere = is_met_anywhere(touch.rows, c)
+        if cut and not anywhere and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
             least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))
         if touch.rows.link[c, WHAT] != CONTACT or touch.found.contact[touch.rows.link[c, SOURCE], GAP] <= slop:
             continue
         if touch.rows.block[c, BEARS] > 0.0:
+            continue
+        if anywhere:
+            one, other = touch.rows.root[touch.rows.link[c, BODY_A]], touch.rows.root[touch.rows.link[c, BODY_B]]
+            swerve = max(work.body[one, SWERVE], work.body[other, SWERVE])
+            touch.rows.link[c, ROWS] = 1 if gap + h * (speed - swerve) < slop else 0
             continue
         # along a straight way the gap of convex shapes is at least gap + speed·t
         if gap + h * speed - fall - 0.1 * h * abs(speed) > slop:
@@ -317,22 +337,36 @@ def _note_leaning(tree, state, aim, touch):
 
 @kernel
 def _start_warm(touch, h):
-    """Contacts that were there a step ago start with the forces they had."""
-    old = touch.rows.count[OLD]
+    """Contacts, and limits of ragdolls, that were there a step ago start with the forces they had."""
+    old, before = touch.rows.count[OLD], touch.found.old_meet
     if old == 0:
         return
     for b in range(touch.rows.count[BLOCKS]):
-        if touch.rows.link[b, WHAT] == CONTACT and touch.rows.link[b, TURNING] == 0:
-            c = touch.rows.link[b, SOURCE]
+        if _keeps_warm(touch.rows, b):
+            one, other, feature = _name(touch, b)
             for k in range(old):
-                if (
-                    touch.found.old_meet[k, 0] == touch.found.meet[c, SHAPE_A]
-                    and touch.found.old_meet[k, 1] == touch.found.meet[c, SHAPE_B]
-                    and touch.found.old_meet[k, 2] == touch.found.meet[c, FEATURE]
-                ):
+                if before[k, 0] == one and before[k, 1] == other and before[k, 2] == feature:
                     for r in range(3):
                         touch.rows.block[b, IMPULSE + r] = h * touch.found.old[k, r]
                     break
+
+
+@kernel
+def _keeps_warm(rows, b):
+    """Whether a block's forces are remembered from step to step."""
+    if rows.link[b, WHAT] == LIMIT:
+        return moves_ragdolls(rows, b)
+    return rows.link[b, WHAT] == CONTACT and rows.link[b, TURNING] == 0
+
+
+@kernel
+def _name(touch, b):
+    """What tells a block from all others: a contact's shapes and feature, a limit's joint and side."""
+    rows = touch.rows
+    if rows.link[b, WHAT] == LIMIT:
+        return np.int64(-1), rows.link[b, BODY_A], rows.link[b, SIDE]
+    c = rows.link[b, SOURCE]
+    return touch.found.meet[c, SHAPE_A], touch.found.meet[c, SHAPE_B], touch.found.meet[c, FEATURE]
 
 
 @kernel
@@ -366,16 +400,12 @@ def keep_warm(touch, h):
         return
     kept = 0
     for b in range(touch.rows.count[BLOCKS]):
-        pressed = touch.rows.link[b, WHAT] == CONTACT and touch.rows.block[b, IMPULSE] > 0.0
-        if pressed and touch.rows.link[b, TURNING] == 0:
-            c = touch.rows.link[b, SOURCE]
+        if touch.rows.block[b, IMPULSE] > 0.0 and _keeps_warm(touch.rows, b) and kept < len(touch.found.old):
             for r in range(3):
                 touch.found.old[kept, r] = touch.rows.block[b, IMPULSE + r] / h
-            touch.found.old_meet[kept, 0], touch.found.old_meet[kept, 1] = (
-                touch.found.meet[c, SHAPE_A],
-                touch.found.meet[c, SHAPE_B],
-            )
-            touch.found.old_meet[kept, 2] = touch.found.meet[c, FEATURE]
+            one, other, feature = _name(touch, b)
+            touch.found.old_meet[kept, 0], touch.found.old_meet[kept, 1] = one, other
+            touch.found.old_meet[kept, 2] = feature
             kept += 1
     touch.rows.count[OLD] = kept
     touch.rows.count[STAYS] = 0

@@ -26,6 +26,7 @@ TOUCH_COLUMNS = np.int64(5)
 KEPT = 4  # contacts of a pair
 WINDOW = 96  # rows a pair may use before it is cut down to KEPT
 PREFER = 1.02  # what was found first stays unless another is this much better: features do not flicker
+RISE = 4.0  # height above the deepest counts against a contact by this: what is far above does not touch soon
 # Numbers of features: a corner of one as it is, then
 OF_ONE = np.int64(0)
 OF_TWO = np.int64(1 << 10)
@@ -82,7 +83,7 @@ def keep(contact, meet, first, last):
         for row in range(kept, last):
             arm = sub(load3(contact, row, POINT), p)
             arm = axpy(-dot(arm, n), n, arm)
-            rise = contact[row, GAP] - lowest
+            rise = RISE * (contact[row, GAP] - lowest)
             if k == 1:
                 score = math.sqrt(dot(arm, arm)) - rise - 1e-6
             else:

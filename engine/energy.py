@@ -13,6 +13,7 @@ from .jit import kernel, part
 from .kinematics import momenta, tree_energy, velocities
 from .model import FREE
 from .rows import row_rate
+from .settling import energy_kept
 from .spatial import add, dot, dot6, load3, load6, scale, sub, symmetric_solve
 from .state import (
     ANCHOR,
@@ -106,7 +107,7 @@ def note_work(tree, state, aim, work, touch):
 
 
 @part
-def keep_energy(tree, state, aim, work, touch, gravity):
+def keep_energy(tree, state, aim, work, touch, h, gravity):
     """Where limp trees that push one another would end with more energy than they had and were given, they are
     slowed until they have not: as one, so that ties and contacts between them stay as they are.
 
@@ -117,7 +118,7 @@ def keep_energy(tree, state, aim, work, touch, gravity):
     possible = True
     for head in tree.roots:
         if is_head(work, head):
-            possible = _balance(tree, state, aim, work, head, gravity) and possible
+            possible = _balance(tree, state, aim, work, head, h, gravity) and possible
     return possible
 
 
@@ -152,8 +153,9 @@ def _join_pushed(tree, work, rows):
 
 
 @kernel
-def _balance(tree, state, aim, work, head, gravity):
-    """Slow a group until it has no more energy than it may. Returns whether that is possible."""
+def _balance(tree, state, aim, work, head, h, gravity):
+    """Slow a group until it has no more energy than it may, and less where it lies and settles. Returns whether that is
+    possible."""
     now, pose = pose_of(work, NOW), pose_of(work, FINAL)
     allowed = after = stake = 0.0
     for root in tree.roots:
@@ -169,7 +171,10 @@ def _balance(tree, state, aim, work, head, gravity):
                 size = math.sqrt(0.5 * (inertia[0] + inertia[1] + inertia[2]) / tree.body[i, MASS])
                 stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity)) * size
             after += tree_energy(tree, pose, root, work.body, MOMENTUM)
-    if after <= allowed + ROUNDING * after:
+    kept = 1.0
+    if work.body[head, FIXED] == LEANS:
+        kept = energy_kept(tree, state, work, head, h)
+    if after <= allowed + ROUNDING * after and kept == 1.0:
         return True
     least = 0.0
     center = drift = turn = (0.0, 0.0, 0.0)
@@ -181,7 +186,7 @@ def _balance(tree, state, aim, work, head, gravity):
         drift = scale(1.0 / mass, linear)
         least = 0.5 * (dot(linear, drift) + dot(angular, turn))
     if after > least * (1.0 + ROUNDING):
-        slow = math.sqrt(max(0.0, allowed - least) / (after - least))
+        slow = math.sqrt(min(kept, max(0.0, allowed - least) / (after - least)))
         for root in tree.roots:
             if work.body[root, GROUP] == head:
                 for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):

@@ -86,6 +86,7 @@ from .touch import (
     REBOUND,
     ROWS,
     SHIFT,
+    SIDE,
     SOURCE,
     STUCK,
     SWING,
@@ -121,7 +122,7 @@ def add_block(rows, b, what, source, i, j, braced):
     """An empty block between two bodies; returns the next one's number."""
     rows.link[b, BODY_A], rows.link[b, BODY_B] = i, j
     rows.link[b, WHAT], rows.link[b, SOURCE], rows.link[b, ROWS] = what, source, 1
-    rows.link[b, BRACED], rows.link[b, TURNING] = braced, 0
+    rows.link[b, BRACED], rows.link[b, TURNING], rows.link[b, SIDE] = braced, 0, 0
     for k in range(36):
         rows.block[b, ON_A + k] = 0.0
     for k in range(9):
@@ -263,10 +264,12 @@ def add_limits(tree, state, bound, rows, h, count):
                     b = count
                     count = add_block(rows, b, LIMIT, i, i, 0, 0)
                     rows.block[b, OWN + k], rows.block[b, ERROR_NOW] = 1.0, angle - low
+                    rows.link[b, SIDE] = 2 * k
                 if high - angle < WATCH + h * abs(rate):
                     b = count
                     count = add_block(rows, b, LIMIT, i, i, 0, 0)
                     rows.block[b, OWN + k], rows.block[b, ERROR_NOW] = -1.0, high - angle
+                    rows.link[b, SIDE] = 2 * k + 1
     return count
 
 
@@ -286,11 +289,11 @@ def _limit_ball(state, bound, rows, i, d, h, count):
     reach = WATCH + h * math.sqrt(dot(w, w))
     gap, along, low, high, turn = room_of_ball(bound, i, load4(state.body, i, COORDS))
     if gap < reach:
-        count = _limit_row(rows, i, along, gap, count)
+        count = _limit_row(rows, i, 0, along, gap, count)
     if low < reach:
-        count = _limit_row(rows, i, turn, low, count)
+        count = _limit_row(rows, i, 1, turn, low, count)
     if high < reach:
-        count = _limit_row(rows, i, scale(-1.0, turn), high, count)
+        count = _limit_row(rows, i, 2, scale(-1.0, turn), high, count)
     return count
 
 
@@ -347,9 +350,10 @@ def _oval(q, inward, angle, sine, a, b):
 
 
 @kernel
-def _limit_row(rows, i, coefficients, gap, count):
+def _limit_row(rows, i, side, coefficients, gap, count):
     b = count
     count = add_block(rows, b, LIMIT, i, i, 0, 0)
+    rows.link[b, SIDE] = side
     store3(rows.block, b, OWN, coefficients)
     rows.block[b, ERROR_NOW] = gap
     return count

@@ -13,6 +13,8 @@ from .articulated import composite_inertia, factorise, mass_block
 from .jit import kernel, part
 from .pace import brake_whirls
 from .pd import peak_time, response
+from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
+from .ragdoll_sweeps import solve_ragdolls
 from .recovery import stays_stiff
 from .rows import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
 from .spatial import add, axpy, dot, load3, load4, scale, sub
@@ -102,9 +104,13 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
         factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
         work.body[i, COMPLIANCE] = 0.0
     composite_inertia(tree, pose, work.body, COMPOSITE)
+    for b in range(touch.rows.count[BLOCKS]):
+        for r in range(3):
+            touch.rows.block[b, IMPULSE + r] = 0.0
     for _ in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
-        if not stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame):
+        resists = resist_blow(tree, state, work, touch.rows, pose, factor)
+        if not (stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
             break
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
@@ -139,7 +145,7 @@ def _find_blows(tree, state, touch):
                 while i > 0:
                     rows.tally[i] = max(rows.tally[i], carries)
                     i = tree.parent[i]
-        any_fast = any_fast or (near and stops_hard(state, rows, b))
+        any_fast = any_fast or (near and stops_hard(state, rows, b) and not is_met_anywhere(rows, b))
     return any_fast, gives_way
 
 
@@ -233,9 +239,6 @@ def _share_within(tree, plan, state, aim, work, root, i, frame):
 def _share_blow(tree, work, touch, pose, factor):
     """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
     rows = touch.rows
-    for b in range(rows.count[BLOCKS]):
-        for r in range(3):
-            rows.block[b, IMPULSE + r] = 0.0
     factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
     lay_paths(tree, pose, factor, rows)
     find_islands(tree, factor, rows)
@@ -245,16 +248,39 @@ def _share_blow(tree, work, touch, pose, factor):
         if end <= first:
             continue
         last = solved_end(rows, first, end)
+        _ask_back(touch, first, last, 1.0)
+        if solves_roughly(rows, first, last) and not _bounces(rows, first, last):
+            _start_from_impulses(rows, first, last)
+            solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], BLOW)
+            take(rows, first, last, IMPULSE, 1.0)
+            first = end
+            continue
         fill_matrix(factor, rows, first, last)
         ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
         loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
-        _ask_back(touch, first, last, 1.0)
         solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
         if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):
             _bounce_less(touch, first, last, ties)
         take(rows, first, last, IMPULSE, 1.0)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, work.rate[ANSWER])
+
+
+@kernel
+def _start_from_impulses(rows, first, last):
+    """FORCE: what was found when the joints were last asked."""
+    for x in range(first, last):
+        for k in range(3):
+            rows.row[FORCE, 3 * (x - first) + k] = rows.block[rows.order[x], IMPULSE + k]
+
+
+@kernel
+def _bounces(rows, first, last):
+    """Whether a contact of the island bounces."""
+    for x in range(first, last):
+        if rows.block[rows.order[x], REBOUND] > 0.0:
+            return True
+    return False
 
 
 @kernel

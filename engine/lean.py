@@ -12,6 +12,8 @@ import math
 from .articulated import momentum_of
 from .jit import kernel, part
 from .kinematics import velocities
+from .ragdoll import solves_roughly
+from .ragdoll_sweeps import solve_ragdolls
 from .rows import (
     fill_matrix,
     find_islands,
@@ -195,13 +197,23 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         if end <= first:
             continue
         last = solved_end(rows, first, end)
-        ties = _fill(tree, factor, rows, first, last, tied, touch.limit[LEAST])
-        tied += ties
+        rough, ties = solves_roughly(rows, first, last), 0
+        if not rough:
+            ties = _fill(tree, factor, rows, first, last, tied, touch.limit[LEAST])
+            tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
-        solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
+        if rough:
+            solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], gamma * h)
+        else:
+            solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
-            _shift(touch, first, last, ties, h)
+            _ask_shift(touch, first, last, h)
+            if rough:
+                solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], NO_FRICTION)
+            else:
+                solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
+            take(rows, first, last, SHIFT, 1.0 if rows.count[STAYS] == 0 else 0.0)
         first = end
     give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
@@ -286,8 +298,8 @@ def _wanted(touch, b, h):
 
 
 @kernel
-def _shift(touch, first, last, ties, h):
-    """Places only: what the step would leave too deep, and what ties would be off."""
+def _ask_shift(touch, first, last, h):
+    """FREE_RATE of the shift of places: what the step would leave too deep, and what ties would be off. No FORCE."""
     rows, slop = touch.rows, touch.limit[SLOP]
     keep = math.exp(-h / RECOVER)
     for k in range(first, last):
@@ -305,8 +317,6 @@ def _shift(touch, first, last, ties, h):
                     ahead = max(ahead, 0.0)
             rows.row[FREE_RATE, r + n] = ahead
             rows.row[FORCE, r + n] = 0.0
-    solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
-    take(rows, first, last, SHIFT, 1.0 if rows.count[STAYS] == 0 else 0.0)
 
 
 @kernel

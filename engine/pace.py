@@ -52,7 +52,9 @@ SPRING_STEPS, OF_STEPS = 72.0, 240.0
 SPRING_TURN = 0.28  # [rad] of the fastest spring's ω t in one of them
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-TOO_FAR = 0.6  # [rad] a limp joint turns in a step that is not taken
+# [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
+BOUNDED_TURN = 0.12
+TOO_FAR = 2.0  # a step in which a limp joint turns by this many times as much is not taken
 MAX_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
@@ -73,7 +75,7 @@ def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
 
 
 @kernel
-def even_part(tree, state, aim, rest, longest, least):
+def even_part(tree, state, aim, work, rest, longest, least):
     """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
     than `least`."""
     for i in range(1, len(tree.parent)):
@@ -83,13 +85,20 @@ def even_part(tree, state, aim, rest, longest, least):
             for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
                 turn += state.rate[V, d] * state.rate[V, d]
             gain = state.body[i, QUICKENS] if limp else 0.0
-            # turn·t + gain·t²/2 = TURN_LIMIT
-            fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * TURN_LIMIT)
-            if fast * longest > 2.0 * TURN_LIMIT:
-                longest = 2.0 * TURN_LIMIT / fast
+            most = turn_limit(state, work, i)
+            # turn·t + gain·t²/2 = most
+            fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * most)
+            if fast * longest > 2.0 * most:
+                longest = 2.0 * most / fast
     if longest >= rest * (1.0 - 1e-9):
         return rest
     return rest / math.ceil(rest / max(longest, min(least, rest)) - 1e-9)
+
+
+@kernel
+def turn_limit(state, work, i):
+    """How far joint i may turn in one step [rad]."""
+    return BOUNDED_TURN if state.behaviour[i] == LIMP and work.body[i, FASTEST] < math.inf else TURN_LIMIT
 
 
 @kernel
@@ -100,7 +109,7 @@ def too_far(tree, state, work, h):
             turn = 0.0
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
-            if h * math.sqrt(turn) > 2.0 * TOO_FAR:
+            if h * math.sqrt(turn) > 2.0 * TOO_FAR * turn_limit(state, work, i):
                 return True
     return False
 

@@ -1,9 +1,10 @@
-"""The edge of a driven joint's range: a step that turns far does not carry the joint beyond it.
+"""The edge of a joint's range: a step that turns far does not carry the joint beyond it.
 
 Owns the correction of a ball's new coordinates. Must not know loads or rows.
 
-Limits are rows of the solve, linear in the step's turn (`holds`). A hand or toe that a kick throws about turns by tens
-of degrees in a step; what the linear rows miss of that is taken back here.
+Limits are rows of the solve, linear in the step's turn (`holds`). A hand or toe that a kick throws about, or a fall,
+turns by tens of degrees in a step; what the linear rows miss of that is taken back here, of driven joints and of
+ragdolls.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from .holds import room_of_ball
 from .jit import kernel
 from .model import BALL
+from .ragdoll import RAGDOLL
 from .spatial import add, dot, load4, quat_exp, quat_mul, quat_tidy, scale, store4
 from .state import COORDS, NEW, SIMULATED
 
@@ -25,7 +27,8 @@ def keep_in_range(tree, state, work, touch, i):
     """Bring the new coordinates of a body back into its range. Returns whether they have changed."""
     if touch is None:
         return False
-    if tree.kind[i] != BALL or state.behaviour[i] != SIMULATED or len(touch.holds.tie) > 0:
+    held = state.behaviour[i] == SIMULATED or touch.rows.ragdoll[touch.rows.root[i]] == RAGDOLL
+    if tree.kind[i] != BALL or not held or len(touch.holds.tie) > 0:
         return False  # a joint that is moved by itself would open ties
     bound = touch.holds.bound
     new = load4(work.body, i, NEW)

@@ -19,7 +19,7 @@ from .jit import entry, kernel, stage, table
 from .kinematics import forward, joint_rotation, momenta, velocities
 from .pace import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from .roots import any_free
-from .sleeping import note_quiet, sleeps, write_asleep
+from .sleeping import note_frame, note_quiet, sleeps, write_asleep
 from .spatial import load3, load4
 from .state import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .step import anything_loaded, step
@@ -70,6 +70,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             write_asleep(record, frame)
             _write(tree, state, record, frame + 1)
             continue
+        note_frame(tree, state, work)
         k = 0
         while k < substeps:
             width = 1
@@ -84,7 +85,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             while done < 1.0:
                 now = (k + width * done) / substeps
                 keep_appointments(tree, target, plan, state, aim, frame, now, dt)
-                h = even_part(tree, state, aim, share * (1.0 - done), longest, least)
+                h = even_part(tree, state, aim, work, share * (1.0 - done), longest, least)
                 h = until_due(state, frame + now, h, dt)
                 h = meet(
                     tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS

@@ -3,31 +3,75 @@
 Owns when bodies fall asleep and what wakes them. Must not know what a step does.
 
 A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
-sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was
-slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on the frame on which a
-behaviour changes, something animated moves, a tie opens or takes hold, wind blows, or a push changes a rate.
+sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was, in
+the mean of each frame, slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on
+the frame on which a behaviour changes, something animated moves, a tie opens or takes hold, wind blows, or a push
+changes a rate.
 """
 
 from __future__ import annotations
 
+from .aim import difference
 from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
-from .spatial import add, cross, dot, load3
-from .state import ANIMATED, DRIFT, LIMP, MOTION, NOW, QUIET, RETURNS, SPIN, V, pose_of
+from .settling import note_calm
+from .spatial import add, cross, dot, load3, load4, store3, store4
+from .state import (
+    ANCHOR,
+    ANIMATED,
+    COORDS,
+    DRIFT,
+    FRAME_ANCHOR,
+    FRAME_COORDS,
+    LIMP,
+    MOTION,
+    NOW,
+    QUIET,
+    RETURNS,
+    SPIN,
+    X1,
+    V,
+    pose_of,
+)
 from .target import ANCHOR_AT, ANCHOR_SLOPE, SLOPE
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, TOTAL, WHAT
 from .tree import COM
 
-# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still. A root that slides is faster
-# than SLOW_ROOT before long, however little it accelerates.
-SLOW, SLOW_TURN, SLOW_ROOT = 0.015, 0.2, 0.002
+# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still. A single body that slides
+# is faster than SLOW_ROOT before long, however little it accelerates.
+SLOW, SLOW_TURN, SLOW_ROOT = 0.015, 0.3, 0.002
 SLEEP_AFTER = 0.25  # [s]
+
+
+@kernel
+def note_frame(tree, state, work):
+    """FRAME_COORDS and FRAME_ANCHOR: the pose as the frame begins."""
+    for i in range(1, len(tree.parent)):
+        store4(work.body, i, FRAME_COORDS, load4(state.body, i, COORDS))
+        store3(work.body, i, FRAME_ANCHOR, load3(state.body, i, ANCHOR))
+
+
+@kernel
+def _mean_rates(tree, state, work, dt):
+    """X1: the joints' mean rates over the frame. A joint that rattles on its limit moves nothing that is seen."""
+    rate = work.rate[X1]
+    for i in range(1, len(tree.parent)):
+        first, end = tree.dof[i], tree.dof[i + 1]
+        turn = difference(tree.kind[i], load4(work.body, i, FRAME_COORDS), load4(state.body, i, COORDS))
+        for d in range(first, min(first + 3, end)):
+            rate[d] = turn[d - first] / dt
+        if tree.kind[i] == FREE:
+            for k in range(3):
+                rate[first + 3 + k] = (state.body[i, ANCHOR + k] - work.body[i, FRAME_ANCHOR + k]) / dt
 
 
 @part
 def note_quiet(tree, target, state, work, touch, frame, dt):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
+    _mean_rates(tree, state, work, dt)
+    if touch is not None:
+        note_calm(tree, state, work, touch.rows, work.rate[X1], dt)
     still = _lies_on_something(tree, state, touch) and _lies_still(tree, state, work)
     if not (still and _source_stands(tree, target, state, frame)):
         state.body[0, QUIET] = 0.0
@@ -64,12 +108,13 @@ def _lies_on_something(tree, state, touch):
 def _lies_still(tree, state, work):
     """Whether there are limp bodies, all of them slow, and nothing is driven."""
     limp = False
+    rate = work.rate[X1]
     for i in range(1, len(tree.parent)):
         if state.behaviour[i] == LIMP:
             limp = True
             turn = 0.0
             for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                turn += state.rate[V, d] * state.rate[V, d]
+                turn += rate[d] * rate[d]
             if turn > SLOW_TURN * SLOW_TURN:
                 return False
         elif state.body[i, RETURNS] != 0.0 or (state.behaviour[i] != ANIMATED and tree.dof[i + 1] > tree.dof[i]):
@@ -77,10 +122,10 @@ def _lies_still(tree, state, work):
     if not limp:
         return False
     pose = pose_of(work, NOW)
-    velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    velocities(tree, pose, rate, state.body, DRIFT, work.body, MOTION)
     for i in range(1, len(tree.parent)):
         v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), load3(pose.body, i, COM)))
-        most = SLOW_ROOT if tree.kind[i] == FREE else SLOW
+        most = SLOW_ROOT if tree.kind[i] == FREE and tree.last[i] == i else SLOW
         if dot(v, v) > most * most:
             return False
     return True

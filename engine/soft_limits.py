@@ -3,10 +3,11 @@
 Owns the push that grows over the last few degrees of a range. Must not know how limits act as rows (`holds`).
 
 Tissue is taut before a joint is at its end: passive moments rise steeply there (Riener and Edrich 1999). Within a zone
-before the limit a joint with tone is pushed back by m (k s − c ġ): s how deep it is in the zone, g the room that is
-left, m its inertia along the direction that widens g. k = STIFF / t² and c = 2 √STIFF / t with the pendulum time t of
-`tone`, so that a limb held out level comes to rest 1 / STIFF radians deep in the zone. The push is implicit, and joints
-of light bodies that come to rest on it take no row in the solve of contacts.
+before the limit a joint with tone is pushed back by m (k s − c ġ s / zone): s how deep it is in the zone, g the room
+that is left, m its inertia along the direction that widens g. k = STIFF / t² and c = 2 √STIFF / t with the pendulum
+time t of `tone`, so that a limb held out level comes to rest 1 / STIFF radians deep in the zone. The push is implicit,
+and joints of light bodies that come to rest on it take no row in the solve of contacts. It damps on the way out as
+well: a push that ends where the joint leaves by itself had light fingers rattle between their range and the ground.
 """
 
 from __future__ import annotations
@@ -60,18 +61,16 @@ def _push_back(state, work, i, first, count, along, room, span, pace, h):
     depth = zone - room
     if not depth > 0.0:
         return
-    depth = min(depth, zone)  # beyond the limit its row holds
     rate, block = work.rate, work.block
     inertia = widening = 0.0
     for d in range(count):
         widening += along[d] * state.rate[V, first + d]
         for e in range(count):
             inertia += along[d] * block[first + d, e] * along[e]
-    stiff, slow = STIFF * pace * pace, 2.0 * math.sqrt(STIFF) * pace
+    depth = min(depth, zone)  # beyond the limit its row holds
+    stiff, slow = STIFF * pace * pace, 2.0 * math.sqrt(STIFF) * pace * depth / zone
     implicit = h * (slow + h * stiff)
     push = h * stiff * depth
-    if push < implicit * widening:
-        return  # it leaves by itself
     for d in range(count):
         rate[TONED, first + d] += inertia * push * along[d]
         rate[SLOWED, first + d] -= inertia * implicit * widening * along[d]

@@ -50,7 +50,9 @@ DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
 PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something it is forced into [s] (see `forced`)
 STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tree, until that has died away
 RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
-QUIET = np.int64(62)  # 1: of the world's row: seconds in which nothing has moved (see `sleeping`)
+QUIET = np.int64(
+    62
+)  # 1: seconds of rest, of the world's row (`sleeping`), or of calm, of a ragdoll's root (`settling`)
 STATE_COLUMNS = np.int64(63)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
@@ -105,7 +107,12 @@ WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
 GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen together with, 0 for none
 FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
 FASTEST = np.int64(70)  # 1: the fastest a joint may turn, where keys force its body through others [rad/s]
-WORK_COLUMNS = np.int64(71)
+FRAME_COORDS = np.int64(71)  # 4: coordinates as the frame began
+FRAME_ANCHOR = np.int64(75)  # 3
+# 1: of a ragdoll's root: how much faster its bodies may come than their rates say, since others of it meet something
+# in the same step [m/s]
+SWERVE = np.int64(78)
+WORK_COLUMNS = np.int64(79)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

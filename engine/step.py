@@ -131,7 +131,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
     still_ties(tree, aim, work, touch, h)
     if free:
         balance_together(tree, state, aim, work, touch, h)
-    if loaded and not keep_energy(tree, state, aim, work, touch, gravity) and (shorter or stay(touch)):
+    if loaded and not keep_energy(tree, state, aim, work, touch, h, gravity) and (shorter or stay(touch)):
         return False
     if noted:
         drive_torques(tree, state, work, touch, h, gravity)
@@ -188,6 +188,7 @@ def move(tree, state, aim, work, touch, h):
         else:
             w = joint_rates(kind, work.rate, MEAN, d)
             store4(work.body, i, NEW, advance(kind, load4(state.body, i, COORDS), w, h))
+            keep_in_range(tree, state, work, touch, i)
             if kind == FREE:
                 for k in range(3):
                     work.body[i, NEW_ANCHOR + k] = state.body[i, ANCHOR + k] + h * work.rate[MEAN, d + 3 + k]

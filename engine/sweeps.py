@@ -157,7 +157,7 @@ def _sweep(rows, first, last, ties, least, lasts):
     scale = 0.0
     for r in range(ties, size):
         scale = max(scale, abs(w[r]))
-    _set_most(rows, first, ties, size)
+    set_most(rows, first, ties, size)
     for r in range(ties, size):
         if p[r] != 0.0:
             _change(matrix, w, r, p[r], ties, size)
@@ -184,7 +184,7 @@ def _sweep(rows, first, last, ties, least, lasts):
 
 
 @kernel
-def _set_most(rows, first, ties, size):
+def set_most(rows, first, ties, size):
     """The largest impulse of each row, from the rates without any; limits have none."""
     fastest = 0.0
     for r in range(ties, size, 3):
@@ -198,7 +198,7 @@ def _set_most(rows, first, ties, size):
 
 
 @kernel
-def _besides(rows, b, lasts):
+def besides(rows, b, lasts):
     """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
     return 0.0 if rows.link[b, TURNING] != 0 else lasts * rows.block[b, BEARS]
 
@@ -231,7 +231,7 @@ def _set_radii(rows, first, ties, size, lasts, share):
         b = rows.order[first + r // 3]
         most = 0.0
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-            most = rows.block[b, GRIP] * (p[r] + _besides(rows, b, lasts))
+            most = rows.block[b, GRIP] * (p[r] + besides(rows, b, lasts))
         largest = max(largest, abs(most - radius[r]) * rows.matrix[r + 1, r + 1])
         radius[r] += share * (most - radius[r])
     return largest
@@ -402,7 +402,7 @@ def _sweep_once(rows, first, ties, size, least, loose, lasts):
             largest = max(largest, abs(change) * diagonal)
         if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
             if loose:
-                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + _besides(rows, b, lasts))
+                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + besides(rows, b, lasts))
             largest = max(largest, _rub(matrix, w, p, r, rows.row[RADIUS, r], ties, size, least))
     return largest
 

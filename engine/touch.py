@@ -45,9 +45,10 @@ GIVEN_UP = np.int64(74)  # 1: share of a contact that is given up, since keys fo
 STUCK = np.int64(75)  # 1: not 0 where depth is left as it is, since one of its trees is forced into something
 BLOCK_COLUMNS = np.int64(76)
 
-# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation, a foothold beside a contact
-BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING = (np.int64(k) for k in range(9))
-LINK_COLUMNS = np.int64(9)
+# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation, a foothold beside a contact; SIDE: which
+# end of which of a joint's ranges a limit is
+BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING, SIDE = (np.int64(k) for k in range(10))
+LINK_COLUMNS = np.int64(10)
 
 # Columns of Holds.tie
 TIE_POINT_A = np.int64(0)  # 3: on a, in its frame [m]
@@ -125,6 +126,7 @@ class Rows(NamedTuple):
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
     mass: np.ndarray  # (n+1,) of each body and all that hangs on it [kg]; of all trees for the world
+    ragdoll: np.ndarray  # (n+1,) of a tree's root: what it is to ragdolls (see `ragdoll`)
     led: np.ndarray  # (n+1,) of a tree's root: not 0 where keys or the world say where the tree is
     island: np.ndarray  # (n+1,) of a tree's root: another of its island, itself if it is the head
     tally: np.ndarray  # (n+1,) of an island's head: where its blocks end in `order`
@@ -212,6 +214,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros(blocks, dtype=np.int64),
         _roots(tree),
         _masses(tree),
+        np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
