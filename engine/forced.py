@@ -16,26 +16,28 @@ from __future__ import annotations
 import math
 
 from .contact_table import GAP, SHAPE_A, SHAPE_B
+from .held_rates import note_own_rate
 from .holds import room_of_ball
 from .jit import kernel, part
 from .kinematics import velocities
 from .model import BALL, FREE
 from .rows import row_rate
 from .shape_tables import BODY, RESPONSE_KIND, THICK
-from .spatial import axpy, dot, dot6, load3, load4, load6, scale
+from .spatial import axpy, dot, dot6, load4, load6, scale
 from .state import (
     ANIMATED,
     COORDS,
+    DEFLECTION,
     DRIFT,
     DUE_KEY,
+    ERROR,
     FASTEST,
-    FROM,
+    LIMP,
+    MET,
     MOMENTUM,
     NOW,
     PRESSED,
-    RATE,
     REFERENCE_V,
-    SIMULATED,
     TOTAL_RATE,
     V,
     pose_of,
@@ -74,15 +76,17 @@ LIMIT_TIME = 0.05
 SHORT_LEVER = 0.1
 # A contact is given up from this depth on, and wholly from that, in parts of both bodies' thickness.
 GIVES_FROM, GIVES_ALL = 0.1, 0.3
-# The fastest a driven joint may turn off its motion while its character touches another, or is forced into anything
-# [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what is as good as rest, with
-# this time constant [s].
-OFF_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
+# The fastest a driven joint may turn off its motion from when its character touches another, or is forced into
+# anything, until it is back [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what
+# is as good as rest, with this time constant [s].
+MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
 # Slower than this led bodies stand [m/s].
 STILL_SPEED = 0.05
 # What becomes of a tree: it touches what is led, meets another character, stands in what it is forced into, or is on
 # its way through it.
 TOUCHES, MEETS, STANDS, MOVES = 1, 2, 3, 4
+# A tree none of whose bodies is farther off its motion is back [rad, m].
+BACK = 0.01
 # PRESSED of a tree that was just led into something [s].
 JUST_NOW = 1e-9
 
@@ -154,8 +158,8 @@ def is_led_into(state, rows, i, j):
 
 @kernel
 def _calm_down(tree, state, aim, work, rows, h):
-    """FASTEST of the joints of trees that touch others: OFF_RATE, and less and less once they stand in what they are
-    forced into. Depth is left as it is there."""
+    """FASTEST of the joints of trees that met others and are not back yet: MOST_RATE, and less and less once they stand
+    in what they are forced into. Depth is left as it is there."""
     for root in tree.roots:
         how = rows.tally[root]
         if how == 0:
@@ -164,24 +168,40 @@ def _calm_down(tree, state, aim, work, rows, h):
             state.body[root, PRESSED] = JUST_NOW
         elif how == STANDS:
             state.body[root, PRESSED] += h
-        if how < MEETS:
+        if how >= MEETS:
+            state.body[root, MET] = 1.0
+        elif state.body[root, MET] != 0.0 and _is_back(tree, state, root):
+            state.body[root, MET] = 0.0
+        if state.body[root, MET] == 0.0:
             continue
-        most = OFF_RATE
-        if how != MEETS:
-            most = REST_RATE + (OFF_RATE - REST_RATE) * math.exp(-state.body[root, PRESSED] / CALM_TIME)
+        most = MOST_RATE
+        if how > MEETS:
+            most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-state.body[root, PRESSED] / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
-            if state.behaviour[i] == SIMULATED:
-                own = load3(aim.body, i, FROM + RATE)
-                rate = math.sqrt(dot(own, own))
-                if how == MEETS and state.body[i, DUE_KEY] >= 0.0:
-                    # one that is on its way to a key is as fast as that takes
-                    for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                        rate += abs(state.rate[REFERENCE_V, d])
-                work.body[i, FASTEST] = most + rate
+            note_own_rate(tree, state, aim, work, i)
+            work.body[i, FASTEST] = most
+            if how <= MEETS and state.body[i, DUE_KEY] >= 0.0:
+                # one that is on its way to a key is as fast as that takes
+                for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                    work.body[i, FASTEST] += abs(state.rate[REFERENCE_V, d])
     for b in range(rows.count[BLOCKS]):
         if _is_forced(rows, b):
             one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
             rows.block[b, STUCK] = 1.0 if max(rows.tally[one], rows.tally[other]) > MEETS else 0.0
+
+
+@kernel
+def _is_back(tree, state, root):
+    """Whether all bodies of a tree are on their motion again; one that is free to fall never is."""
+    if state.behaviour[root] == LIMP:
+        return False
+    for i in range(root, tree.last[root] + 1):
+        for k in range(3):
+            turned = abs(state.body[i, ERROR + k]) + abs(state.body[i, DEFLECTION + k])
+            shifted = abs(state.body[i, ERROR + 6 + k]) + abs(state.body[i, DEFLECTION + 3 + k])
+            if max(turned, shifted) > BACK:
+                return False
+    return True
 
 
 @kernel

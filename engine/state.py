@@ -51,7 +51,8 @@ PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something
 STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tree, until that has died away
 RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
 QUIET = np.int64(62)  # 1: of the world's row: seconds in which nothing has moved (see `sleeping`)
-STATE_COLUMNS = np.int64(63)
+MET = np.int64(63)  # 1: of a root: not 0 from when its tree meets another or is forced into something until it is back
+STATE_COLUMNS = np.int64(64)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -104,8 +105,10 @@ GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it
 WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
 GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen together with, 0 for none
 FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
-FASTEST = np.int64(70)  # 1: the fastest a joint may turn, where keys force its body through others [rad/s]
-WORK_COLUMNS = np.int64(71)
+FASTEST = np.int64(70)  # 1: the fastest a joint may turn off its motion, where its character met another [rad/s]
+OWN_RATE = np.int64(71)  # 3: the rates its motion has by itself, there
+OFF_RATE = np.int64(74)  # 3: how its bone turns off its motion, world axes
+WORK_COLUMNS = np.int64(77)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

@@ -1,0 +1,116 @@
+"""How fast a character that met another may turn: each of its joints, and each bone in the world, off their motion.
+
+Owns the share of a joint's rates that is kept where it, or its bone, would be too fast. Must not know who met, nor
+how rates come about.
+
+Contacts that crowd at a hand or a foot are solved to a share of what the trunk feels, and that share is much for a
+finger. Speeds add up along an arm, too. So a joint gives off speed by friction against its own motion. What the
+tree's momentum loses by that its free or guided root takes up, turning and going as one with the rest.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .jit import kernel
+from .kinematics import locked_inertia, momenta, tree_momentum, velocities
+from .model import BALL, FREE
+from .spatial import add, cross, dot, load3, load4, quat_conj, quat_mul, scale, store3, symmetric_solve, unrotate
+from .state import (
+    COORDS,
+    FASTEST,
+    FROM,
+    MOMENTUM,
+    MOTION,
+    OFF_RATE,
+    OWN_RATE,
+    RATE,
+    SIMULATED,
+    STILL,
+    VALUE,
+    G,
+)
+from .tree import ROTATION
+
+# The fastest a bone may turn off its motion, in the world [rad/s].
+BONE_RATE = 12.0
+
+
+@kernel
+def note_own_rate(tree, state, aim, work, i):
+    """OWN_RATE of joint i: what its motion has, seen from where the joint is."""
+    rate = load3(aim.body, i, FROM + RATE)
+    if tree.kind[i] >= BALL:
+        off = quat_mul(quat_conj(load4(aim.body, i, FROM + VALUE)), load4(state.body, i, COORDS))
+        rate = unrotate(off, rate)
+    store3(work.body, i, OWN_RATE, rate)
+
+
+@kernel
+def hold_rates(tree, state, work, pose, factor, base, change):
+    """Have no joint turn faster off its motion than FASTEST, and no bone than BONE_RATE, at rates base + change: what
+    is too much is taken off `change`. The factor is that of `pose`. Returns whether any is."""
+    any_held = False
+    for root in tree.roots:
+        if work.body[root, FASTEST] < math.inf:
+            any_held = _hold_tree(tree, state, work, pose, factor, base, change, root) or any_held
+    return any_held
+
+
+@kernel
+def _hold_tree(tree, state, work, pose, factor, base, change, root):
+    """The same of one tree, from its root outward."""
+    held = False
+    less = work.rate[G]
+    for d in range(len(less)):
+        less[d] = 0.0
+    for i in range(root, tree.last[root] + 1):
+        first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
+        before = load3(work.body, tree.parent[i], OFF_RATE) if i > root else (0.0, 0.0, 0.0)
+        off = (0.0, 0.0, 0.0)
+        for d in range(first, end):
+            more = base[d] + change[d] - work.body[i, OWN_RATE + d - first]
+            off = add(off, scale(more, load3(pose.axes, d, 0)))
+        if i > root and factor.active[i] and state.behaviour[i] == SIMULATED:
+            share = _share_kept(before, off, work.body[i, FASTEST])
+            if share < 1.0:
+                held = True
+                off = scale(share, off)
+                for d in range(first, end):
+                    less[d] = (share - 1.0) * (base[d] + change[d] - work.body[i, OWN_RATE + d - first])
+                    change[d] += less[d]
+        store3(work.body, i, OFF_RATE, add(before, off))
+    if held and factor.active[root] and tree.kind[root] == FREE:
+        _give_back(tree, work, pose, change, root)
+    return held
+
+
+@kernel
+def _share_kept(before, off, fastest):
+    """How much of the rates `off` a joint keeps, so that they stay below `fastest`, and its bone, whose parent turns by
+    `before`, below BONE_RATE or what the parent has."""
+    square, along, parent = dot(off, off), dot(before, off), dot(before, before)
+    if square == 0.0:
+        return 1.0
+    share = min(1.0, fastest / math.sqrt(square))
+    room = max(BONE_RATE * BONE_RATE - parent, 0.0)
+    # |before + share · off|² = BONE_RATE²
+    if 2.0 * share * along + share * share * square > room:
+        share = max(0.0, (math.sqrt(along * along + square * room) - along) / square)
+    return share
+
+
+@kernel
+def _give_back(tree, work, pose, change, root):
+    """Let a tree move as one besides, so that it keeps the momentum it loses by `G`, what its joints are slowed by."""
+    velocities(tree, pose, work.rate[G], work.body, STILL, work.body, MOTION)
+    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    turn = scale(-1.0, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
+    # velocity of the point at the root anchor, where the spatial vectors live
+    go = add(scale(-1.0 / mass, linear), cross(center, turn))
+    turn = unrotate(load4(pose.body, root, ROTATION), turn)
+    d = tree.dof[root]
+    for k in range(3):
+        change[d + k] += turn[k]
+        change[d + 3 + k] += go[k]
