@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from .contact_table import GAP, SHAPE_A, SHAPE_B
-from .held_rates import note_own_rate
+from .held_rates import note_rates
 from .holds import room_of_ball
 from .jit import kernel, part
 from .kinematics import velocities
@@ -178,7 +178,7 @@ def _calm_down(tree, state, aim, work, rows, h):
         if how > MEETS:
             most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-state.body[root, PRESSED] / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
-            note_own_rate(tree, state, aim, work, i)
+            note_rates(tree, state, aim, work, i)
             work.body[i, FASTEST] = most
             if how <= MEETS and state.body[i, DUE_KEY] >= 0.0:
                 # one that is on its way to a key is as fast as that takes

@@ -12,23 +12,44 @@ from __future__ import annotations
 
 import math
 
+from .appointments import expected
 from .jit import kernel
 from .kinematics import locked_inertia, momenta, tree_momentum, velocities
 from .model import BALL, FREE
-from .spatial import add, cross, dot, load3, load4, quat_conj, quat_mul, scale, store3, symmetric_solve, unrotate
+from .spatial import (
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    quat_conj,
+    quat_mul,
+    right_jacobian,
+    scale,
+    store3,
+    sub,
+    symmetric_solve,
+    unrotate,
+)
 from .state import (
     COORDS,
+    ERROR,
     FASTEST,
     FROM,
     MOMENTUM,
     MOTION,
+    NOW,
     OFF_RATE,
     OWN_RATE,
     RATE,
+    RESPONSE,
     SIMULATED,
     STILL,
     VALUE,
     G,
+    V,
+    pose_of,
 )
 from .tree import ROTATION
 
@@ -37,13 +58,53 @@ BONE_RATE = 12.0
 
 
 @kernel
-def note_own_rate(tree, state, aim, work, i):
-    """OWN_RATE of joint i: what its motion has, seen from where the joint is."""
+def note_rates(tree, state, aim, work, i):
+    """OWN_RATE of joint i: what its motion has, seen from where the joint is. And OFF_RATE of its bone, after those
+    nearer to the root."""
     rate = load3(aim.body, i, FROM + RATE)
     if tree.kind[i] >= BALL:
         off = quat_mul(quat_conj(load4(aim.body, i, FROM + VALUE)), load4(state.body, i, COORDS))
         rate = unrotate(off, rate)
     store3(work.body, i, OWN_RATE, rate)
+    off = load3(work.body, tree.parent[i], OFF_RATE) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
+    pose = pose_of(work, NOW)
+    for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+        more = state.rate[V, d] - work.body[i, OWN_RATE + d - tree.dof[i]]
+        off = axpy(more, load3(pose.axes, d, 0), off)
+    store3(work.body, i, OFF_RATE, off)
+
+
+@kernel
+def _in_world(tree, pose, i, rates):
+    """A joint's rates as the turning of its bone against its parent, world axes."""
+    first, out = tree.dof[i], (0.0, 0.0, 0.0)
+    for k in range(min(3, tree.dof[i + 1] - first)):
+        out = axpy(rates[k], load3(pose.axes, first + k, 0), out)
+    return out
+
+
+@kernel
+def die_away(tree, state, aim, work, i, h):
+    """A joint's error and its rate a step of h seconds on, in closed form. One that is off its motion since its
+    character met another comes back no faster than joints and bones may turn there, unless it is to be in time."""
+    u, g, du, dg = load4(aim.body, i, RESPONSE)
+    e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
+    e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
+    fastest = work.body[i, FASTEST]
+    if fastest == math.inf or tree.parent[i] == 0 or expected(state, i):
+        return e1, de1
+    before, pose = load3(work.body, tree.parent[i], OFF_RATE), pose_of(work, NOW)
+    mean = scale(1.0 / h, sub(e1, e))
+    de1 = scale(_share_of_error(tree, pose, before, i, e1, de1, fastest), de1)
+    return axpy(h * _share_of_error(tree, pose, before, i, e1, mean, fastest), mean, e), de1
+
+
+@kernel
+def _share_of_error(tree, pose, before, i, e, rate, fastest):
+    """How much of an error's rate joint i keeps."""
+    if tree.kind[i] >= BALL:
+        rate = right_jacobian(e, rate)
+    return _share_kept(before, _in_world(tree, pose, i, rate), fastest)
 
 
 @kernel
