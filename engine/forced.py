@@ -23,7 +23,7 @@ from .kinematics import velocities
 from .model import BALL, FREE
 from .rows import row_rate
 from .shape_tables import BODY, RESPONSE_KIND, THICK
-from .spatial import axpy, dot, dot6, load4, load6, scale
+from .spatial import axpy, dot, dot6, load3, load4, load6, scale
 from .state import (
     ANIMATED,
     COORDS,
@@ -32,12 +32,15 @@ from .state import (
     DUE_KEY,
     ERROR,
     FASTEST,
+    FROM,
     LIMP,
     MET,
     MOMENTUM,
     NOW,
     PRESSED,
+    RATE,
     REFERENCE_V,
+    TARGET_ANCHOR_RATE,
     TOTAL_RATE,
     V,
     pose_of,
@@ -82,12 +85,14 @@ GIVES_FROM, GIVES_ALL = 0.1, 0.3
 MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
 # Slower than this led bodies stand [m/s].
 STILL_SPEED = 0.05
-# What becomes of a tree: it touches what is led, meets another character, stands in what it is forced into, or is on
-# its way through it.
-TOUCHES, MEETS, STANDS, MOVES = 1, 2, 3, 4
+# What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
+# forced into, or is on its way through it.
+TOUCHES, RESTS, MEETS, STANDS, MOVES = 1, 2, 3, 4, 5
+# A motion whose joints turn slower stands [rad/s].
+STILL_RATE = 0.05
 # A tree none of whose bodies is farther off its motion is back [rad, m].
 BACK = 0.01
-# PRESSED of a tree that was just led into something [s].
+# PRESSED of a tree that was just led into something, and MET of one that just met another [s].
 JUST_NOW = 1e-9
 
 
@@ -112,8 +117,9 @@ def give_up(tree, state, aim, work, touch, h):
             if _is_forced(rows, b):
                 _ask_less(tree, state, work, touch, pose, total, b)
             if _meets(tree, rows, b):
-                for root in (rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]):
-                    rows.tally[root] = max(rows.tally[root], MEETS)
+                one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+                how = RESTS if _stands(tree, aim, one) and _stands(tree, aim, other) else MEETS
+                rows.tally[one], rows.tally[other] = max(rows.tally[one], how), max(rows.tally[other], how)
     _calm_down(tree, state, aim, work, rows, h)
 
 
@@ -168,15 +174,11 @@ def _calm_down(tree, state, aim, work, rows, h):
             state.body[root, PRESSED] = JUST_NOW
         elif how == STANDS:
             state.body[root, PRESSED] += h
-        if how >= MEETS:
-            state.body[root, MET] = 1.0
-        elif state.body[root, MET] != 0.0 and _is_back(tree, state, root):
-            state.body[root, MET] = 0.0
+        _note_meeting(tree, state, aim, root, how, h)
         if state.body[root, MET] == 0.0:
             continue
-        most = MOST_RATE
-        if how > MEETS:
-            most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-state.body[root, PRESSED] / CALM_TIME)
+        calm = state.body[root, PRESSED] if how > MEETS else state.body[root, MET] - JUST_NOW
+        most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-calm / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
             note_rates(tree, state, aim, work, i)
             work.body[i, FASTEST] = most
@@ -188,6 +190,33 @@ def _calm_down(tree, state, aim, work, rows, h):
         if _is_forced(rows, b):
             one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
             rows.block[b, STUCK] = 1.0 if max(rows.tally[one], rows.tally[other]) > MEETS else 0.0
+
+
+@kernel
+def _note_meeting(tree, state, aim, root, how, h):
+    """MET of a tree: how long it has rested against others, until it is back on its motion."""
+    if how == RESTS and state.body[root, MET] > 0.0:
+        state.body[root, MET] += h
+    elif how >= RESTS:
+        state.body[root, MET] = JUST_NOW
+    elif state.body[root, MET] > 0.0:
+        if _is_back(tree, state, root):
+            state.body[root, MET] = 0.0
+        elif not _stands(tree, aim, root):
+            state.body[root, MET] = JUST_NOW
+
+
+@kernel
+def _stands(tree, aim, root):
+    """Whether the motion of a tree stands still."""
+    drift = load3(aim.body, root, FROM + TARGET_ANCHOR_RATE)
+    if dot(drift, drift) > STILL_SPEED * STILL_SPEED:
+        return False
+    for i in range(root, tree.last[root] + 1):
+        rate = load3(aim.body, i, FROM + RATE)
+        if dot(rate, rate) > STILL_RATE * STILL_RATE:
+            return False
+    return True
 
 
 @kernel
