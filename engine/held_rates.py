@@ -37,6 +37,8 @@ from .state import (
     ERROR,
     FASTEST,
     FROM,
+    MAIN,
+    MEAN,
     MOMENTUM,
     MOTION,
     NOW,
@@ -49,6 +51,7 @@ from .state import (
     VALUE,
     G,
     V,
+    factor_of,
     pose_of,
 )
 from .tree import ROTATION
@@ -159,6 +162,25 @@ def _share_kept(before, off, fastest):
     if 2.0 * share * along + share * share * square > room:
         share = max(0.0, (math.sqrt(along * along + square * room) - along) / square)
     return share
+
+
+@kernel
+def hold_ways(tree, state, work):
+    """Have no joint of a character that met another go farther in the step than it may turn: contacts shift places
+    out of depth, too, which no rate shows."""
+    factor = factor_of(work, MAIN)
+    for i in range(1, len(tree.parent)):
+        if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0:
+            continue
+        if factor.active[i] and state.behaviour[i] == SIMULATED:
+            first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
+            own, square = load3(work.body, i, OWN_RATE), 0.0
+            for d in range(first, end):
+                square += work.rate[MEAN, d] ** 2
+            most = work.body[i, FASTEST] + math.sqrt(dot(own, own))
+            if square > most * most:
+                for d in range(first, end):
+                    work.rate[MEAN, d] *= most / math.sqrt(square)
 
 
 @kernel

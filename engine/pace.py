@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from .articulated import solve
-from .held_rates import hold_rates
+from .held_rates import hold_rates, hold_ways
 from .jit import kernel, part
 from .model import FREE
 from .state import (
@@ -157,12 +157,12 @@ def brake_ends(tree, state, work, least):
     change, rate = work.rate[X2], work.rate
     for d in range(len(change)):
         change[d] = rate[ENDS, d] - state.rate[V, d]
-    if not brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
-        return
-    for d in range(len(change)):
-        less = state.rate[V, d] + change[d] - rate[ENDS, d]
-        rate[ENDS, d] += less
-        rate[MEAN, d] += 0.5 * less
+    if brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        for d in range(len(change)):
+            less = state.rate[V, d] + change[d] - rate[ENDS, d]
+            rate[ENDS, d] += less
+            rate[MEAN, d] += 0.5 * less
+    hold_ways(tree, state, work)
 
 
 @part
