@@ -181,7 +181,8 @@ def _calm_down(tree, state, aim, work, rows, h):
         most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-calm / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
             note_rates(tree, state, aim, work, i)
-            work.body[i, FASTEST] = most
+            own = load3(aim.body, i, FROM + RATE)
+            work.body[i, FASTEST] = most + math.sqrt(dot(own, own))
             if how <= MEETS and state.body[i, DUE_KEY] >= 0.0:
                 # one that is on its way to a key is as fast as that takes
                 for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):

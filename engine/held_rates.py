@@ -1,4 +1,4 @@
-"""How fast a character that met another may turn: each of its joints, and each bone in the world, off their motion.
+"""How fast a character that met another may turn: each of its joints off their motion, and each bone in the world.
 
 Owns the share of a joint's rates that is kept where it, or its bone, would be too fast. Must not know who met, nor
 how rates come about.
@@ -33,6 +33,7 @@ from .spatial import (
     unrotate,
 )
 from .state import (
+    BONE_TURN,
     COORDS,
     ERROR,
     FASTEST,
@@ -42,7 +43,6 @@ from .state import (
     MOMENTUM,
     MOTION,
     NOW,
-    OFF_RATE,
     OWN_RATE,
     RATE,
     RESPONSE,
@@ -56,25 +56,25 @@ from .state import (
 )
 from .tree import ROTATION
 
-# The fastest a bone may turn off its motion, in the world [rad/s].
-BONE_RATE = 12.0
+# The fastest a bone may turn in the world [rad/s] where contacts move it, and on its way back, unless its parent and
+# its own motion turn it faster.
+BONE_RATE, BACK_RATE = 16.0, 10.0
 
 
 @kernel
 def note_rates(tree, state, aim, work, i):
-    """OWN_RATE of joint i: what its motion has, seen from where the joint is. And OFF_RATE of its bone, after those
-    nearer to the root."""
+    """OWN_RATE of joint i: what its motion has, seen from where the joint is. And BONE_TURN of its bone, after
+    those nearer to the root."""
     rate = load3(aim.body, i, FROM + RATE)
     if tree.kind[i] >= BALL:
         off = quat_mul(quat_conj(load4(aim.body, i, FROM + VALUE)), load4(state.body, i, COORDS))
         rate = unrotate(off, rate)
     store3(work.body, i, OWN_RATE, rate)
-    off = load3(work.body, tree.parent[i], OFF_RATE) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
+    turn = load3(work.body, tree.parent[i], BONE_TURN) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
     pose = pose_of(work, NOW)
     for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-        more = state.rate[V, d] - work.body[i, OWN_RATE + d - tree.dof[i]]
-        off = axpy(more, load3(pose.axes, d, 0), off)
-    store3(work.body, i, OFF_RATE, off)
+        turn = axpy(state.rate[V, d], load3(pose.axes, d, 0), turn)
+    store3(work.body, i, BONE_TURN, turn)
 
 
 @kernel
@@ -96,7 +96,9 @@ def die_away(tree, state, aim, work, i, h):
     fastest = work.body[i, FASTEST]
     if fastest == math.inf or tree.parent[i] == 0 or expected(state, i):
         return e1, de1
-    before, pose = load3(work.body, tree.parent[i], OFF_RATE), pose_of(work, NOW)
+    pose = pose_of(work, NOW)
+    own = _in_world(tree, pose, i, load3(work.body, i, OWN_RATE))
+    before = add(load3(work.body, tree.parent[i], BONE_TURN), own)
     mean = scale(1.0 / h, sub(e1, e))
     de1 = scale(_share_of_error(tree, pose, before, i, e1, de1, fastest), de1)
     return axpy(h * _share_of_error(tree, pose, before, i, e1, mean, fastest), mean, e), de1
@@ -107,7 +109,7 @@ def _share_of_error(tree, pose, before, i, e, rate, fastest):
     """How much of an error's rate joint i keeps."""
     if tree.kind[i] >= BALL:
         rate = right_jacobian(e, rate)
-    return _share_kept(before, _in_world(tree, pose, i, rate), fastest)
+    return _share_kept(before, _in_world(tree, pose, i, rate), fastest, BACK_RATE)
 
 
 @kernel
@@ -130,35 +132,36 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
         less[d] = 0.0
     for i in range(root, tree.last[root] + 1):
         first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-        before = load3(work.body, tree.parent[i], OFF_RATE) if i > root else (0.0, 0.0, 0.0)
+        before = load3(work.body, tree.parent[i], BONE_TURN) if i > root else (0.0, 0.0, 0.0)
+        before = add(before, _in_world(tree, pose, i, load3(work.body, i, OWN_RATE)))
         off = (0.0, 0.0, 0.0)
         for d in range(first, end):
             more = base[d] + change[d] - work.body[i, OWN_RATE + d - first]
-            off = add(off, scale(more, load3(pose.axes, d, 0)))
+            off = axpy(more, load3(pose.axes, d, 0), off)
         if i > root and factor.active[i] and state.behaviour[i] == SIMULATED:
-            share = _share_kept(before, off, work.body[i, FASTEST])
+            share = _share_kept(before, off, work.body[i, FASTEST], BONE_RATE)
             if share < 1.0:
                 held = True
                 off = scale(share, off)
                 for d in range(first, end):
                     less[d] = (share - 1.0) * (base[d] + change[d] - work.body[i, OWN_RATE + d - first])
                     change[d] += less[d]
-        store3(work.body, i, OFF_RATE, add(before, off))
+        store3(work.body, i, BONE_TURN, add(before, off))
     if held and factor.active[root] and tree.kind[root] == FREE:
         _give_back(tree, work, pose, change, root)
     return held
 
 
 @kernel
-def _share_kept(before, off, fastest):
-    """How much of the rates `off` a joint keeps, so that they stay below `fastest`, and its bone, whose parent turns by
-    `before`, below BONE_RATE or what the parent has."""
-    square, along, parent = dot(off, off), dot(before, off), dot(before, before)
+def _share_kept(before, off, fastest, bone):
+    """How much of the rates `off` a joint keeps, so that they stay below `fastest`, and those of its bone, which turns
+    by `before` without them, below `bone` or what it has anyhow."""
+    square, along, anyhow = dot(off, off), dot(before, off), dot(before, before)
     if square == 0.0:
         return 1.0
     share = min(1.0, fastest / math.sqrt(square))
-    room = max(BONE_RATE * BONE_RATE - parent, 0.0)
-    # |before + share · off|² = BONE_RATE²
+    room = max(bone * bone - anyhow, 0.0)
+    # |before + share · off| = bone
     if 2.0 * share * along + share * share * square > room:
         share = max(0.0, (math.sqrt(along * along + square * room) - along) / square)
     return share
@@ -174,10 +177,9 @@ def hold_ways(tree, state, work):
             continue
         if factor.active[i] and state.behaviour[i] == SIMULATED:
             first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-            own, square = load3(work.body, i, OWN_RATE), 0.0
+            square, most = 0.0, work.body[i, FASTEST]
             for d in range(first, end):
                 square += work.rate[MEAN, d] ** 2
-            most = work.body[i, FASTEST] + math.sqrt(dot(own, own))
             if square > most * most:
                 for d in range(first, end):
                     work.rate[MEAN, d] *= most / math.sqrt(square)

@@ -107,7 +107,7 @@ GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen tog
 FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
 FASTEST = np.int64(70)  # 1: the fastest a joint may turn off its motion, where its character met another [rad/s]
 OWN_RATE = np.int64(71)  # 3: the rates its motion has by itself, there
-OFF_RATE = np.int64(74)  # 3: how its bone turns off its motion, world axes
+BONE_TURN = np.int64(74)  # 3: how fast its bone turns, world axes
 WORK_COLUMNS = np.int64(77)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
