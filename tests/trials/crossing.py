@@ -4,7 +4,8 @@ Two sample characters and `cmu_02_01` twice: head on, from the side, one standin
 roots Animated, Assisted and Free; 24 to 960 steps a second. Then both stop when their roots are near, and stand pressed
 into one another. Then random scenes of two to four recordings that cross.
 A bone's speed is that in the world, its source's own included, on every frame but those within a tenth of a second
-after the first touch. Run with `python3 dev.py trial crossing [--share 0.1] [--seeds 1000] [--only pressed]`: a share of
+after the first touch.
+Run with `python3 dev.py trial crossing [--share 0.1] [--seeds 1000] [--only pressed]`: a share of
 all scenes, the first random seed, a part of the scenes.
 """
 

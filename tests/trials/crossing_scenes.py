@@ -85,8 +85,8 @@ def at_random(seed: int, actors: list[Actor], frames: int) -> tuple[list[Actor],
 @dataclasses.dataclass
 class Speeds:
     """Of one scene: rad/s of the fastest bone in the world, its source's own speed included, and of the fastest joint
-    outside AFTER_TOUCH after the first touch; of the source's fastest bone; of the fastest joint, by its rate and by its
-    places, from a frame on; and an error's text."""
+    outside AFTER_TOUCH after the first touch; of the source's fastest bone; of the fastest joint, by its rate and by
+    its places, from a frame on; and an error's text."""
 
     bone: float = 0.0
     source: float = 0.0
