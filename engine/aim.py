@@ -13,6 +13,7 @@ import math
 
 from .appointments import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_struck, put_way_in
 from .blows import changes, end_blows, is_deflected, is_far, is_light, swung_out
+from .held_rates import die_away
 from .jit import kernel, part, stage
 from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
 from .pd import response
@@ -323,7 +324,7 @@ def _measure(tree, state, aim, sample, i):
 
 
 @part
-def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
+def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
     set_responses(tree, aim, h)
@@ -371,7 +372,7 @@ def aim_step(tree, target, plan, state, aim, frame, s1, dt, h):
                     # nothing leans on it any more: what is left dies away like any other error
                     _take_reference(tree, state, i)
                     _measure(tree, state, aim, FROM, i)
-            _aim_by_error(tree, state, aim, i, h)
+            _aim_by_error(tree, state, aim, work, i, h)
         aim.body[i, TONE] = plan.setting[row, i, TONE_DAMPING]
         aim.body[i, TONE + 1] = plan.setting[row, i, TONE_PULL]
         aim.body[i, LIMITED] = 0.0
@@ -419,17 +420,16 @@ def _aim_at_keys(tree, state, aim, i, h):
 
 
 @stage
-def _aim_by_error(tree, state, aim, i, h):
+def _aim_by_error(tree, state, aim, work, i, h):
     """Let the error die away for one step and put it on the target's end."""
     kind, d = tree.kind[i], tree.dof[i]
-    u, g, du, dg = load4(aim.body, i, RESPONSE)
     value, rate = load4(aim.body, i, TO + VALUE), load3(aim.body, i, TO + RATE)
     e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
     push = surge = (0.0, 0.0, 0.0)
     for j in range(d, tree.dof[i + 1]):
         aim.rate[START, j] = state.rate[REFERENCE_V, j]
     if dot(e, e) > 0.0 or dot(de, de) > 0.0:
-        e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
+        e1, de1 = die_away(tree, state, aim, work, i, h)
         if dot(e1, e1) < TINY_ANGLE * TINY_ANGLE and dot(de1, de1) < TINY_RATE * TINY_RATE:
             e1 = de1 = (0.0, 0.0, 0.0)
             state.body[i, SLIPPED] = 0.0

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from .contact_table import GAP, SHAPE_A, SHAPE_B
+from .held_rates import note_rates
 from .holds import room_of_ball
 from .jit import kernel, part
 from .kinematics import velocities
@@ -26,16 +27,20 @@ from .spatial import axpy, dot, dot6, load3, load4, load6, scale
 from .state import (
     ANIMATED,
     COORDS,
+    DEFLECTION,
     DRIFT,
     DUE_KEY,
+    ERROR,
     FASTEST,
     FROM,
+    LIMP,
+    MET,
     MOMENTUM,
     NOW,
     PRESSED,
     RATE,
     REFERENCE_V,
-    SIMULATED,
+    TARGET_ANCHOR_RATE,
     TOTAL_RATE,
     V,
     pose_of,
@@ -74,16 +79,20 @@ LIMIT_TIME = 0.05
 SHORT_LEVER = 0.1
 # A contact is given up from this depth on, and wholly from that, in parts of both bodies' thickness.
 GIVES_FROM, GIVES_ALL = 0.1, 0.3
-# The fastest a driven joint may turn off its motion while its character touches another, or is forced into anything
-# [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what is as good as rest, with
-# this time constant [s].
-OFF_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
+# The fastest a driven joint may turn off its motion from when its character touches another, or is forced into
+# anything, until it is back [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what
+# is as good as rest, with this time constant [s].
+MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
 # Slower than this led bodies stand [m/s].
 STILL_SPEED = 0.05
-# What becomes of a tree: it touches what is led, meets another character, stands in what it is forced into, or is on
-# its way through it.
-TOUCHES, MEETS, STANDS, MOVES = 1, 2, 3, 4
-# PRESSED of a tree that was just led into something [s].
+# What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
+# forced into, or is on its way through it.
+TOUCHES, RESTS, MEETS, STANDS, MOVES = 1, 2, 3, 4, 5
+# A motion whose joints turn slower stands [rad/s].
+STILL_RATE = 0.05
+# A tree none of whose bodies is farther off its motion is back [rad, m].
+BACK = 0.01
+# PRESSED of a tree that was just led into something, and MET of one that just met another [s].
 JUST_NOW = 1e-9
 
 
@@ -108,8 +117,9 @@ def give_up(tree, state, aim, work, touch, h):
             if _is_forced(rows, b):
                 _ask_less(tree, state, work, touch, pose, total, b)
             if _meets(tree, rows, b):
-                for root in (rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]):
-                    rows.tally[root] = max(rows.tally[root], MEETS)
+                one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+                how = RESTS if _stands(tree, aim, one) and _stands(tree, aim, other) else MEETS
+                rows.tally[one], rows.tally[other] = max(rows.tally[one], how), max(rows.tally[other], how)
     _calm_down(tree, state, aim, work, rows, h)
 
 
@@ -154,8 +164,8 @@ def is_led_into(state, rows, i, j):
 
 @kernel
 def _calm_down(tree, state, aim, work, rows, h):
-    """FASTEST of the joints of trees that touch others: OFF_RATE, and less and less once they stand in what they are
-    forced into. Depth is left as it is there."""
+    """FASTEST of the joints of trees that met others and are not back yet: MOST_RATE, and less and less once they stand
+    in what they are forced into. Depth is left as it is there."""
     for root in tree.roots:
         how = rows.tally[root]
         if how == 0:
@@ -164,24 +174,64 @@ def _calm_down(tree, state, aim, work, rows, h):
             state.body[root, PRESSED] = JUST_NOW
         elif how == STANDS:
             state.body[root, PRESSED] += h
-        if how < MEETS:
+        _note_meeting(tree, state, aim, root, how, h)
+        if state.body[root, MET] == 0.0:
             continue
-        most = OFF_RATE
-        if how != MEETS:
-            most = REST_RATE + (OFF_RATE - REST_RATE) * math.exp(-state.body[root, PRESSED] / CALM_TIME)
+        calm = state.body[root, PRESSED] if how > MEETS else state.body[root, MET] - JUST_NOW
+        most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-calm / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
-            if state.behaviour[i] == SIMULATED:
-                own = load3(aim.body, i, FROM + RATE)
-                rate = math.sqrt(dot(own, own))
-                if how == MEETS and state.body[i, DUE_KEY] >= 0.0:
-                    # one that is on its way to a key is as fast as that takes
-                    for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                        rate += abs(state.rate[REFERENCE_V, d])
-                work.body[i, FASTEST] = most + rate
+            note_rates(tree, state, aim, work, i)
+            own = load3(aim.body, i, FROM + RATE)
+            work.body[i, FASTEST] = most + math.sqrt(dot(own, own))
+            if how <= MEETS and state.body[i, DUE_KEY] >= 0.0:
+                # one that is on its way to a key is as fast as that takes
+                for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                    work.body[i, FASTEST] += abs(state.rate[REFERENCE_V, d])
     for b in range(rows.count[BLOCKS]):
         if _is_forced(rows, b):
             one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
             rows.block[b, STUCK] = 1.0 if max(rows.tally[one], rows.tally[other]) > MEETS else 0.0
+
+
+@kernel
+def _note_meeting(tree, state, aim, root, how, h):
+    """MET of a tree: how long it has rested against others, until it is back on its motion."""
+    if how == RESTS and state.body[root, MET] > 0.0:
+        state.body[root, MET] += h
+    elif how >= RESTS:
+        state.body[root, MET] = JUST_NOW
+    elif state.body[root, MET] > 0.0:
+        if _is_back(tree, state, root):
+            state.body[root, MET] = 0.0
+        elif not _stands(tree, aim, root):
+            state.body[root, MET] = JUST_NOW
+
+
+@kernel
+def _stands(tree, aim, root):
+    """Whether the motion of a tree stands still."""
+    drift = load3(aim.body, root, FROM + TARGET_ANCHOR_RATE)
+    if dot(drift, drift) > STILL_SPEED * STILL_SPEED:
+        return False
+    for i in range(root, tree.last[root] + 1):
+        rate = load3(aim.body, i, FROM + RATE)
+        if dot(rate, rate) > STILL_RATE * STILL_RATE:
+            return False
+    return True
+
+
+@kernel
+def _is_back(tree, state, root):
+    """Whether all bodies of a tree are on their motion again; one that is free to fall never is."""
+    if state.behaviour[root] == LIMP:
+        return False
+    for i in range(root, tree.last[root] + 1):
+        for k in range(3):
+            turned = abs(state.body[i, ERROR + k]) + abs(state.body[i, DEFLECTION + k])
+            shifted = abs(state.body[i, ERROR + 6 + k]) + abs(state.body[i, DEFLECTION + 3 + k])
+            if max(turned, shifted) > BACK:
+                return False
+    return True
 
 
 @kernel

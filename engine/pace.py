@@ -17,13 +17,13 @@ import math
 import numpy as np
 
 from .articulated import solve
+from .held_rates import hold_rates, hold_ways
 from .jit import kernel, part
 from .model import FREE
 from .state import (
     ANIMATED,
     ARRIVAL,
     ENDS,
-    FASTEST,
     LAW,
     LIMP,
     LOOSE,
@@ -59,8 +59,6 @@ MAX_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
-# So often joints are braked at most: one that is slowed down sets others turning.
-BRAKINGS = 4
 
 
 def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
@@ -168,51 +166,40 @@ def brake_ends(tree, state, work, least):
     change, rate = work.rate[X2], work.rate
     for d in range(len(change)):
         change[d] = rate[ENDS, d] - state.rate[V, d]
-    if not brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
-        return
-    for d in range(len(change)):
-        less = state.rate[V, d] + change[d] - rate[ENDS, d]
-        rate[ENDS, d] += less
-        rate[MEAN, d] += 0.5 * less
+    if brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        for d in range(len(change)):
+            less = state.rate[V, d] + change[d] - rate[ENDS, d]
+            rate[ENDS, d] += less
+            rate[MEAN, d] += 0.5 * less
+    hold_ways(tree, state, work)
 
 
 @part
 def brake_whirls(tree, state, work, pose, base, change, least):
-    """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
-    off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
-    them. The main factor is that of `pose`; `change`, base (nv,). Returns whether any does.
+    """Joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off speed by
+    friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides them, and
+    joints of characters that met (`held_rates`). The main factor is that of `pose`; `change`, base (nv,). Returns
+    whether any does.
     """
-    braked = False
     factor = factor_of(work, MAIN)
-    for turn in range(BRAKINGS):
-        again = False
-        for i in range(1, len(tree.parent)):
-            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
-                continue
-            most = min(work.body[i, FASTEST], WHIRL / least)
-            rate = 0.0
-            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                rate += (base[d] + change[d]) ** 2
-            if rate > most * most and (turn == 0 or rate > 1.1 * work.body[i, FASTEST] ** 2):
-                _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
-                again = True
-        braked = braked or again
-        if not again:
-            break
+    braked = hold_rates(tree, state, work, pose, factor, base, change)
+    most = WHIRL / least
+    for i in range(1, len(tree.parent)):
+        if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+            continue
+        rate = 0.0
+        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+            rate += (base[d] + change[d]) ** 2
+        if rate > most * most:
+            _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
+            braked = True
     return braked
 
 
 @kernel
 def _brake(tree, work, pose, factor, base, change, i, rate, most):
-    """Slow joint i down from `rate` to `most`. Where keys hold its root, that takes up what the joint gives off."""
+    """Slow joint i down from `rate` to `most`."""
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-    root = i
-    while tree.parent[root] > 0:
-        root = tree.parent[root]
-    if not factor.active[root] and rate > work.body[i, FASTEST]:
-        for d in range(first, end):
-            change[d] += (most / rate - 1.0) * (base[d] + change[d])
-        return
     push, answer = work.rate[G], work.rate[X1]
     for d in range(len(push)):
         push[d] = 0.0

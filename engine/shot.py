@@ -97,7 +97,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 if refusable:
                     remember(state, work)
-                aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
+                aim_step(tree, target, plan, state, aim, work, frame, (k + width * end) / substeps, dt, h)
                 apply_law(tree, state, aim, plan, work, frame, h)
                 noted = k == 0 or k + width == substeps
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):

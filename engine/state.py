@@ -50,10 +50,9 @@ DUE_BLOW = np.int64(58)  # 1: how hard a blow made the appointment [rad/s]
 PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something it is forced into [s] (see `forced`)
 STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tree, until that has died away
 RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
-QUIET = np.int64(
-    62
-)  # 1: seconds of rest, of the world's row (`sleeping`), or of calm, of a ragdoll's root (`settling`)
-STATE_COLUMNS = np.int64(63)
+QUIET = np.int64(62)  # 1: seconds of rest of the world's row (`sleeping`), of calm of a ragdoll's root (`settling`)
+MET = np.int64(63)  # 1: of a root: how long its tree has rested against another; 0 where it met none, or is back since
+STATE_COLUMNS = np.int64(64)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 
@@ -106,13 +105,15 @@ GIVEN = np.int64(57)  # 1: what a limp tree's contacts, ties and limits do on it
 WELDED = np.int64(58)  # 10: composite inertia of what is welded to it
 GROUP = np.int64(68)  # 1: of a root: the first root of the trees it is seen together with, 0 for none
 FIXED = np.int64(69)  # 1: of a group's first root: what holds it (see `energy`)
-FASTEST = np.int64(70)  # 1: the fastest a joint may turn, where keys force its body through others [rad/s]
-FRAME_COORDS = np.int64(71)  # 4: coordinates as the frame began
-FRAME_ANCHOR = np.int64(75)  # 3
+FASTEST = np.int64(70)  # 1: the fastest a joint may turn off its motion: of ragdolls, and where characters met [rad/s]
+OWN_RATE = np.int64(71)  # 3: the rates its motion has by itself, there
+BONE_TURN = np.int64(74)  # 3: how fast its bone turns, world axes
+FRAME_COORDS = np.int64(77)  # 4: coordinates as the frame began
+FRAME_ANCHOR = np.int64(81)  # 3
 # 1: of a ragdoll's root: how much faster its bodies may come than their rates say, since others of it meet something
 # in the same step [m/s]
-SWERVE = np.int64(78)
-WORK_COLUMNS = np.int64(79)
+SWERVE = np.int64(84)
+WORK_COLUMNS = np.int64(85)
 # Rows of Work.rate
 U, DELTA = np.int64(0), np.int64(1)  # rate of the deflection, and the deflection
 CHANGE = np.int64(2)  # change of the rates to follow over the step

@@ -125,7 +125,7 @@ def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, mid
     """The strength's part of a shot's first step: how often it was solved. `middle`: coordinates half way."""
     begin_frame(tree, curves, plan, state, aim, 0, dt)
     shot._begin_shot(tree, state, work)
-    aim_step(tree, curves, plan, state, aim, 0, 1.0, dt, dt)
+    aim_step(tree, curves, plan, state, aim, work, 0, 1.0, dt, dt)
     middle_pose(tree, state, aim, work, dt)
     for i in range(1, len(tree.parent)):
         for k in range(4):

@@ -61,11 +61,12 @@ def two(actor: Actor, way: str, apart: float, root: str, frames: int, stops: int
     return [one, walker(actor, frames, np.pi, (half, 0.0), root, 0 if way == "standing" else stops)]
 
 
-def frame_apart(actors: list[Actor], least: float) -> int | None:
-    """The first frame on which the roots of two are nearer than `least` [m]; None: never."""
+def frame_apart(actors: list[Actor], least: float) -> int:
+    """The first frame on which the roots of two are nearer than `least` [m]; where they never are, the one on which
+    they are nearest."""
     places = [actor.motion.positions[:, np.flatnonzero(actor.model.parents < 0)[0], :2] for actor in actors]
-    near = np.linalg.norm(places[0] - places[1], axis=1) < least
-    return int(np.argmax(near)) if near.any() else None
+    apart = np.linalg.norm(places[0] - places[1], axis=1)
+    return int(np.argmax(apart <= max(least, apart.min())))
 
 
 def at_random(seed: int, actors: list[Actor], frames: int) -> tuple[list[Actor], float]:
@@ -83,10 +84,12 @@ def at_random(seed: int, actors: list[Actor], frames: int) -> tuple[list[Actor],
 
 @dataclasses.dataclass
 class Speeds:
-    """Of one scene: rad/s of the fastest bone in the world and of the fastest joint outside AFTER_TOUCH after the first
-    touch; of the fastest joint, by its rate and by its places, from a frame on; and an error's text."""
+    """Of one scene: rad/s of the fastest bone in the world, its source's own speed included, and of the fastest joint
+    outside AFTER_TOUCH after the first touch; of the source's fastest bone; of the fastest joint, by its rate and by
+    its places, from a frame on; and an error's text."""
 
     bone: float = 0.0
+    source: float = 0.0
     joint: float = 0.0
     pressed: float = 0.0
     error: str = ""
@@ -103,7 +106,7 @@ def measured(actors: list[Actor], steps: float, pressed: int | None = None) -> S
     own = {name for actor in actors for name in actor.model.names}
     meets = [f for f, a, b in zip(contacts.frames, contacts.a, contacts.b, strict=True) if a in own and b in own]
     first = min(meets, default=len(actors[0].motion))
-    last = first + int(np.ceil(AFTER_TOUCH * FPS))
+    last = first + int(AFTER_TOUCH * FPS)
     for actor, result in zip(actors, results, strict=True):
         bones, joints = bone_speeds(actor.model, result), joint_speeds(actor.model, result)
         if not (np.isfinite(bones).all() and np.isfinite(result.motion.positions).all()):
@@ -111,6 +114,7 @@ def measured(actors: list[Actor], steps: float, pressed: int | None = None) -> S
         outside = np.ones(len(bones), dtype=bool)
         outside[first : last + 1] = False
         found.bone = max(found.bone, bones[outside].max(initial=0.0))
+        found.source = max(found.source, source_speeds(actor).max())
         found.joint = max(found.joint, joints[outside].max(initial=0.0))
         if pressed is not None:
             moved = result.motion.rotations
@@ -125,6 +129,17 @@ def joint_speeds(model: engine.Model, result: engine.Result) -> np.ndarray:
     starts = model.dof_starts
     parts = [result.velocities[:, a : min(a + 3, b)] for a, b in itertools.pairwise(starts)]
     return np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1)
+
+
+def source_speeds(actor: Actor) -> np.ndarray:
+    """(frames - 1, n) how fast the source's bones turn in the world, from frame to frame [rad/s]."""
+    model, turns = actor.model, actor.motion.rotations
+    world = np.zeros(turns.shape)
+    for k, parent in enumerate(model.parents):
+        seen = rot.multiply(np.broadcast_to(model.rest_rotations[k], turns[:, k].shape), turns[:, k])
+        world[:, k] = seen if parent < 0 else rot.multiply(world[:, parent], seen)
+    cosine = np.clip(np.abs((world[1:] * world[:-1]).sum(-1)), 0.0, 1.0)
+    return 2.0 * np.arccos(cosine) * FPS
 
 
 def bone_speeds(model: engine.Model, result: engine.Result) -> np.ndarray:
