@@ -57,6 +57,7 @@ from .pull import begin, note_slack, openness, part_way, place, pull_round, take
 from .pull_metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure
 from .pull_rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
 from .recovery import make_deadlines
+from .returning import let_return
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
@@ -84,8 +85,8 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
-    add_ties, add_limits, find_pairs, make_deadlines, give_up, meet, brace, lean, prepare_factor, stages, first_half,
-    give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy,
+    add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean, prepare_factor, stages,
+    first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy,
     eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
