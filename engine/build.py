@@ -86,8 +86,8 @@ ALONE = (
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
     add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean, prepare_factor, stages,
-    first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy,
-    eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
+    first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work,
+    keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
