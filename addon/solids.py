@@ -28,6 +28,8 @@ THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
 KEPT = 256  # meshes, and shapes of objects
 KEPT_BONES = 4096
+# A shape that lies nearer to a skin by less than this part is no better: the first is taken, rounding does not choose.
+ALIKE = 0.02
 
 _meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
 # By the content of the mesh: a grid, which may take seconds to build, is built once a session.
@@ -65,7 +67,9 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
     found = [_along(points, vector), fitting.fit_capsule(points)]
     if kind == "AUTO":
         found.append(fitting.fit_box(points))
-    return min((shape for shape in found if shape is not None), key=lambda shape: _misfit(shape, points))
+    fits = [(_misfit(shape, points), shape) for shape in found if shape is not None]
+    nearest = min(misfit for misfit, _ in fits)
+    return next(shape for misfit, shape in fits if misfit * (1.0 - ALIKE) <= nearest)
 
 
 def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:

@@ -1,5 +1,5 @@
-"""Clicks that only a window shows: a menu of presets that is gone with the next click, Simulate that stays where it
-is, a sample character in sight beside the cube."""
+"""Clicks that only a window shows: a preset picked by mouse, a menu that is gone with the next click, Simulate that
+stays where it is, a sample character in sight beside the cube."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ BUILD = ""
 VIEW = "region('WINDOW')['area'].spaces[0].region_3d"
 # From a field to the row above it [pixels].
 ROW = 26
+# What the first of the presets, Heavy, says.
+HEAVY = 0.6
 
 
 def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
@@ -32,6 +34,19 @@ def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
     window.rest()
     assert window._is_at("bpy.ops.heft.simulate", (x, y)), "a message does not move it"
     window.picture("message-below")
+
+    # a click on its button opens the menu of presets, one on its first row picks Heavy, and the menu is gone
+    x, y = window.to("heft.controller")
+    window.screen.move(x, y - ROW)
+    time.sleep(1.0)
+    window.screen.click()
+    time.sleep(1.0)
+    window.picture("presets-by-mouse")
+    window.screen.move(x, y)
+    time.sleep(1.0)
+    window.screen.click()
+    window.wait_for(f"abs(rig().heft.heaviness - {HEAVY}) < 1e-6")
+    window.picture("preset-picked")
 
     # over its button, Return opens the menu of presets; it is gone with the next click, which is for what it is on
     x, y = window.to("heft.controller")
