@@ -31,13 +31,13 @@ def fit_capsule(points: np.ndarray) -> Capsule:
     """The smallest capsule about points (k, 3), nearly."""
     points = _outer_points(points)
     axes = _main_axes(points)
-    best = _smallest([_capsule_along(points, axis) for axis in axes], volume)
+    best = smallest([_capsule_along(points, axis) for axis in axes], volume)
     step = 0.3
     while step > 0.005:
         axis = np.array(best.end) - np.array(best.start)
         axes = axes_with_z(axis if np.linalg.norm(axis) > 1e-9 else axes[0]).T
         tries = [axes[2] + step * (x * axes[0] + y * axes[1]) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-        other = _smallest([_capsule_along(points, axis) for axis in tries], volume)
+        other = smallest([_capsule_along(points, axis) for axis in tries], volume)
         if volume(other) < volume(best) * (1.0 - BETTER):
             best = other
         else:
@@ -48,7 +48,7 @@ def fit_capsule(points: np.ndarray) -> Capsule:
 def fit_box(points: np.ndarray) -> Box:
     """The smallest box about points (k, 3), nearly."""
     points = _outer_points(points)
-    best = _smallest([_box_with(points, axes) for axes in (np.eye(3), _main_axes(points))], lambda box: box[0])
+    best = smallest([_box_with(points, axes) for axes in (np.eye(3), _main_axes(points))], lambda box: box[0])
     step = 0.3
     while step > 0.003:
         tries = []
@@ -56,7 +56,7 @@ def fit_box(points: np.ndarray) -> Box:
             for sign in (-1.0, 1.0):
                 turn = rot.rotate(rot.exp(sign * step * axis), np.eye(3))
                 tries.append(_box_with(points, turn @ best[1]))
-        other = _smallest(tries, lambda box: box[0])
+        other = smallest(tries, lambda box: box[0])
         if other[0] < best[0] * (1.0 - BETTER):
             best = other
         else:
@@ -103,7 +103,7 @@ def _outer_points(points: np.ndarray) -> np.ndarray:
     return points
 
 
-def _smallest(fits: list, size):
+def smallest(fits: list, size):
     """The first of those that are as small as any, nearly."""
     sizes = [size(each) for each in fits]
     return next(each for each, found in zip(fits, sizes, strict=True) if found * (1.0 - BETTER) <= min(sizes))
