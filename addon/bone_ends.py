@@ -28,6 +28,9 @@ NO_LENGTH = 1e-4
 LEAST_POINTS, SKIN_PART = 8, 0.98
 # A skin lies along the bone's own Y axis if the way to its middle deviates from it by less than this [cosine].
 ALONG_AXIS = 0.5
+# Digits of what is told by a drawn tail, in parts of the rig's size: those beyond are rounding, which is not the same
+# for a tail drawn a hundred times as long.
+DIGITS = 9
 # A root is far away if it is outside the box around the others by this part of the box's longest side, and by this
 # many times the longest step from one of the others to its parent. Fewer bones than these are no body.
 FAR, FAR_STEPS, LEAST_BODY = 0.5, 1.5, 8
@@ -132,16 +135,17 @@ def _leaf_end(
     nearest ancestor that has one."""
     drawn = tails[bone] - heads[bone]
     long = float(np.linalg.norm(drawn))
-    axis = drawn / long if long > 0.0 else np.array([0.0, 1.0, 0.0])
+    axis = np.round(drawn / long, DIGITS) if long > 0.0 else np.array([0.0, 1.0, 0.0])
     if skin is not None and len(skin) >= LEAST_POINTS:
         return heads[bone] + _skin_way(skin - heads[bone], axis)
-    above, least = parents[bone], NO_LENGTH * box_size(heads)
+    size = box_size(heads)
+    above, least = parents[bone], NO_LENGTH * size
     while above >= 0 and reach[above] <= least:
         above = parents[above]
     if above < 0:
-        return heads[bone] + (long / (ratio or 1.0)) * axis
+        return heads[bone] + size * round(long / (ratio or 1.0) / size, DIGITS) * axis
     most = float(reach[above])
-    return heads[bone] + (most if ratio is None else min(long / ratio, most)) * axis
+    return heads[bone] + (most if ratio is None else min(size * round(long / ratio / size, DIGITS), most)) * axis
 
 
 def _skin_way(points: np.ndarray, axis: np.ndarray) -> np.ndarray:

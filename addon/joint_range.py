@@ -24,6 +24,8 @@ AT_REST = "AT_REST"
 NO_TWIST = 3.0
 # The narrowest a joint is held in: less than what the engine watches would rattle [rad].
 NARROW = np.radians(2.0)
+# Parts of a direction that differ by less than this are taken as alike.
+ALIKE = 0.1
 
 
 class Range(NamedTuple):
@@ -75,7 +77,7 @@ def laid_out(
 def round_about(turn, middle, way, swing: float, twist: float, source: np.ndarray, relaxed=None) -> Range:
     """A range as far to all sides of a direction: middle (3,), where the limb points in the midst of it; relaxed (3,):
     where it points when nothing pulls, the middle unless told."""
-    aside = np.eye(3)[np.argmin(np.abs(middle))]
+    aside = _aside(middle)
     axes = _triad(middle, aside)
     own = _carried(axes, middle, way, aside)
     still = axes if relaxed is None else _carried(axes, middle, relaxed, aside)
@@ -141,6 +143,13 @@ def outside(limits: np.ndarray, frames: np.ndarray, source: np.ndarray) -> np.nd
         swing = np.where(share > 1e-9, angle * (1.0 - 1.0 / np.maximum(share, 1e-9)), -limits[[0, 3]].min())
     twist = np.where(angle < NO_TWIST, np.maximum(limits[1] - roll, roll - limits[2]), -np.inf)
     return np.maximum(swing, twist)
+
+
+def _aside(way: np.ndarray) -> np.ndarray:
+    """(3,) an axis that a direction (3,) does not point along: the first of those it is nearly as far from as from
+    any, since directions along an axis are as far from both others, but for rounding."""
+    along = np.abs(way) / np.linalg.norm(way)
+    return np.eye(3)[int(np.argmax(along <= along.min() + ALIKE))]
 
 
 def _triad(y: np.ndarray, towards: np.ndarray) -> np.ndarray:

@@ -81,6 +81,7 @@ class Track:
             out[:, :3] = MIRROR_X @ out[:, :3]
         return out
 
+
 # A drawn tail is believed if it is this near to where the bone ends, in parts of the bone.
 DRAWN_NEAR = 0.1
 

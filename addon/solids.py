@@ -28,6 +28,9 @@ THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
 KEPT = 256  # meshes, and shapes of objects
 KEPT_BONES = 4096
+# A shape that lies nearer to a skin by less than this part, or by less than this part of the skin's size, is no better:
+# of those that are alike the smallest is taken, so that rounding does not choose.
+ALIKE, NO_MISFIT = 0.02, 1e-4
 
 _meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
 # By the content of the mesh: a grid, which may take seconds to build, is built once a session.
@@ -65,7 +68,9 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
     found = [_along(points, vector), fitting.fit_capsule(points)]
     if kind == "AUTO":
         found.append(fitting.fit_box(points))
-    return min((shape for shape in found if shape is not None), key=lambda shape: _misfit(shape, points))
+    fits = [(_misfit(shape, points), shape) for shape in found if shape is not None]
+    near = (1.0 + ALIKE) * min(misfit for misfit, _ in fits) + NO_MISFIT * float(np.ptp(points, axis=0).max())
+    return fitting.smallest([shape for misfit, shape in fits if misfit <= near], moments.volume)
 
 
 def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:

@@ -292,10 +292,10 @@ def take_blow(tree, state, aim, change):
     for i in range(1, len(tree.parent)):
         if tree.parent[i] == 0:
             root = i
-            guided = state.behaviour[i] == ASSIST and changes(tree, i, change)
+            guided = state.behaviour[i] == ASSIST and state.body[i, RETURNS] == 0.0 and changes(tree, i, change)
             if guided:
                 state.body[i, STRUCK] = 1.0
-        together = guided and not has_key_ahead(state, i) and not is_light(tree, root, i)
+        together = guided and not (has_key_ahead(state, i) or is_light(tree, root, i) or state.body[i, RETURNS] != 0.0)
         if state.behaviour[i] == SIMULATED and together:
             state.body[i, STRUCK] = 1.0
         elif state.behaviour[i] == SIMULATED:
@@ -334,7 +334,7 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
         if tree.parent[i] == 0:
-            guided, root = behaviour == ASSIST, i
+            guided, root = behaviour == ASSIST and state.body[i, RETURNS] == 0.0, i
         if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, frame + s1, dt, TO)
         aim.body[i, STIFFER] = 1.0
@@ -357,6 +357,11 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
             share = 1.0
             if behaviour == SIMULATED:
                 share = plan.setting[row, i, HEAVINESS]
+                if state.body[i, RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
+                    # what was in its way has made it late by so much: the rest of its time is for that, too
+                    state.body[i, STRUCK] = 0.0
+                    _take_reference(tree, state, i)
+                    _measure(tree, state, aim, FROM, i)
                 if state.body[i, STRUCK] != 0.0 and swung_out(state, i):
                     state.body[i, STRUCK] = 0.0
                     _take_reference(tree, state, i)

@@ -28,11 +28,13 @@ from .state import (
     GAINS,
     HEAVINESS,
     LAW,
+    LEANED,
     OMEGA,
     QUICKER,
     RATE,
     RECOVERY,
     RESPONSE,
+    RETURNS,
     SHAPE,
     SIMULATED,
     STIFFER,
@@ -101,10 +103,14 @@ def put_arrival(plan, state, aim, i, row, time, h, dt):
     """
     shape = plan.setting[row, i, SHAPE]
     left = (state.body[i, DUE] - time) * dt
+    returns, leans = state.body[i, RETURNS], aim.body[i, LEANED]
+    if returns != 0.0 and leans != 0.0:  # what holds it up to the end it does not run against ever faster
+        left = max(left, LEAST_LEFT * plan.setting[row, i, RECOVERY])
     after = left - h
     if after < ON_TIME * dt:
         after = 0.0
     same = state.body[i - 1, DUE] == state.body[i, DUE] and plan.setting[row, i - 1, SHAPE] == shape
+    same = same and state.body[i - 1, RETURNS] == returns and aim.body[i - 1, LEANED] == leans
     if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
         store4(aim.body, i, RESPONSE, load4(aim.body, i - 1, RESPONSE))
     else:

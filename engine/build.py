@@ -58,6 +58,7 @@ from .pull_metric import assemble, factor_along, feel_weights, gather_forces, lo
 from .pull_rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
 from .ragdoll_sweeps import solve_ragdolls
 from .recovery import make_deadlines
+from .returning import let_return
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
 from .shot import run_frames
@@ -85,8 +86,8 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_ragdolls, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact,
-    allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, meet, brace, lean, prepare_factor, stages,
-    first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work,
+    allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean, prepare_factor,
+    stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work,
     keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (

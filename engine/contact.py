@@ -31,6 +31,7 @@ from .pace import even_part
 from .pairs import find_pairs
 from .ragdoll import RAGDOLL, find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
 from .recovery import make_deadlines
+from .returning import let_return
 from .rows import row_rate
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
@@ -120,6 +121,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     give_up(tree, state, aim, work, touch, h)
+    let_return(tree, plan, state, aim, work, touch, frame, time, dt)
     limit_rates(tree, plan, work, touch.rows, frame)
     if collide_now(tree, plan, state, aim, work, touch, frame, least):
         make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
@@ -128,6 +130,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
         _limit_again(tree, state, touch, h)
         note_speeds(tree, state, work, touch.rows)
+        let_return(tree, plan, state, aim, work, touch, frame, time, dt)
         h = even_part(tree, state, aim, work, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)

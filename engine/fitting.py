@@ -5,6 +5,8 @@ Owns how a shape is fitted to a bone's skin, or guessed without one. Must not kn
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from . import rotations as rot
@@ -16,20 +18,27 @@ from .shapes import Box, Capsule, check_length
 
 BONE_THICKNESS = 0.15  # of its length: radius of a bone without skin
 BONE_SKIN = 60.0  # percent of the skin that is inside a bone's capsule
+AT_END = 1e-3  # of its length: skin this little beyond a bone's end lies on it
+# A fit that is smaller by less than this part is no better: which of those that are alike is taken, rounding must not
+# decide.
+BETTER = 1e-3
+# Extents that differ by less than this part say nothing of which way a body lies.
+ALIKE = 0.02
+ROUNDS = 100  # of the search for a circle, which takes a few
 
 
 def fit_capsule(points: np.ndarray) -> Capsule:
     """The smallest capsule about points (k, 3), nearly."""
     points = _outer_points(points)
     axes = _main_axes(points)
-    best = min((_capsule_along(points, axis) for axis in axes), key=volume)
+    best = smallest([_capsule_along(points, axis) for axis in axes], volume)
     step = 0.3
     while step > 0.005:
         axis = np.array(best.end) - np.array(best.start)
         axes = axes_with_z(axis if np.linalg.norm(axis) > 1e-9 else axes[0]).T
         tries = [axes[2] + step * (x * axes[0] + y * axes[1]) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-        other = min((_capsule_along(points, axis) for axis in tries), key=volume)
-        if volume(other) < volume(best):
+        other = smallest([_capsule_along(points, axis) for axis in tries], volume)
+        if volume(other) < volume(best) * (1.0 - BETTER):
             best = other
         else:
             step *= 0.5
@@ -39,7 +48,7 @@ def fit_capsule(points: np.ndarray) -> Capsule:
 def fit_box(points: np.ndarray) -> Box:
     """The smallest box about points (k, 3), nearly."""
     points = _outer_points(points)
-    best = min((_box_with(points, axes) for axes in (_main_axes(points), np.eye(3))), key=lambda box: box[0])
+    best = smallest([_box_with(points, axes) for axes in (np.eye(3), _main_axes(points))], lambda box: box[0])
     step = 0.3
     while step > 0.003:
         tries = []
@@ -47,8 +56,8 @@ def fit_box(points: np.ndarray) -> Box:
             for sign in (-1.0, 1.0):
                 turn = rot.rotate(rot.exp(sign * step * axis), np.eye(3))
                 tries.append(_box_with(points, turn @ best[1]))
-        other = min(tries, key=lambda box: box[0])
-        if other[0] < best[0] * (1.0 - 1e-9):
+        other = smallest(tries, lambda box: box[0])
+        if other[0] < best[0] * (1.0 - BETTER):
             best = other
         else:
             step *= 0.5
@@ -66,7 +75,7 @@ def fit_bone_capsule(length: float, points: np.ndarray | None = None) -> Capsule
         _check_points(points)
         along = points[:, 1]
         beside = np.hypot(points[:, 0], points[:, 2])
-        middle = (along >= 0.0) & (along <= length)
+        middle = (along >= -AT_END * length) & (along <= (1.0 + AT_END) * length)
         some = beside[middle] if middle.sum() >= 4 else beside
         # most of the skin, but not the folds and stray points that follow a bone
         radius = float(np.clip(np.percentile(some, BONE_SKIN), 0.02 * length, 1.5 * length))
@@ -94,10 +103,30 @@ def _outer_points(points: np.ndarray) -> np.ndarray:
     return points
 
 
+def smallest(fits: list, size):
+    """The first of those that are as small as any, nearly."""
+    sizes = [size(each) for each in fits]
+    return next(each for each, found in zip(fits, sizes, strict=True) if found * (1.0 - BETTER) <= min(sizes))
+
+
 def _main_axes(points: np.ndarray) -> np.ndarray:
-    """(3, 3) orthonormal rows, right-handed, the longest extent first."""
-    axes = np.linalg.svd(points - points.mean(axis=0))[2] if len(points) > 1 else np.eye(3)
+    """(3, 3) orthonormal rows, right-handed, the longest extent first. Where two extents are alike, any axes across the
+    third would do: those next to the axes of the points' own space are taken."""
+    if len(points) < 2:
+        return np.eye(3)
+    _, extents, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    extents, axes = (extents, axes) if len(axes) == 3 else (np.zeros(3), _completed(axes))
+    for one, two, across in ((1, 2, 0), (0, 1, 2)):
+        if extents[one] - extents[two] <= ALIKE * extents[one] and extents[one] > 0.0:
+            frame = axes_with_z(axes[across])
+            axes[one], axes[two] = frame[:, 0], frame[:, 1]
     return axes * np.sign(np.linalg.det(axes))
+
+
+def _completed(axes: np.ndarray) -> np.ndarray:
+    """(3, 3) orthonormal rows that begin with the first of these, of fewer points than three."""
+    frame = axes_with_z(axes[0])
+    return np.stack([axes[0], frame[:, 0], frame[:, 1]])
 
 
 def _capsule_along(points: np.ndarray, axis: np.ndarray) -> Capsule:
@@ -114,12 +143,42 @@ def _capsule_along(points: np.ndarray, axis: np.ndarray) -> Capsule:
 
 
 def _circle(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Centre and radius of a circle about points in the plane: towards the farthest, ever less."""
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    for k in range(1, 120):
-        away = points - middle
-        middle = middle + away[np.argmax((away**2).sum(axis=1))] / (k + 1.0)
+    """Centre and radius of the smallest circle about points (k, 2) in the plane: about two or three of them, to which
+    the farthest is added until none is outside."""
+    rim = [int(np.argmax(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]
+    middle, radius = points[rim[0]], 0.0
+    for _ in range(ROUNDS):
+        far = ((points - middle) ** 2).sum(axis=1)
+        farthest = int(np.argmax(far))
+        if farthest in rim or np.sqrt(far[farthest]) <= radius * (1.0 + 1e-12):
+            break
+        rim, middle, radius = _about_few(points, [*rim, farthest])
     return middle, float(np.sqrt(((points - middle) ** 2).sum(axis=1).max()))
+
+
+def _about_few(points: np.ndarray, chosen: list[int]) -> tuple[list[int], np.ndarray, float]:
+    """The smallest circle about at most four points, and which of them lie on it."""
+    best: tuple[list[int], np.ndarray, float] = (chosen, points[chosen].mean(axis=0), np.inf)
+    for count in (2, 3):
+        for rim in combinations(chosen, count):
+            middle = _through(points[list(rim)])
+            if middle is None:
+                continue
+            radius = float(np.linalg.norm(points[rim[0]] - middle))
+            inside = np.linalg.norm(points[chosen] - middle, axis=1).max() <= radius * (1.0 + 1e-9)
+            if inside and radius < best[2]:
+                best = list(rim), middle, radius
+    return best
+
+
+def _through(points: np.ndarray) -> np.ndarray | None:
+    """(2,) the middle of two points, or of the circle through three; None where these lie in a line."""
+    if len(points) == 2:
+        return points.mean(axis=0)
+    sides = points[1:] - points[0]
+    if abs(np.linalg.det(sides)) <= 1e-12 * (sides**2).sum():
+        return None
+    return points[0] + np.linalg.solve(2.0 * sides, (sides**2).sum(axis=1))
 
 
 def _box_with(points: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:

@@ -254,6 +254,7 @@ def axes_with_z(direction: np.ndarray) -> np.ndarray:
     if length < 1e-12:
         return np.eye(3)
     z = np.asarray(direction, dtype=float) / length
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    # of axes that are nearly as far from it the first: rounding must not choose
+    x = np.cross(np.eye(3)[int(np.argmax(np.abs(z) <= np.abs(z).min() + 0.1))], z)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])

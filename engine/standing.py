@@ -34,6 +34,7 @@ from .state import (
     NEW_ANCHOR,
     NOW,
     RATE,
+    RETURNS,
     SIMULATED,
     STILL,
     STRUCK,
@@ -255,7 +256,7 @@ def _hip(tree, i):
 def _held(tree, state, i):
     """Whether the body is the world, or follows its keys all the way from its root."""
     while i > 0:
-        if state.behaviour[i] == LIMP:
+        if state.behaviour[i] == LIMP or state.body[i, RETURNS] != 0.0:
             return False
         i = tree.parent[i]
     return True

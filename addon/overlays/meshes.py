@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...engine.hulls import hull_solid
+from ...engine.shape_tables import axes_with_z
 from ...engine.shapes import Box, Capsule, Hull, Shape, Sphere
 from .. import rotations
 from .pieces import Mesh
@@ -49,12 +50,7 @@ def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
 def capsule(start: np.ndarray, end: np.ndarray, radius: float, far: float | None = None, grain=FINE):
     """Vertices, normals and triangles of a capsule; `far`: its radius at the end, where that differs."""
     normals, ends, faces = _unit_capsule(*grain)
-    way = np.asarray(end, dtype=float) - start
-    long = np.linalg.norm(way)
-    z = way / long if long > 1e-9 else np.array([0.0, 0.0, 1.0])
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x /= np.linalg.norm(x)
-    turned = normals @ np.stack([x, np.cross(z, x), z])
+    turned = normals @ axes_with_z(np.asarray(end, dtype=float) - start).T
     radii = np.where(ends == 0, radius, radius if far is None else far)
     return np.where(ends[:, None] == 0, start, end) + radii[:, None] * turned, turned, faces
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...engine.hulls import hull_solid
+from ...engine.shape_tables import axes_with_z
 from ...engine.shapes import Box, Capsule, Grid, Shape, Sphere
 from .. import rotations
 
@@ -62,14 +63,9 @@ def _ball(radius: float) -> np.ndarray:
 
 def _capsule(shape: Capsule) -> np.ndarray:
     start, end = np.array(shape.start), np.array(shape.end)
-    way = end - start
-    length = np.linalg.norm(way)
-    if length < 1e-9:
+    if np.linalg.norm(end - start) < 1e-9:
         return _ball(shape.radius) + start
-    z = way / length * shape.radius
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x *= shape.radius / np.linalg.norm(x)
-    y = np.cross(z, x) / shape.radius
+    x, y, z = shape.radius * axes_with_z(end - start).T
     parts = [_arc(x, y) + spot for spot in (start, end)]
     for side in (x, y):
         parts += [_arc(side, z, 0.0, np.pi) + end, _arc(side, -z, 0.0, np.pi) + start]

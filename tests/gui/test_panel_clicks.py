@@ -1,5 +1,5 @@
-"""Clicks that only a window shows: a menu of presets that is gone with the next click, Simulate that stays where it
-is, a sample character in sight beside the cube."""
+"""Clicks that only a window shows: a preset picked by mouse, a menu that is gone with the next click, Simulate that
+stays where it is, a sample character in sight beside the cube."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ BUILD = ""
 VIEW = "region('WINDOW')['area'].spaces[0].region_3d"
 # From a field to the row above it [pixels].
 ROW = 26
+# What the first of the presets, Heavy, says.
+HEAVY = 0.6
 
 
 def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
@@ -21,7 +23,7 @@ def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
     window.picture("sample-beside")
     # beside the cube, and the view looks at it
     assert window.ask("rig().location.x > 1.3 and abs(rig().location.x) < 3.0")
-    assert window.ask(f"({VIEW}.view_location - rig().location).length < 1.5")
+    window.wait_for(f"({VIEW}.view_location - rig().location).length < 1.5", 20.0)  # it moves there smoothly
 
     # its skin is as good as the armature
     window.ask("bpy.context.view_layer.objects.active = bpy.data.objects['Walker body']")
@@ -32,6 +34,19 @@ def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
     window.rest()
     assert window._is_at("bpy.ops.heft.simulate", (x, y)), "a message does not move it"
     window.picture("message-below")
+
+    # a click on its button opens the menu of presets, one on its first row picks Heavy, and the menu is gone
+    x, y = window.to("heft.controller")
+    window.screen.move(x, y - ROW)
+    time.sleep(1.0)
+    window.screen.click()
+    time.sleep(1.0)
+    window.picture("presets-by-mouse")
+    window.screen.move(x, y)
+    time.sleep(1.0)
+    window.screen.click()
+    window.wait_for(f"abs(rig().heft.heaviness - {HEAVY}) < 1e-6")
+    window.picture("preset-picked")
 
     # over its button, Return opens the menu of presets; it is gone with the next click, which is for what it is on
     x, y = window.to("heft.controller")

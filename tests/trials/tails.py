@@ -158,11 +158,9 @@ def row_of(name: str) -> dict:
 
 def beyond_limit(values: dict[str, float]) -> list[str]:
     """The measures beyond their limits. Blender rounds heads and axes of what is edited or imported: there nothing can
-    be nearer than the rig itself, and fitted shapes and drawn limits, which hang on choices, are printed only."""
-    if values["rig itself"] <= EXACT:
-        return [name for name in MEASURES if values[name] > LIMIT]
-    limit = max(LIMIT, ROUNDING * values["rig itself"])
-    return [name for name in ("masses", "ends", "result") if values[name] > limit]
+    be nearer than the rig itself."""
+    limit = LIMIT if values["rig itself"] <= EXACT else max(LIMIT, ROUNDING * values["rig itself"])
+    return [name for name in MEASURES if values[name] > limit]
 
 
 def in_another_process(name: str) -> dict:
