@@ -64,6 +64,7 @@ from .touch import (
     GIVEN_UP,
     GRIP,
     IMPULSE,
+    LEADS,
     LIMIT,
     MARK_A,
     MARK_B,
@@ -343,7 +344,8 @@ def mark_contacts(touch, marks, frame, h):
     rows = touch.rows
     kept = 0
     for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] != CONTACT or rows.block[b, TOTAL] <= 0.0 or kept >= marks.shape[1]:
+        pressed = rows.link[b, WHAT] == CONTACT and rows.link[b, TURNING] != LEADS and rows.block[b, TOTAL] > 0.0
+        if not pressed or kept >= marks.shape[1]:
             continue
         c = rows.link[b, SOURCE]
         i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]

@@ -12,6 +12,7 @@ from .aim import difference, store_rates
 from .blows import is_deflected
 from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import GAP, NORMAL, POINT
+from .footfall import note_foot
 from .holds import across, add_block, put_force
 from .jit import kernel, part
 from .kinematics import forward, velocities
@@ -205,6 +206,7 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
             for k in range(root, tree.last[root] + 1):
                 mass += tree.body[k, MASS]
             rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
+            note_foot(tree, state, root, max(i, j))
         rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
         if rows.link[b, TURNING] != 0:
             # a foothold keeps the foot as it is in the source, or is none

@@ -51,7 +51,8 @@ PRESSED = np.int64(59)  # 1: of a root: how long its tree has stood in something
 STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tree, until that has died away
 RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
 QUIET = np.int64(62)  # 1: of the world's row: seconds in which nothing has moved (see `sleeping`)
-STATE_COLUMNS = np.int64(63)
+STOOD = np.int64(63)  # 1: not 0 of a body that has stood on something in the source: a foot (see `footfall`)
+STATE_COLUMNS = np.int64(64)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 

@@ -1,0 +1,173 @@
+"""Footfall: the feet of a struck character go on to where the source sets them down.
+
+Owns the pull on feet that do not stand, and which bodies are feet. Must not know how rows are solved.
+
+A blow shifts the hips of a guided character, and with them the legs. Feet that swung along would come down beside their
+steps, and would have to slide, or to stand there, while the hips come back. So a foot in the air is drawn to its place
+in the source: its velocity becomes the source's, less a part of how far it is off. The pull is limited, as the guidance
+of the root is: a foot gives way to the blow, and one that cannot reach its place is not torn there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .aim import store_rates
+from .holds import add_block, put_force, unit
+from .jit import kernel, part
+from .kinematics import forward, velocities
+from .model import FREE
+from .spatial import add, axpy, cross, dot, load3, load4, rotate, store3, store4, sub, unrotate
+from .state import (
+    ANCHOR,
+    ASSIST,
+    COORDS,
+    FROM,
+    GOAL_DRIFT,
+    MOMENTUM,
+    NEW,
+    NEW_ANCHOR,
+    NOW,
+    RATE,
+    SIMULATED,
+    STOOD,
+    STRUCK,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    TO,
+    TOTAL_RATE,
+    UNDISTURBED,
+    UNDISTURBED_BEFORE,
+    VALUE,
+    pose_of,
+)
+from .touch import (
+    ALLOWED,
+    BEARS,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    CONTACT,
+    FOOTHOLDS,
+    GRIP,
+    LEADS,
+    ON_A,
+    PLANT,
+    SPEED_NOW,
+    TURNING,
+    WHAT,
+)
+from .tree import COM, MASS, PLACE, ROTATION
+
+# What a foot in the air is off its place falls to a third in this time [s].
+RETURN = 0.1
+# The most that a foot is drawn with, in weights of its character.
+PULL = 0.3
+# How far from its centre a foot is drawn, in what counts as planted; at points around it, so that it turns as well.
+AROUND = 2.0
+# A foot weighs at least this part of the body.
+SOLE = 0.006
+
+
+@kernel
+def note_foot(tree, state, root, i):
+    """Body i stands in the source: it is a foot, or part of one."""
+    mass = 0.0
+    for k in range(root, tree.last[root] + 1):
+        mass += tree.body[k, MASS]
+    while i > root and tree.body[i, MASS] <= SOLE * mass:
+        i = tree.parent[i]
+    if i > root:
+        state.body[i, STOOD] = 1.0
+
+
+@part
+def lead_feet(tree, state, aim, work, touch, gravity):
+    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
+    if touch is None:
+        return
+    rows = touch.rows
+    struck = False
+    for root in tree.roots:
+        struck = struck or (state.body[root, STRUCK] != 0.0 and state.behaviour[root] == ASSIST)
+    if not struck:
+        return
+    _mark_standing(tree, rows)
+    before, after = pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
+    _source_pose(tree, state, aim, work, FROM, before)
+    _source_pose(tree, state, aim, work, TO, after)
+    _source_rates(tree, state, aim, work, after)
+    heavy = math.sqrt(dot(gravity, gravity))
+    for root in tree.roots:
+        if state.body[root, STRUCK] == 0.0 or state.behaviour[root] != ASSIST:
+            continue
+        mass = rows.mass[root]
+        for i in range(root + 1, tree.last[root] + 1):
+            room = rows.count[BLOCKS] + FOOTHOLDS <= len(rows.block)
+            if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
+                _draw_foot(tree, state, aim, work, touch, root, i, PULL * mass * heavy / FOOTHOLDS)
+
+
+@kernel
+def _mark_standing(tree, rows):
+    """tally: not 0 for bodies that bear weight, and for what they hang on."""
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, BEARS] > 0.0:
+            i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
+            while i > 0 and rows.tally[i] == 0:
+                rows.tally[i] = 1
+                i = tree.parent[i]
+
+
+@kernel
+def _source_pose(tree, state, aim, work, sample, pose):
+    """The pose of the source at a sample, against the root's anchor there; what is not driven as it is."""
+    for i in range(1, len(tree.parent)):
+        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+        store4(work.body, i, NEW, load4(aim.body, i, sample + VALUE) if driven else load4(state.body, i, COORDS))
+        place = load3(aim.body, i, sample + TARGET_ANCHOR) if driven else load3(state.body, i, ANCHOR)
+        store3(work.body, i, NEW_ANCHOR, place)
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+
+
+@kernel
+def _source_rates(tree, state, aim, work, pose):
+    """MOMENTUM: how fast the source's bodies are at the end of the step."""
+    rates = work.rate[TOTAL_RATE]
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            rates[k] = 0.0
+        if state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST:
+            store_rates(kind, work.rate, TOTAL_RATE, d, load3(aim.body, i, TO + RATE))
+            if kind == FREE:
+                store3(work.rate, TOTAL_RATE, d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
+    velocities(tree, pose, rates, aim.body, GOAL_DRIFT, work.body, MOMENTUM)
+
+
+@kernel
+def _draw_foot(tree, state, aim, work, touch, root, i, most):
+    """Three blocks around a foot's centre, each with up to `most` [N]."""
+    rows = touch.rows
+    now, before, after = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
+    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
+    for k in range(FOOTHOLDS):
+        angle = 2.0 * math.pi * k / FOOTHOLDS
+        out = (math.cos(angle), math.sin(angle), 0.0)
+        arm = axpy(AROUND * touch.limit[PLANT], out, load3(now.body, i, COM))
+        own = unrotate(load4(now.body, i, ROTATION), sub(arm, load3(now.body, i, PLACE)))
+        meant = add(load3(before.body, i, PLACE), rotate(load4(before.body, i, ROTATION), own))
+        off = add(sub(arm, meant), shift)
+        then = add(load3(after.body, i, PLACE), rotate(load4(after.body, i, ROTATION), own))
+        speed = add(load3(work.body, i, MOMENTUM + 3), cross(load3(work.body, i, MOMENTUM), then))
+        wanted = axpy(-1.0 / RETURN, off, speed)
+        b = rows.count[BLOCKS]
+        rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
+        rows.link[b, TURNING] = LEADS
+        rows.block[b, BEARS], rows.block[b, GRIP] = most, 1.0
+        for r in range(3):
+            direction = unit(2 - r)
+            put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
+            rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = dot(direction, wanted)
