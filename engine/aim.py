@@ -227,6 +227,8 @@ def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
             evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, FROM)
             _set_gains(plan, aim, row, i)
             aim.body[0, RESPONSE] = 0.0
+            if tree.parent[i] == 0:
+                state.body[i, STRUCK] = 0.0  # it is back: its feet go their own ways again
         if time > 0.0 or expected(state, i):
             _measure(tree, state, aim, FROM, i)
 

@@ -59,7 +59,8 @@ from .touch import (
 )
 from .tree import COM, MASS, PLACE, ROTATION
 
-# What a foot in the air is off its place falls to a third in this time [s].
+# What a foot is off its place falls to a third while it goes this far in the source [m]: a foot that hardly moves is
+# about to stand, or to leave, and would be seen to slide.
 RETURN = 0.1
 # The most that a foot is drawn with, in weights of its character.
 PULL = 0.3
@@ -162,7 +163,7 @@ def _draw_foot(tree, state, aim, work, touch, root, i, most):
         off = add(sub(arm, meant), shift)
         then = add(load3(after.body, i, PLACE), rotate(load4(after.body, i, ROTATION), own))
         speed = add(load3(work.body, i, MOMENTUM + 3), cross(load3(work.body, i, MOMENTUM), then))
-        wanted = axpy(-1.0 / RETURN, off, speed)
+        wanted = axpy(-math.sqrt(dot(speed, speed)) / RETURN, off, speed)
         b = rows.count[BLOCKS]
         rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
         rows.link[b, TURNING] = LEADS
