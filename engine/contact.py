@@ -19,6 +19,7 @@ from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
 from .first_impact import time_of_impact
+from .footfall import STRUCK_STANDS
 from .forced import give_up
 from .holds import across, add_block, add_limits, add_ties, blow_wind, put_force
 from .impact import STOP_NEAR, collide_now, stops_hard
@@ -31,7 +32,7 @@ from .recovery import make_deadlines
 from .rows import row_rate
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
-from .standing import STRUCK_STANDS, add_footholds, allow_source, yield_to_pull
+from .standing import add_footholds, allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,

@@ -13,6 +13,9 @@ from __future__ import annotations
 import math
 
 from .aim import store_rates
+from .contact_table import BODY_A as ROW_A
+from .contact_table import BODY_B as ROW_B
+from .contact_table import GAP
 from .holds import add_block, put_force, unit
 from .jit import kernel, part
 from .kinematics import forward, velocities
@@ -48,6 +51,7 @@ from .touch import (
     BODY_A,
     BODY_B,
     CONTACT,
+    CONTACTS,
     FOOTHOLDS,
     GRIP,
     LEADS,
@@ -62,10 +66,14 @@ from .tree import COM, MASS, PLACE, ROTATION
 # What a foot is off its place falls to a third while it goes this far in the source [m]: a foot that hardly moves is
 # about to stand, or to leave, and would be seen to slide.
 RETURN = 0.1
+# High above what it could stand on it also falls to a third in this time [s].
+ALOFT = 0.1
 # The most that a foot is drawn with, in weights of its character.
 PULL = 0.3
 # How far from its centre a foot is drawn, in what counts as planted; at points around it, so that it turns as well.
 AROUND = 2.0
+# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
+STRUCK_STANDS = 2.5
 # A foot weighs at least this part of the body.
 SOLE = 0.006
 
@@ -153,6 +161,7 @@ def _draw_foot(tree, state, aim, work, touch, root, i, most):
     """Three blocks around a foot's centre, each with up to `most` [N]."""
     rows = touch.rows
     now, before, after = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
+    high = _height(tree, touch, i)
     shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
     for k in range(FOOTHOLDS):
         angle = 2.0 * math.pi * k / FOOTHOLDS
@@ -163,7 +172,7 @@ def _draw_foot(tree, state, aim, work, touch, root, i, most):
         off = add(sub(arm, meant), shift)
         then = add(load3(after.body, i, PLACE), rotate(load4(after.body, i, ROTATION), own))
         speed = add(load3(work.body, i, MOMENTUM + 3), cross(load3(work.body, i, MOMENTUM), then))
-        wanted = axpy(-math.sqrt(dot(speed, speed)) / RETURN, off, speed)
+        wanted = axpy(-math.sqrt(dot(speed, speed)) / RETURN - high / ALOFT, off, speed)
         b = rows.count[BLOCKS]
         rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
         rows.link[b, TURNING] = LEADS
@@ -172,3 +181,14 @@ def _draw_foot(tree, state, aim, work, touch, root, i, most):
             direction = unit(2 - r)
             put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
             rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = dot(direction, wanted)
+
+
+@kernel
+def _height(tree, touch, i):
+    """How high a foot is above the world, in parts of what still counts as standing; 1 for all that is higher."""
+    gap = high = STRUCK_STANDS * touch.limit[PLANT]
+    for c in range(touch.rows.count[CONTACTS]):
+        one, other = touch.found.meet[c, ROW_A], touch.found.meet[c, ROW_B]
+        if min(one, other) == 0 and i <= max(one, other) <= tree.last[i]:
+            gap = min(gap, touch.found.contact[c, GAP])
+    return max(gap, 0.0) / high

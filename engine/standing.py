@@ -12,7 +12,7 @@ from .aim import difference, store_rates
 from .blows import is_deflected
 from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import GAP, NORMAL, POINT
-from .footfall import note_foot
+from .footfall import SOLE, STRUCK_STANDS, note_foot
 from .holds import across, add_block, put_force
 from .jit import kernel, part
 from .kinematics import forward, velocities
@@ -74,10 +74,8 @@ STANDS = 0.4
 LANDS = 0.03
 # How far from its contact a foot has its holds, in what counts as planted.
 FOOTHOLD = 2.0
-# A foot weighs at least this part of the body, and is bent from its source by less than this [rad].
-SOLE, SOLE_BENDS = 0.006, 0.35
-# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
-STRUCK_STANDS = 2.5
+# A foot that holds is bent from its source by less than this [rad].
+SOLE_BENDS = 0.35
 NONE = 1.0  # [m] the gap of one that does not hold
 
 
