@@ -20,7 +20,7 @@ from .holds import add_block, put_force, unit
 from .jit import kernel, part
 from .kinematics import forward, velocities
 from .model import FREE
-from .spatial import add, axpy, cross, dot, load3, load4, rotate, store3, store4, sub, unrotate
+from .spatial import add, axpy, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, store3, store4, sub
 from .state import (
     ANCHOR,
     ASSIST,
@@ -52,7 +52,6 @@ from .touch import (
     BODY_B,
     CONTACT,
     CONTACTS,
-    FOOTHOLDS,
     GRIP,
     LEADS,
     ON_A,
@@ -70,10 +69,12 @@ RETURN = 0.1
 ALOFT = 0.1
 # The most that a foot is drawn with, in weights of its character.
 PULL = 0.3
-# How far from its centre a foot is drawn, in what counts as planted; at points around it, so that it turns as well.
-AROUND = 2.0
+# What turns a foot acts so far from its centre, in what counts as planted.
+LEVER = 2.0
 # Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
 STRUCK_STANDS = 2.5
+# A leg is stretched to this part of its length, or as far as it is in the source.
+STRETCH = 0.97
 # A foot weighs at least this part of the body.
 SOLE = 0.006
 
@@ -112,9 +113,9 @@ def lead_feet(tree, state, aim, work, touch, gravity):
             continue
         mass = rows.mass[root]
         for i in range(root + 1, tree.last[root] + 1):
-            room = rows.count[BLOCKS] + FOOTHOLDS <= len(rows.block)
+            room = rows.count[BLOCKS] + 2 <= len(rows.block)
             if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
-                _draw_foot(tree, state, aim, work, touch, root, i, PULL * mass * heavy / FOOTHOLDS)
+                _draw_foot(tree, state, aim, work, touch, root, i, PULL * mass * heavy)
 
 
 @kernel
@@ -158,29 +159,31 @@ def _source_rates(tree, state, aim, work, pose):
 
 @kernel
 def _draw_foot(tree, state, aim, work, touch, root, i, most):
-    """Three blocks around a foot's centre, each with up to `most` [N]."""
-    rows = touch.rows
+    """Two blocks on a foot: of its centre, and of its turn, each with up to `most` [N]."""
     now, before, after = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
-    high = _height(tree, touch, i)
     shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
-    for k in range(FOOTHOLDS):
-        angle = 2.0 * math.pi * k / FOOTHOLDS
-        out = (math.cos(angle), math.sin(angle), 0.0)
-        arm = axpy(AROUND * touch.limit[PLANT], out, load3(now.body, i, COM))
-        own = unrotate(load4(now.body, i, ROTATION), sub(arm, load3(now.body, i, PLACE)))
-        meant = add(load3(before.body, i, PLACE), rotate(load4(before.body, i, ROTATION), own))
-        off = add(sub(arm, meant), shift)
-        then = add(load3(after.body, i, PLACE), rotate(load4(after.body, i, ROTATION), own))
-        speed = add(load3(work.body, i, MOMENTUM + 3), cross(load3(work.body, i, MOMENTUM), then))
-        wanted = axpy(-math.sqrt(dot(speed, speed)) / RETURN - high / ALOFT, off, speed)
+    off = sub(add(load3(now.body, i, COM), shift), load3(before.body, i, COM))
+    off = sub(off, _out_of_reach(tree, work, i, shift))
+    turned = quat_mul(load4(now.body, i, ROTATION), quat_conj(load4(before.body, i, ROTATION)))
+    turn = load3(work.body, i, MOMENTUM)
+    speed = add(load3(work.body, i, MOMENTUM + 3), cross(turn, load3(after.body, i, COM)))
+    back = math.sqrt(dot(speed, speed)) / RETURN + _height(tree, touch, i) / ALOFT
+    speed, turn = axpy(-back, off, speed), axpy(-back, quat_log(turned), turn)
+    rows, lever = touch.rows, LEVER * touch.limit[PLANT]
+    for kind in range(2):
         b = rows.count[BLOCKS]
         rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
         rows.link[b, TURNING] = LEADS
         rows.block[b, BEARS], rows.block[b, GRIP] = most, 1.0
         for r in range(3):
             direction = unit(2 - r)
-            put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
-            rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = dot(direction, wanted)
+            if kind == 0:
+                put_force(rows.block, b, ON_A + 6 * r, i, load3(now.body, i, COM), direction)
+                wanted = dot(direction, speed)
+            else:
+                store3(rows.block, b, ON_A + 6 * r, scale(lever, direction))
+                wanted = lever * dot(direction, turn)
+            rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = wanted
 
 
 @kernel
@@ -192,3 +195,31 @@ def _height(tree, touch, i):
         if min(one, other) == 0 and i <= max(one, other) <= tree.last[i]:
             gap = min(gap, touch.found.contact[c, GAP])
     return max(gap, 0.0) / high
+
+
+@kernel
+def _out_of_reach(tree, work, i, shift):
+    """How far short of its place in the source a foot has to stay, as its leg is no longer: towards the hip as it is
+    now. `shift`: how far the root is off."""
+    now, before = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE)
+    hip, k, length = limb_of(tree, i), i, 0.0
+    while k > hip:
+        part = sub(load3(now.body, k, PLACE), load3(now.body, tree.parent[k], PLACE))
+        length += math.sqrt(dot(part, part))
+        k = tree.parent[k]
+    meant = sub(load3(before.body, i, PLACE), load3(before.body, hip, PLACE))
+    way = sub(load3(before.body, i, PLACE), add(load3(now.body, hip, PLACE), shift))
+    far, reach = math.sqrt(dot(way, way)), max(STRETCH * length, math.sqrt(dot(meant, meant)))
+    return scale(min(0.0, reach / max(far, reach) - 1.0), way)
+
+
+@kernel
+def limb_of(tree, i):
+    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
+    hip = i
+    while tree.parent[i] > 0:
+        p = tree.parent[i]
+        if i > p + 1 or tree.last[i] < tree.last[p]:
+            hip = i
+        i = p
+    return hip

@@ -12,7 +12,7 @@ from .aim import difference, store_rates
 from .blows import is_deflected
 from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import GAP, NORMAL, POINT
-from .footfall import SOLE, STRUCK_STANDS, note_foot
+from .footfall import SOLE, STRUCK_STANDS, limb_of, note_foot
 from .holds import across, add_block, put_force
 from .jit import kernel, part
 from .kinematics import forward, velocities
@@ -236,19 +236,7 @@ def yield_to_pull(tree, state, aim, touch):
             alone = rows.tally[root] == 0 or state.body[root, STRUCK] != 0.0
             if alone and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
                 rows.link[b, BRACED] = 0
-                aim.body[_hip(tree, i), LEANED] = 1.0
-
-
-@kernel
-def _hip(tree, i):
-    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
-    hip = i
-    while tree.parent[i] > 0:
-        p = tree.parent[i]
-        if i > p + 1 or tree.last[i] < tree.last[p]:
-            hip = i
-        i = p
-    return hip
+                aim.body[limb_of(tree, i), LEANED] = 1.0
 
 
 @kernel
