@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from .aim import store_rates
+from .assist import STANDARD_GRAVITY
 from .contact_table import BODY_A as ROW_A
 from .contact_table import BODY_B as ROW_B
 from .contact_table import GAP
@@ -31,6 +32,7 @@ from .state import (
     NEW,
     NEW_ANCHOR,
     NOW,
+    PULL_LIMIT,
     RATE,
     SIMULATED,
     STOOD,
@@ -67,8 +69,8 @@ from .tree import COM, MASS, PLACE, ROTATION
 RETURN = 0.1
 # High above what it could stand on it also falls to a third in this time [s].
 ALOFT = 0.1
-# The most that a foot is drawn with, in weights of its character.
-PULL = 0.3
+# The most that a foot is drawn with, in parts of what guides the root.
+PULL = 0.5
 # What turns a foot acts so far from its centre, in what counts as planted.
 LEVER = 2.0
 # Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
@@ -92,7 +94,7 @@ def note_foot(tree, state, root, i):
 
 
 @part
-def lead_feet(tree, state, aim, work, touch, gravity):
+def lead_feet(tree, state, aim, work, touch):
     """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
     if touch is None:
         return
@@ -107,7 +109,6 @@ def lead_feet(tree, state, aim, work, touch, gravity):
     _source_pose(tree, state, aim, work, FROM, before)
     _source_pose(tree, state, aim, work, TO, after)
     _source_rates(tree, state, aim, work, after)
-    heavy = math.sqrt(dot(gravity, gravity))
     for root in tree.roots:
         if state.body[root, STRUCK] == 0.0 or state.behaviour[root] != ASSIST:
             continue
@@ -115,7 +116,7 @@ def lead_feet(tree, state, aim, work, touch, gravity):
         for i in range(root + 1, tree.last[root] + 1):
             room = rows.count[BLOCKS] + 2 <= len(rows.block)
             if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
-                _draw_foot(tree, state, aim, work, touch, root, i, PULL * mass * heavy)
+                _draw_foot(tree, state, aim, work, touch, root, i, PULL * aim.body[root, PULL_LIMIT] * mass * STANDARD_GRAVITY)
 
 
 @kernel

@@ -99,7 +99,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     remember(state, work)
                 aim_step(tree, target, plan, state, aim, frame, (k + width * end) / substeps, dt, h)
                 apply_law(tree, state, aim, plan, work, frame, h)
-                lead_feet(tree, state, aim, work, touch, gravity)
+                lead_feet(tree, state, aim, work, touch)
                 noted = k == 0 or k + width == substeps
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
                     return_to(state, work)
