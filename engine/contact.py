@@ -12,6 +12,7 @@ import math
 from .aim import advance, joint_rates, take_blow
 from .carried import note_carried
 from .collide import collide
+from .blows import is_light
 from .contact_table import BODY_A as ROW_A
 from .contact_table import BODY_B as ROW_B
 from .contact_table import CONTACT_BOUNCE as BOUNCE
@@ -36,6 +37,7 @@ from .standing import add_footholds, allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
+    ASSIST,
     ANSWER,
     COORDS,
     DRIFT,
@@ -294,16 +296,19 @@ def _foresee(tree, state, work, touch, h, gravity):
 
 @kernel
 def _note_leaning(tree, state, aim, touch):
-    """Joints between a contact that is not braced against and the root will yield."""
+    """Joints between a contact that is not braced against and the root will yield. Of a guided character the end of a
+    finger's range moves the finger alone: a hand that yielded to it would be thrown about by the arm."""
     for i in range(1, len(tree.parent)):
         aim.body[i, LEANED] = float(touch.rows.count[WINDY])
     for b in range(touch.rows.count[BLOCKS]):
         if touch.rows.link[b, ROWS] > 0 and touch.rows.link[b, BRACED] == 0:
             for side in range(2):
                 i = touch.rows.link[b, BODY_A] if side == 0 else touch.rows.link[b, BODY_B]
+                root = touch.rows.root[i]
+                alone = touch.rows.link[b, WHAT] == LIMIT and state.behaviour[root] == ASSIST and is_light(tree, root, i)
                 while i > 0 and aim.body[i, LEANED] == 0.0:
                     aim.body[i, LEANED] = 1.0
-                    i = tree.parent[i]
+                    i = 0 if alone else tree.parent[i]
     # what cannot be felt is left out from here on
     kept = 0
     for b in range(touch.rows.count[BLOCKS]):
