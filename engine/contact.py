@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from .aim import advance, joint_rates, take_blow
+from .blows import is_light
 from .carried import note_carried
 from .collide import collide
-from .blows import is_light
 from .contact_table import BODY_A as ROW_A
 from .contact_table import BODY_B as ROW_B
 from .contact_table import CONTACT_BOUNCE as BOUNCE

@@ -18,7 +18,7 @@ from .jit import kernel, part
 from .kinematics import forward, velocities
 from .model import FREE
 from .rows import row_rate
-from .spatial import add, axpy, dot, load3, load4, scale, store3, store4, sub
+from .spatial import add, axpy, cross, dot, load3, load4, rotate, scale, store3, store4, sub, unrotate
 from .state import (
     ANCHOR,
     ASSIST,
@@ -66,7 +66,7 @@ from .touch import (
     TURNING,
     WHAT,
 )
-from .tree import MASS
+from .tree import MASS, PLACE, ROTATION
 
 # Slower than this a foot near the ground stands on it [m/s].
 STANDS = 0.4
@@ -179,7 +179,8 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
                 away = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, FROM + TARGET_ANCHOR))
                 store3(work.rate, LOADED_RATE, d + 3, away)
     # rates of the source, and how far the body is from it, as motions
-    velocities(tree, _source_pose(tree, state, aim, work), total, state.body, DRIFT, work.body, MOMENTUM)
+    source = _source_pose(tree, state, aim, work)
+    velocities(tree, source, total, state.body, DRIFT, work.body, MOMENTUM)
     velocities(tree, pose, off, work.body, STILL, work.body, MOMENTUM2)
     for b in range(rows.count[BLOCKS]):
         if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] == 0:
@@ -188,13 +189,11 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
         if not (_held(tree, state, i) and _held(tree, state, j)):
             continue
         gap = rows.block[b, ERROR_NOW]
-        meant = gap - row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
-        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+        away, rate, side, along = _beside_source(tree, state, aim, work, rows, b, source, total, off)
+        meant = gap - away
         presses = meant <= touch.limit[SLOP] or meant + h * rate < 0.0
-        speed = rate * rate
-        for r in range(1, 3):
-            rows.block[b, ALLOWED + r] = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOMENTUM, total)
-            speed += rows.block[b, ALLOWED + r] ** 2
+        speed = rate * rate + side * side + along * along
+        rows.block[b, ALLOWED + 1], rows.block[b, ALLOWED + 2] = side, along
         if presses or meant + LANDS * rate < 0.0:
             rows.block[b, ALLOWED] = min(rate, 0.0)
         root = rows.root[max(i, j)]
@@ -210,6 +209,35 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
             # a foothold keeps the foot as it is in the source, or is none
             rows.block[b, ERROR_NOW] = gap - meant if rows.block[b, BEARS] > 0.0 else NONE
             rows.block[b, ALLOWED] = rate
+
+
+@kernel
+def _beside_source(tree, state, aim, work, rows, b, source, total, off):
+    """Of a block's rows: how far along the first its bodies are from where the source has them, and the three rates
+    there. Of a struck character's contact with the world as the poses are, else to first order: one that is bent far
+    has its feet elsewhere than that says."""
+    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    root = rows.root[max(i, j)]
+    if min(i, j) > 0 or state.body[root, STRUCK] == 0.0:
+        away = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
+        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+        side = row_rate(tree.dof, rows.block, rows.link, b, 1, work.body, MOMENTUM, total)
+        along = row_rate(tree.dof, rows.block, rows.link, b, 2, work.body, MOMENTUM, total)
+        return away, rate, side, along
+    foot, column = max(i, j), ON_A if i > 0 else ON_B
+    arm = (0.0, 0.0, 0.0)
+    for r in range(3):
+        turns, goes = load3(rows.block, b, column + 6 * r), load3(rows.block, b, column + 6 * r + 3)
+        arm = axpy(0.5, cross(goes, turns), arm)
+    now = pose_of(work, NOW)
+    own = unrotate(load4(now.body, foot, ROTATION), sub(arm, load3(now.body, foot, PLACE)))
+    there = add(load3(source.body, foot, PLACE), rotate(load4(source.body, foot, ROTATION), own))
+    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
+    gone = add(sub(arm, there), shift)
+    speed = add(load3(work.body, foot, MOMENTUM + 3), cross(load3(work.body, foot, MOMENTUM), there))
+    press, side = load3(rows.block, b, column + 3), load3(rows.block, b, column + 9)
+    along = load3(rows.block, b, column + 15)
+    return dot(press, gone), dot(press, speed), dot(side, speed), dot(along, speed)
 
 
 @kernel
