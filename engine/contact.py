@@ -141,6 +141,9 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     shapes = touch.shapes
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     slop = touch.limit[SLOP]
+    struck = False
+    for root in tree.roots:
+        struck = struck or state.body[root, STRUCK] != 0.0
     for s in range(len(touch.found.reach)):
         i = shapes.link[s, BODY]
         w = load3(work.body, i, MOTION)
@@ -152,7 +155,6 @@ def _find_contacts(tree, state, work, touch, h, gravity):
         touch.found.reach[s] = h * speed + slop
         if shapes.link[s, RESPONSE_KIND] != 0:
             # what the blow has lifted a little stands all the same, if it does in the source
-            struck = state.body[root, STRUCK] != 0.0
             touch.found.reach[s] += touch.limit[PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != ANIMATED:
             touch.found.reach[s] += 2.0 * fall
