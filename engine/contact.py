@@ -23,7 +23,7 @@ from .first_impact import time_of_impact
 from .footfall import STRUCK_STANDS
 from .forced import give_up
 from .holds import across, add_block, add_limits, add_ties, blow_wind, put_force
-from .impact import STOP_NEAR, collide_now, stops_hard
+from .impact import GIVING, STOP_NEAR, collide_now, stops_hard
 from .jit import kernel, part
 from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
@@ -118,8 +118,9 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     give_up(tree, state, aim, work, touch, h)
-    if collide_now(tree, plan, state, aim, work, touch, frame, least):
-        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
+    struck = collide_now(tree, plan, state, aim, work, touch, frame, least)
+    if struck != 0:
+        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER], struck == GIVING)
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
