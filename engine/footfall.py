@@ -70,13 +70,14 @@ RETURN = 0.1
 # High above what it could stand on it also falls to a third in this time [s].
 ALOFT = 0.1
 # The most that a foot is drawn with, in parts of what guides the root.
-PULL = 0.5
+PULL = 0.3
 # What turns a foot acts so far from its centre, in what counts as planted.
 LEVER = 2.0
 # Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
 STRUCK_STANDS = 2.5
-# A leg is stretched to this part of its length, or as far as it is in the source.
-STRETCH = 0.97
+# A leg is stretched to this part of its length, or as far as it is in the source: less keeps feet off the ground, more
+# pulls the hips after them.
+STRETCH = 1.0
 # A foot weighs at least this part of the body.
 SOLE = 0.006
 
