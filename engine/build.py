@@ -85,9 +85,9 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact, allow_source,
-    add_ties, add_limits, find_pairs, make_deadlines, give_up, meet, lead_feet, brace, lean, prepare_factor, stages, first_half,
+    add_ties, add_limits, find_pairs, make_deadlines, give_up, meet, brace, lean, prepare_factor, stages, first_half,
     give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work, keep_energy,
-    eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
+    eliminate_ties, close_ties, still_ties, second_half, drive_torques, lead_feet, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,

@@ -37,8 +37,8 @@ from .standing import add_footholds, allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
-    ASSIST,
     ANSWER,
+    ASSIST,
     COORDS,
     DRIFT,
     FINAL,
@@ -308,7 +308,8 @@ def _note_leaning(tree, state, aim, touch):
             for side in range(2):
                 i = touch.rows.link[b, BODY_A] if side == 0 else touch.rows.link[b, BODY_B]
                 root = touch.rows.root[i]
-                alone = touch.rows.link[b, WHAT] == LIMIT and state.behaviour[root] == ASSIST and is_light(tree, root, i)
+                guided = touch.rows.link[b, WHAT] == LIMIT and state.behaviour[root] == ASSIST
+                alone = guided and is_light(tree, root, i)
                 while i > 0 and aim.body[i, LEANED] == 0.0:
                     aim.body[i, LEANED] = 1.0
                     i = 0 if alone else tree.parent[i]

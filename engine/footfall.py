@@ -113,20 +113,20 @@ def lead_feet(tree, state, aim, work, touch):
     for root in tree.roots:
         if state.body[root, STRUCK] == 0.0 or state.behaviour[root] != ASSIST:
             continue
-        mass = rows.mass[root]
+        most = PULL * aim.body[root, PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
         for i in range(root + 1, tree.last[root] + 1):
             room = rows.count[BLOCKS] + 2 <= len(rows.block)
             if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
-                _draw_foot(tree, state, aim, work, touch, root, i, PULL * aim.body[root, PULL_LIMIT] * mass * STANDARD_GRAVITY)
+                _draw_foot(tree, state, aim, work, touch, root, i, most)
 
 
 @kernel
 def _mark_standing(tree, rows):
-    """tally: not 0 for bodies that bear weight, and for what they hang on."""
+    """tally: not 0 for bodies that bear weight, and for what they hang on; not on ice, where nothing holds a foot."""
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == CONTACT and rows.block[b, BEARS] > 0.0:
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, BEARS] > 0.0 and rows.block[b, GRIP] > 0.0:
             i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
             while i > 0 and rows.tally[i] == 0:
                 rows.tally[i] = 1
