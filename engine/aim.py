@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from .appointments import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_struck, put_way_in
-from .blows import changes, end_blows, is_deflected, is_far, is_light, swung_out
+from .blows import changes, end_blows, is_deflected, is_light, stays_off, swung_out
 from .held_rates import die_away
 from .jit import kernel, part, stage
 from .model import BALL, FIXED, FREE, HINGE, UNIVERSAL
@@ -228,6 +228,8 @@ def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
             evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, FROM)
             _set_gains(plan, aim, row, i)
             aim.body[0, RESPONSE] = 0.0
+            if tree.parent[i] == 0:
+                state.body[i, STRUCK] = 0.0  # it is back: its feet go their own ways again
         if time > 0.0 or expected(state, i):
             _measure(tree, state, aim, FROM, i)
 
@@ -369,7 +371,7 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
                 loaded = share > 0.0 or aim.body[i, LEANED] != 0.0 or state.body[i, STRUCK] != 0.0
                 if tree.kind[i] != FIXED and loaded:
                     aim.mode[i] = COMPLIANT
-                elif guided and is_far(tree, state, i) and not (has_key_ahead(state, i) or is_light(tree, root, i)):
+                elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
                     # what leaned on it is gone: its deflection dies away as after a blow
                     state.body[i, STRUCK] = 1.0
                     aim.mode[i] = COMPLIANT

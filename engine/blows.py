@@ -15,6 +15,8 @@ from .tree import MASS
 
 # A blow whose deflections are below this [rad; ten times as much a second] is over.
 BLOW_OVER = 1e-7
+# Once the root's time to come back is up, a joint nearer than this is back by itself.
+NEARLY_OVER = 2e-3
 # A struck joint that is farther off [rad] comes back in closed form.
 SWUNG_OUT = 1.2
 # What carries less than this part of the character's mass (hands, fingers, toes) takes no part: it comes back in closed
@@ -38,25 +40,35 @@ def is_deflected(tree, state, i):
 
 @kernel
 def end_blows(tree, state):
-    """A struck tree whose joints are back at their references follows them as ever."""
+    """A struck tree whose joints are back at their references follows them as ever. When its root's time is up each
+    joint does so as soon as it is near: one foot that stands a little off would keep the whole body loose for good."""
     for root in tree.roots:
         struck = far = False
         for i in range(root + 1, tree.last[root] + 1):
             if state.body[i, STRUCK] != 0.0:
                 struck = True
-                far = far or is_far(tree, state, i)
+                far = far or is_far(tree, state, i, BLOW_OVER)
+                if state.body[root, STRUCK] == 0.0 and not stays_off(tree, state, root, i):
+                    state.body[i, STRUCK] = 0.0
         if struck and not (far and state.behaviour[root] == ASSIST):
             for i in range(root, tree.last[root] + 1):
                 state.body[i, STRUCK] = 0.0
 
 
 @kernel
-def is_far(tree, state, i):
+def stays_off(tree, state, root, i):
+    """Whether a joint that takes part in blows is off its reference by more than ends one, for it alone."""
+    over = BLOW_OVER if state.body[root, STRUCK] != 0.0 else NEARLY_OVER
+    return is_far(tree, state, i, over) and not is_light(tree, root, i)
+
+
+@kernel
+def is_far(tree, state, i, over):
     for k in range(3):
-        if abs(state.body[i, DEFLECTION + k]) > BLOW_OVER:
+        if abs(state.body[i, DEFLECTION + k]) > over:
             return True
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        if abs(state.rate[V, d] - state.rate[REFERENCE_V, d]) > 10.0 * BLOW_OVER:
+        if abs(state.rate[V, d] - state.rate[REFERENCE_V, d]) > 10.0 * over:
             return True
     return False
 

@@ -45,6 +45,7 @@ from .deflection import (
 )
 from .energy import keep_energy, note_work
 from .first_impact import time_of_impact
+from .footfall import lead_feet
 from .forced import give_up
 from .holds import add_limits, add_ties, strike
 from .impact import collide_now
@@ -86,9 +87,10 @@ ALONE = (
 )  # fmt: skip
 TOUCHING = (
     collide, solve_ragdolls, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact,
-    allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean, prepare_factor,
-    stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows, balance_together, note_work,
-    keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques, note_quiet, sleeps, run_frames,
+    allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean,
+    prepare_factor, stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows,
+    balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,
+    lead_feet, note_quiet, sleeps, run_frames,
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
@@ -287,7 +289,7 @@ def _types(shot) -> dict:
         **dict.fromkeys((*columns, *counts), int64),
         **dict.fromkeys(numbers, float64),
         **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
-        **dict.fromkeys(("held", "holding", "still", "closing"), boolean),
+        **dict.fromkeys(("held", "holding", "still", "closing", "strikes"), boolean),
         "bench": typeof(new_bench(shot.tree, 1, np.zeros((0, int(SPOT_COLUMNS))))),
         "bound": typeof(np.zeros((1, int(BOUND_COLUMNS)))),
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from .aim import advance, joint_rates, take_blow
+from .blows import is_light
 from .carried import note_carried
 from .collide import collide
 from .contact_table import BODY_A as ROW_A
@@ -21,9 +22,10 @@ from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import FEATURE, GAP, NORMAL, POINT, SHAPE_A, SHAPE_B
 from .distance import place_shapes
 from .first_impact import time_of_impact
+from .footfall import STRUCK_STANDS
 from .forced import give_up
 from .holds import across, add_block, add_limits, add_ties, blow_wind, put_force
-from .impact import STOP_NEAR, collide_now, stops_hard
+from .impact import GIVING, STOP_NEAR, collide_now, stops_hard
 from .jit import kernel, part
 from .kinematics import forward, momenta, place_bodies, velocities
 from .model import FREE
@@ -35,11 +37,12 @@ from .returning import let_return
 from .rows import row_rate
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
-from .standing import STRUCK_STANDS, add_footholds, allow_source, yield_to_pull
+from .standing import add_footholds, allow_source, yield_to_pull
 from .state import (
     ANCHOR,
     ANIMATED,
     ANSWER,
+    ASSIST,
     COORDS,
     DRIFT,
     FINAL,
@@ -69,6 +72,7 @@ from .touch import (
     GIVEN_UP,
     GRIP,
     IMPULSE,
+    LEADS,
     LIMIT,
     MARK_A,
     MARK_B,
@@ -123,8 +127,9 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     give_up(tree, state, aim, work, touch, h)
     let_return(tree, plan, state, aim, work, touch, frame, time, dt)
     limit_rates(tree, plan, work, touch.rows, frame)
-    if collide_now(tree, plan, state, aim, work, touch, frame, least):
-        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER])
+    struck = collide_now(tree, plan, state, aim, work, touch, frame, least)
+    if struck != 0:
+        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER], struck == GIVING)
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)
@@ -147,8 +152,10 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     shapes = touch.shapes
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     slop = touch.limit[SLOP]
+    struck = False
     for root in tree.roots:
         work.body[root, SWERVE] = 0.0
+        struck = struck or state.body[root, STRUCK] != 0.0
     for s in range(len(touch.found.reach)):
         i = shapes.link[s, BODY]
         w = load3(work.body, i, MOTION)
@@ -160,7 +167,6 @@ def _find_contacts(tree, state, work, touch, h, gravity):
         touch.found.reach[s] = h * speed + slop
         if shapes.link[s, RESPONSE_KIND] != 0:
             # what the blow has lifted a little stands all the same, if it does in the source
-            struck = state.body[root, STRUCK] != 0.0
             touch.found.reach[s] += touch.limit[PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != ANIMATED:
             touch.found.reach[s] += 2.0 * fall
@@ -315,16 +321,20 @@ def _foresee(tree, state, work, touch, h, gravity):
 
 @kernel
 def _note_leaning(tree, state, aim, touch):
-    """Joints between a contact that is not braced against and the root will yield."""
+    """Joints between a contact that is not braced against and the root will yield. Of a guided character the end of a
+    finger's range moves the finger alone: a hand that yielded to it would be thrown about by the arm."""
     for i in range(1, len(tree.parent)):
         aim.body[i, LEANED] = float(touch.rows.count[WINDY])
     for b in range(touch.rows.count[BLOCKS]):
         if touch.rows.link[b, ROWS] > 0 and touch.rows.link[b, BRACED] == 0:
             for side in range(2):
                 i = touch.rows.link[b, BODY_A] if side == 0 else touch.rows.link[b, BODY_B]
+                root = touch.rows.root[i]
+                guided = touch.rows.link[b, WHAT] == LIMIT and state.behaviour[root] == ASSIST
+                alone = guided and is_light(tree, root, i)
                 while i > 0 and aim.body[i, LEANED] == 0.0:
                     aim.body[i, LEANED] = 1.0
-                    i = tree.parent[i]
+                    i = 0 if alone else tree.parent[i]
     # what cannot be felt is left out from here on
     kept = 0
     for b in range(touch.rows.count[BLOCKS]):
@@ -380,7 +390,8 @@ def mark_contacts(touch, marks, frame, h):
     rows = touch.rows
     kept = 0
     for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] != CONTACT or rows.block[b, TOTAL] <= 0.0 or kept >= marks.shape[1]:
+        pressed = rows.link[b, WHAT] == CONTACT and rows.link[b, TURNING] != LEADS and rows.block[b, TOTAL] > 0.0
+        if not pressed or kept >= marks.shape[1]:
             continue
         c = rows.link[b, SOURCE]
         i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]

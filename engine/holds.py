@@ -434,7 +434,7 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
             break
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
-    make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER])
+    make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER], True)
     take_blow(tree, state, aim, work.rate[ANSWER])
     velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
     momenta(tree, pose, work.body, MOTION, state.body, SPIN)

@@ -89,10 +89,10 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns
-    whether anything changed."""
+    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING."""
     any_fast, gives_way = _find_blows(tree, state, touch)
     if not any_fast:
-        return False
+        return 0
     _hand_on(tree, touch.rows)
     pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
     for i in range(1, len(tree.parent)):
@@ -118,7 +118,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     for b in range(touch.rows.count[BLOCKS]):
         for r in range(3):
             touch.rows.block[b, IMPULSE + r] = 0.0
-    return True
+    return GIVING if gives_way else BRACING
 
 
 @kernel

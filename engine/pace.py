@@ -24,6 +24,7 @@ from .state import (
     ANIMATED,
     ARRIVAL,
     ENDS,
+    FASTEST,
     LAW,
     LIMP,
     LOOSE,
@@ -59,6 +60,8 @@ MAX_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
+# So often joints are braked at most: one that is slowed down sets others turning.
+BRAKINGS = 4
 
 
 def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
@@ -176,23 +179,31 @@ def brake_ends(tree, state, work, least):
 
 @part
 def brake_whirls(tree, state, work, pose, base, change, least):
-    """Joints that turn faster than steps of `least` seconds can follow, at rates base + change, give off speed by
-    friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides them, and
-    joints of characters that met (`held_rates`). The main factor is that of `pose`; `change`, base (nv,). Returns
-    whether any does.
+    """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
+    off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
+    them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
+    (nv,). Returns whether any does.
     """
     factor = factor_of(work, MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
-    most = WHIRL / least
-    for i in range(1, len(tree.parent)):
-        if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
-            continue
-        rate = 0.0
-        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-            rate += (base[d] + change[d]) ** 2
-        if rate > most * most:
-            _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
-            braked = True
+    for root in tree.roots:
+        met = work.body[root, FASTEST] < math.inf
+        for turn in range(BRAKINGS):
+            again = False
+            for i in range(root, tree.last[root] + 1):
+                if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+                    continue
+                fastest = math.inf if met else work.body[i, FASTEST]
+                most = min(fastest, WHIRL / least)
+                rate = 0.0
+                for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                    rate += (base[d] + change[d]) ** 2
+                if rate > most * most and (turn == 0 or rate > 1.1 * fastest * fastest):
+                    _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
+                    again = True
+            braked = braked or again
+            if not again:
+                break
     return braked
 
 

@@ -42,7 +42,7 @@ def solve_ragdolls(factor, rows, first, last, least, lasts):
     scale = 0.0
     for r in range(size):
         scale = max(scale, abs(rows.row[FREE_RATE, r]))
-    set_most(rows, first, 0, size)
+    set_most(rows, first, 0, size, lasts)
     for r in range(0, size, 3):
         b = rows.order[first + r // 3]
         rows.row[RADIUS, r] = _grip(rows, b, r, lasts)

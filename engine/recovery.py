@@ -15,7 +15,7 @@ import math
 
 from .blows import is_light
 from .jit import kernel, part
-from .state import ASSIST, DUE, DUE_BLOW, DUE_KEY, RECOVERY, SIMULATED
+from .state import ASSIST, DUE, DUE_BLOW, DUE_KEY, RECOVERY, SIMULATED, STRUCK
 
 FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appointment
 
@@ -36,9 +36,10 @@ def stays_stiff(plan, state, root, i, frame):
 
 
 @part
-def make_deadlines(tree, plan, state, frame, time, dt, change):
+def make_deadlines(tree, plan, state, frame, time, dt, change, strikes):
     """A blow at a time [frames] changes the rates by `change` (nv,): the joints it moves are due on the source
-    motion. A deadline that stands is moved only by a harder blow; a key stands anyhow."""
+    motion. A deadline that stands is moved only by a harder blow that `strikes`, not by a struck character's own feet
+    as they come down; a key stands anyhow."""
     row = min(frame, len(plan.behaviour) - 1)
     for root in tree.roots:
         hardest = 0.0
@@ -51,7 +52,8 @@ def make_deadlines(tree, plan, state, frame, time, dt, change):
             moves = recovers(plan, state, i, frame) and _turned(tree, i, change) > 0.0
             if state.behaviour[root] == ASSIST and is_light(tree, root, i):
                 continue  # hands, fingers and toes come back by their settle time
-            free = state.body[i, DUE] == math.inf or hardest > state.body[i, DUE_BLOW]
+            harder = strikes or state.body[root, STRUCK] == 0.0
+            free = state.body[i, DUE] == math.inf or (harder and hardest > state.body[i, DUE_BLOW])
             if moves and free and state.body[i, DUE_KEY] < 0.0:
                 state.body[i, DUE] = time + plan.setting[row, i, RECOVERY] / dt
                 state.body[i, DUE_BLOW] = hardest

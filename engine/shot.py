@@ -13,6 +13,7 @@ import numpy as np
 from .aim import aim_step, begin_frame, keep_appointments
 from .appointments import until_due
 from .contact import mark_contacts, meet
+from .footfall import lead_feet
 from .forced import mark_forced
 from .holds import strike
 from .jit import entry, kernel, stage, table
@@ -99,6 +100,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                     remember(state, work)
                 aim_step(tree, target, plan, state, aim, work, frame, (k + width * end) / substeps, dt, h)
                 apply_law(tree, state, aim, plan, work, frame, h)
+                lead_feet(tree, state, aim, work, touch)
                 noted = k == 0 or k + width == substeps
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
                     return_to(state, work)

@@ -12,12 +12,13 @@ from .aim import difference, store_rates
 from .blows import is_deflected
 from .contact_table import CONTACT_FRICTION as FRICTION
 from .contact_table import GAP, NORMAL, POINT
+from .footfall import SOLE, STRUCK_STANDS, limb_of, note_foot
 from .holds import across, add_block, put_force
 from .jit import kernel, part
 from .kinematics import forward, velocities
 from .model import FREE
 from .rows import row_rate
-from .spatial import add, axpy, dot, load3, load4, scale, store3, store4, sub
+from .spatial import add, axpy, cross, dot, load3, load4, rotate, scale, store3, store4, sub, unrotate
 from .state import (
     ANCHOR,
     ASSIST,
@@ -66,7 +67,7 @@ from .touch import (
     TURNING,
     WHAT,
 )
-from .tree import MASS
+from .tree import MASS, PLACE, ROTATION
 
 # Slower than this a foot near the ground stands on it [m/s].
 STANDS = 0.4
@@ -74,10 +75,8 @@ STANDS = 0.4
 LANDS = 0.03
 # How far from its contact a foot has its holds, in what counts as planted.
 FOOTHOLD = 2.0
-# A foot weighs at least this part of the body, and is bent from its source by less than this [rad].
-SOLE, SOLE_BENDS = 0.006, 0.35
-# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
-STRUCK_STANDS = 2.5
+# A foot that holds is bent from its source by less than this [rad].
+SOLE_BENDS = 0.35
 NONE = 1.0  # [m] the gap of one that does not hold
 
 
@@ -181,7 +180,8 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
                 away = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, FROM + TARGET_ANCHOR))
                 store3(work.rate, LOADED_RATE, d + 3, away)
     # rates of the source, and how far the body is from it, as motions
-    velocities(tree, _source_pose(tree, state, aim, work), total, state.body, DRIFT, work.body, MOMENTUM)
+    source = _source_pose(tree, state, aim, work)
+    velocities(tree, source, total, state.body, DRIFT, work.body, MOMENTUM)
     velocities(tree, pose, off, work.body, STILL, work.body, MOMENTUM2)
     for b in range(rows.count[BLOCKS]):
         if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] == 0:
@@ -190,13 +190,11 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
         if not (_held(tree, state, i) and _held(tree, state, j)):
             continue
         gap = rows.block[b, ERROR_NOW]
-        meant = gap - row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
-        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+        away, rate, side, along = _beside_source(tree, state, aim, work, rows, b, source, total, off)
+        meant = gap - away
         presses = meant <= touch.limit[SLOP] or meant + h * rate < 0.0
-        speed = rate * rate
-        for r in range(1, 3):
-            rows.block[b, ALLOWED + r] = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOMENTUM, total)
-            speed += rows.block[b, ALLOWED + r] ** 2
+        speed = rate * rate + side * side + along * along
+        rows.block[b, ALLOWED + 1], rows.block[b, ALLOWED + 2] = side, along
         if presses or meant + LANDS * rate < 0.0:
             rows.block[b, ALLOWED] = min(rate, 0.0)
         root = rows.root[max(i, j)]
@@ -206,11 +204,41 @@ def allow_source(tree, state, aim, work, touch, h, gravity):
             for k in range(root, tree.last[root] + 1):
                 mass += tree.body[k, MASS]
             rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
+            note_foot(tree, state, root, max(i, j))
         rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
         if rows.link[b, TURNING] != 0:
             # a foothold keeps the foot as it is in the source, or is none
             rows.block[b, ERROR_NOW] = gap - meant if rows.block[b, BEARS] > 0.0 else NONE
             rows.block[b, ALLOWED] = rate
+
+
+@kernel
+def _beside_source(tree, state, aim, work, rows, b, source, total, off):
+    """Of a block's rows: how far along the first its bodies are from where the source has them, and the three rates
+    there. Of a struck character's contact with the world as the poses are, else to first order: one that is bent far
+    has its feet elsewhere than that says."""
+    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    root = rows.root[max(i, j)]
+    if min(i, j) > 0 or state.body[root, STRUCK] == 0.0:
+        away = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
+        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+        side = row_rate(tree.dof, rows.block, rows.link, b, 1, work.body, MOMENTUM, total)
+        along = row_rate(tree.dof, rows.block, rows.link, b, 2, work.body, MOMENTUM, total)
+        return away, rate, side, along
+    foot, column = max(i, j), ON_A if i > 0 else ON_B
+    arm = (0.0, 0.0, 0.0)
+    for r in range(3):
+        turns, goes = load3(rows.block, b, column + 6 * r), load3(rows.block, b, column + 6 * r + 3)
+        arm = axpy(0.5, cross(goes, turns), arm)
+    now = pose_of(work, NOW)
+    own = unrotate(load4(now.body, foot, ROTATION), sub(arm, load3(now.body, foot, PLACE)))
+    there = add(load3(source.body, foot, PLACE), rotate(load4(source.body, foot, ROTATION), own))
+    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
+    gone = add(sub(arm, there), shift)
+    speed = add(load3(work.body, foot, MOMENTUM + 3), cross(load3(work.body, foot, MOMENTUM), there))
+    press, side = load3(rows.block, b, column + 3), load3(rows.block, b, column + 9)
+    along = load3(rows.block, b, column + 15)
+    return dot(press, gone), dot(press, speed), dot(side, speed), dot(along, speed)
 
 
 @kernel
@@ -237,19 +265,7 @@ def yield_to_pull(tree, state, aim, touch):
             alone = rows.tally[root] == 0 or state.body[root, STRUCK] != 0.0
             if alone and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
                 rows.link[b, BRACED] = 0
-                aim.body[_hip(tree, i), LEANED] = 1.0
-
-
-@kernel
-def _hip(tree, i):
-    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
-    hip = i
-    while tree.parent[i] > 0:
-        p = tree.parent[i]
-        if i > p + 1 or tree.last[i] < tree.last[p]:
-            hip = i
-        i = p
-    return hip
+                aim.body[limb_of(tree, i), LEANED] = 1.0
 
 
 @kernel

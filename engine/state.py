@@ -52,7 +52,8 @@ STRUCK = np.int64(60)  # 1: not 0 where a blow deflects the joint of a guided tr
 RETURNS = np.int64(61)  # 1: not 0 where a body that was limp is on its way back to where it is animated
 QUIET = np.int64(62)  # 1: seconds of rest of the world's row (`sleeping`), of calm of a ragdoll's root (`settling`)
 MET = np.int64(63)  # 1: of a root: how long its tree has rested against another; 0 where it met none, or is back since
-STATE_COLUMNS = np.int64(64)
+STOOD = np.int64(64)  # 1: not 0 of a body that has stood on something in the source: a foot (see `footfall`)
+STATE_COLUMNS = np.int64(65)
 # Rows of State.rate
 V, REFERENCE_V = (np.int64(k) for k in range(2))
 

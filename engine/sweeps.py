@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, MOST, RADIUS, STEP, TIE, TURNING, WHAT
+from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, LEADS, MOST, RADIUS, STEP, TIE, TURNING, WHAT
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -157,7 +157,7 @@ def _sweep(rows, first, last, ties, least, lasts):
     scale = 0.0
     for r in range(ties, size):
         scale = max(scale, abs(w[r]))
-    set_most(rows, first, ties, size)
+    set_most(rows, first, ties, size, lasts)
     for r in range(ties, size):
         if p[r] != 0.0:
             _change(matrix, w, r, p[r], ties, size)
@@ -184,7 +184,7 @@ def _sweep(rows, first, last, ties, least, lasts):
 
 
 @kernel
-def set_most(rows, first, ties, size):
+def set_most(rows, first, ties, size, lasts):
     """The largest impulse of each row, from the rates without any; limits have none."""
     fastest = 0.0
     for r in range(ties, size, 3):
@@ -195,6 +195,9 @@ def set_most(rows, first, ties, size):
     for r in range(ties, size, 3):
         if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
             rows.row[MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
+            if rows.link[rows.order[first + r // 3], TURNING] == LEADS:
+                # as much up as down
+                rows.row[MOST, r] = 2.0 * max(lasts, 0.0) * rows.block[rows.order[first + r // 3], BEARS]
 
 
 @kernel
