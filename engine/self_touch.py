@@ -1,8 +1,7 @@
 """Which bodies of one character may touch one another where it is limp.
 
-Owns the pairs that are left out, so that a limp body can touch itself at little cost: neighbours are left out
-everywhere, here those that overlap when the body goes limp, and those of one small part (a hand with its fingers).
-Must not know how contacts are found or solved.
+Owns the pairs that are left out: neighbours are left out everywhere, here those that overlap at rest or when the body
+goes limp. Must not know how contacts are found or solved.
 """
 
 from __future__ import annotations
@@ -15,10 +14,6 @@ from .motion import Motion
 from .pairs import overlapping_at_rest
 from .shape_tables import build_shapes
 from .state import LIMP
-
-# A part of a body that is lighter than this share of the whole does not touch itself: a hand with its fingers is
-# 0.6 %, a foot 1.4 %, a forearm with its hand 2.2 % of a person.
-SMALL_PART = 0.02
 
 
 def may_fall(model: Model, behaviour: np.ndarray) -> bool:
@@ -34,7 +29,7 @@ def left_out(model: Model, motion: Motion, behaviour: np.ndarray) -> set[tuple[i
         found = _overlapping(model, np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1)), model.offsets)
         for frame in key:
             found |= _overlapping(model, motion.rotations[frame], motion.positions[frame])
-        kept = (model, key, found | small_parts(model))
+        kept = (model, key, found)
         object.__setattr__(motion, "_left_out", kept)
     return kept[2]
 
@@ -45,23 +40,6 @@ def release_frames(behaviour: np.ndarray) -> tuple[int, ...]:
     begins = limp.copy()
     begins[1:] &= ~limp[:-1]
     return tuple(int(frame) for frame in np.flatnonzero(begins.any(axis=1)))
-
-
-def small_parts(model: Model) -> set[tuple[int, int]]:
-    """Pairs of bodies that both hang on, or are, one body which with all that hangs on it is light."""
-    carried = model.masses.copy()
-    for i in range(len(model) - 1, -1, -1):
-        if model.parents[i] >= 0:
-            carried[model.parents[i]] += carried[i]
-    light = carried < SMALL_PART * model.total_mass
-    part = np.full(len(model), -1)  # the uppermost light body above each, or itself
-    for i, parent in enumerate(model.parents):
-        part[i] = part[parent] if parent >= 0 and part[parent] >= 0 else i if light[i] else -1
-    out = set()
-    for top in np.unique(part[part >= 0]):
-        bodies = [int(b) for b in np.flatnonzero(part == top)]
-        out |= {(a, b) for k, a in enumerate(bodies) for b in bodies[k + 1 :]}
-    return out
 
 
 def _overlapping(model: Model, rotations: np.ndarray, positions: np.ndarray) -> set[tuple[int, int]]:

@@ -20,10 +20,11 @@ from .state import DRIFT, GROUP, MOTION, NOW, QUIET, pose_of
 from .tree import COM
 
 # Of a body's centre of mass [m/s], and of a joint [rad/s].
-CALM, CALM_TURN = 0.15, 1.5
+CALM, CALM_TURN = 0.3, 3.0
 # [s] calm until motion is taken, and from there until all of the rate is there.
 SETTLE_AFTER, SETTLE_RAMP = 0.1, 0.5
-SETTLE_RATE = 60.0  # [1/s] of rates
+# [1/s] of rates. What falls freely reaches g / SETTLE_RATE, which is faster than CALM.
+SETTLE_RATE = 30.0
 
 
 @kernel

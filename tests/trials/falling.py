@@ -254,12 +254,12 @@ def measure(fallen: Fallen) -> tuple[dict[str, float], dict[str, str]]:
     fps, names = fallen.fps, fallen.fall.model.names
     found, where = {}, {}
 
-    def note(what: str, values: np.ndarray, first: int, labels) -> None:
-        """The largest of values (frames, k) from frame `first` on."""
+    def note(what: str, values: np.ndarray, first: int, labels, rate: float = fps) -> None:
+        """The largest of values (frames, k) from frame `first` on, at `rate` frames a second."""
         values = values[first:]
         if values.size:
             frame, k = np.unravel_index(int(np.argmax(values)), values.shape)
-            found[what], where[what] = float(values[frame, k]), f"{labels[k]} at {(frame + first) / fps:.2f} s"
+            found[what], where[what] = float(values[frame, k]), f"{labels[k]} at {(frame + first) / rate:.2f} s"
         else:
             found[what], where[what] = 0.0, ""
 
@@ -269,7 +269,9 @@ def measure(fallen: Fallen) -> tuple[dict[str, float], dict[str, str]]:
     note("turn", steps, settled, names)
     note("speed", _point_speeds(fallen), settled, names)
     note("outside", np.degrees(excursions(fallen)), round(RANGED * fps) + 1, names)
-    note("rate", np.where(_after_impacts(fallen)[:, None], 0.0, joint_rates(fallen)), 0, names)
+    # with every step a frame: a blow that parts bodies again within a frame is one, too
+    fine = drop(fallen.fall, fallen.shot.substeps * fps, fallen.shot.substeps * fps)
+    note("rate", np.where(_after_impacts(fine)[:, None], 0.0, joint_rates(fine)), 0, names, fine.fps)
     grounds, selves, labels = depths(fallen)
     note("ground", 1e3 * grounds, 0, names)
     note("itself", 1e3 * selves, 0, labels)
