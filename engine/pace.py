@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from .articulated import solve
-from .held_rates import hold_rates, hold_ways
+from .held_rates import hold_rates, hold_ways, most_held
 from .jit import kernel, part
 from .model import FREE
 from .state import (
@@ -57,6 +57,8 @@ MAX_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
+# So often joints are braked at most: one that is slowed down sets others turning.
+BRAKINGS = 4
 
 
 def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
@@ -174,16 +176,22 @@ def brake_whirls(tree, state, work, pose, base, change, least):
     """
     factor = factor_of(work, MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
-    most = WHIRL / least
-    for i in range(1, len(tree.parent)):
-        if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
-            continue
-        rate = 0.0
-        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-            rate += (base[d] + change[d]) ** 2
-        if rate > most * most:
-            _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
-            braked = True
+    for turn in range(BRAKINGS):
+        again = False
+        for i in range(1, len(tree.parent)):
+            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+                continue
+            held = most_held(tree, state, work, i)
+            most = min(held, WHIRL / least)
+            rate = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                rate += (base[d] + change[d]) ** 2
+            if rate > most * most and (turn == 0 or rate > 1.1 * held * held):
+                _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
+                again = True
+        braked = braked or again
+        if not again:
+            break
     return braked
 
 
