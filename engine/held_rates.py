@@ -5,7 +5,9 @@ how rates come about.
 
 Contacts that crowd at a hand or a foot are solved to a share of what the trunk feels, and that share is much for a
 finger. Speeds add up along an arm, too. So a joint gives off speed by friction against its own motion. What the
-tree's momentum loses by that its free or guided root takes up, turning and going as one with the rest.
+tree's momentum loses by that its free root takes up, turning and going as one with the rest. What guides or leads a
+root takes it up itself, and a guided root is held like a bone. Where that would add energy (limp links whirl on),
+joints are braked one by one instead (`pace`), which never does.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import math
 
 from .appointments import expected
 from .jit import kernel
-from .kinematics import locked_inertia, momenta, tree_momentum, velocities
+from .kinematics import locked_inertia, momenta, tree_energy, tree_momentum, velocities
 from .model import BALL, FREE
 from .spatial import (
     add,
@@ -33,11 +35,13 @@ from .spatial import (
     unrotate,
 )
 from .state import (
+    ASSIST,
     BONE_TURN,
     COORDS,
     ERROR,
     FASTEST,
     FROM,
+    LIMP,
     MAIN,
     MEAN,
     MOMENTUM,
@@ -49,6 +53,7 @@ from .state import (
     SIMULATED,
     STILL,
     VALUE,
+    X1,
     G,
     V,
     factor_of,
@@ -138,8 +143,8 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
         for d in range(first, end):
             more = base[d] + change[d] - work.body[i, OWN_RATE + d - first]
             off = axpy(more, load3(pose.axes, d, 0), off)
-        if i > root and factor.active[i] and state.behaviour[i] == SIMULATED:
-            share = _share_kept(before, off, work.body[i, FASTEST], BONE_RATE)
+        if factor.active[i] and (state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST):
+            share = _share_kept(before, off, work.body[i, FASTEST] if i > root else BONE_RATE, BONE_RATE)
             if share < 1.0:
                 held = True
                 off = scale(share, off)
@@ -148,8 +153,46 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
                     change[d] += less[d]
         store3(work.body, i, BONE_TURN, add(before, off))
     if held and factor.active[root] and tree.kind[root] == FREE:
-        _give_back(tree, work, pose, change, root)
+        if state.behaviour[root] == LIMP:
+            _give_back(tree, work, pose, change, root)
+        after = _energy(tree, work, pose, base, change, root)
+        _undo(tree, less, change, root)
+        if after <= _energy(tree, work, pose, base, change, root):
+            for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+                change[d] += less[d]
+        else:
+            held = False
     return held
+
+
+@kernel
+def _undo(tree, less, change, root):
+    """Take `less` off the changes of a tree's rates again."""
+    for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+        change[d] -= less[d]
+
+
+@kernel
+def _energy(tree, work, pose, base, change, root):
+    """Kinetic energy of a tree at rates base + change [J]."""
+    rate = work.rate[X1]
+    for d in range(len(rate)):
+        rate[d] = base[d] + change[d]
+    velocities(tree, pose, rate, work.body, STILL, work.body, MOTION)
+    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+    return tree_energy(tree, pose, root, work.body, MOMENTUM)
+
+
+@kernel
+def most_held(tree, state, work, i):
+    """The fastest a joint may turn: one of a ragdoll, and of a character that met another, its motion's own rate
+    included."""
+    if state.behaviour[i] == LIMP:
+        return work.body[i, FASTEST]
+    if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0 or state.behaviour[i] != SIMULATED:
+        return math.inf
+    own = load3(work.body, i, OWN_RATE)
+    return work.body[i, FASTEST] + math.sqrt(dot(own, own))
 
 
 @kernel
@@ -197,5 +240,6 @@ def _give_back(tree, work, pose, change, root):
     turn = unrotate(load4(pose.body, root, ROTATION), turn)
     d = tree.dof[root]
     for k in range(3):
+        work.rate[G, d + k], work.rate[G, d + 3 + k] = turn[k], go[k]
         change[d + k] += turn[k]
         change[d + 3 + k] += go[k]

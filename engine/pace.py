@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from .articulated import solve
-from .held_rates import hold_rates, hold_ways
+from .held_rates import hold_rates, hold_ways, most_held
 from .jit import kernel, part
 from .model import FREE
 from .state import (
@@ -186,24 +186,22 @@ def brake_whirls(tree, state, work, pose, base, change, least):
     """
     factor = factor_of(work, MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
-    for root in tree.roots:
-        met = work.body[root, FASTEST] < math.inf
-        for turn in range(BRAKINGS):
-            again = False
-            for i in range(root, tree.last[root] + 1):
-                if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
-                    continue
-                fastest = math.inf if met else work.body[i, FASTEST]
-                most = min(fastest, WHIRL / least)
-                rate = 0.0
-                for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                    rate += (base[d] + change[d]) ** 2
-                if rate > most * most and (turn == 0 or rate > 1.1 * fastest * fastest):
-                    _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
-                    again = True
-            braked = braked or again
-            if not again:
-                break
+    for turn in range(BRAKINGS):
+        again = False
+        for i in range(1, len(tree.parent)):
+            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+                continue
+            held = most_held(tree, state, work, i)
+            most = min(held, WHIRL / least)
+            rate = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                rate += (base[d] + change[d]) ** 2
+            if rate > most * most and (turn == 0 or rate > 1.1 * held * held):
+                _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
+                again = True
+        braked = braked or again
+        if not again:
+            break
     return braked
 
 
