@@ -105,8 +105,14 @@ def children_of(parents: Sequence[int]) -> list[list[int]]:
     return lists
 
 
-def _drawn_ratio(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> float | None:
-    """How many times as long as they are bones are drawn; None if drawn lengths say nothing."""
+def drawn_times(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray) -> float:
+    """How many times as long as they are bones are drawn, in the median of those with one child."""
+    ratios = _ratios(children_of(parents), heads, tails)
+    return float(np.median(ratios)) if len(ratios) else 1.0
+
+
+def _ratios(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+    """(k,) drawn to real lengths of the bones with one child."""
     long = np.linalg.norm(tails - heads, axis=1)
     size = box_size(heads)
     found = []
@@ -114,9 +120,14 @@ def _drawn_ratio(children: list[list[int]], heads: np.ndarray, tails: np.ndarray
         step = float(np.linalg.norm(heads[kids[0]] - heads[i])) if len(kids) == 1 else 0.0
         if step > NO_LENGTH * size and long[i] > 0.0:
             found.append(long[i] / step)
-    if not found:
+    return np.array(found)
+
+
+def _drawn_ratio(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> float | None:
+    """How many times as long as they are bones are drawn; None if drawn lengths say nothing."""
+    ratios = _ratios(children, heads, tails)
+    if not len(ratios):
         return 1.0
-    ratios = np.array(found)
     middle = float(np.median(ratios))
     alike = float(np.mean(np.abs(ratios - middle) <= SAME_RATIO * middle))
     return middle if alike >= 0.5 or BELIEVED[0] <= middle <= BELIEVED[1] else None

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import bone_ends
+
 # Ends closer than this part of the rig's size are the same.
 SAME = 1e-4
 
@@ -31,7 +33,8 @@ def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_bod
     if not alone or not len(bodies):
         return found
     near = SAME * max(float(np.ptp(heads, axis=0).max()), 1e-30)
-    ends = np.concatenate([heads, tails], axis=1)
+    # Drawn ways are compared as long as bones are, however long they are drawn.
+    ends = np.concatenate([heads, (tails - heads) / bone_ends.drawn_times(parents, heads, tails)], axis=1)
     # One that lies where an ancestor lies comes before one that only begins where a nearer ancestor begins.
     for width in (6, 3):
         alike: dict[int, np.ndarray] = {}

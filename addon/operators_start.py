@@ -48,6 +48,8 @@ class HEFT_OT_add_sample(bpy.types.Operator):
         rig.location = _free_place(context, context.scene.cursor.location, set(here.objects))
         rig.select_set(True)
         context.view_layer.objects.active = rig
+        rig.update_tag(refresh={"TIME"})  # older Blenders leave it in the pose that its file was saved in
+        context.view_layer.update()
         _frame_views(context)
         self.report({"INFO"}, f"'{rig.name}' is ready: press Add Physics, pick a preset such as Heavy, press Simulate")
         return {"FINISHED"}

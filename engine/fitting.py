@@ -120,7 +120,10 @@ def _main_axes(points: np.ndarray) -> np.ndarray:
         if extents[one] - extents[two] <= ALIKE * extents[one] and extents[one] > 0.0:
             frame = axes_with_z(axes[across])
             axes[one], axes[two] = frame[:, 0], frame[:, 1]
-    return axes * np.sign(np.linalg.det(axes))
+    for row in axes:  # which way an axis points, rounding must not say either
+        row *= np.sign(row[int(np.argmax(np.abs(row) >= np.abs(row).max() - 0.1))])
+    axes[2] *= np.sign(np.linalg.det(axes))
+    return axes
 
 
 def _completed(axes: np.ndarray) -> np.ndarray:

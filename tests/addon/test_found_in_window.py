@@ -243,6 +243,10 @@ def test_the_sample_stands_beside_what_is_there(empty):
     bpy.ops.heft.add_sample()
     walker = bpy.context.object
     assert walker.type == "ARMATURE" and walker.location.x == pytest.approx(1.7)
+    hips = walker.matrix_world @ walker.pose.bones["hips"].head
+    assert hips.xy.to_tuple() == pytest.approx((1.7, 0.0), abs=0.1), (
+        "in the pose of this frame, before any other is seen"
+    )
     for frame in (1, 100, 250):
         bpy.context.scene.frame_set(frame)
         heads = np.array([walker.matrix_world @ bone.head for bone in walker.pose.bones])

@@ -329,3 +329,14 @@ def test_fingers_of_an_imported_character_close_whatever_the_importer_made_of_it
         toe, shin = f"{mixamo_like.PREFIX}{side}ToeBase", f"{mixamo_like.PREFIX}{side}Leg"
         assert room(bones, found, toe, up, 50.0) > 0.0 > room(bones, found, toe, down, 60.0)
         assert room(bones, found, shin, -front, 90.0) > 0.0 > room(bones, found, shin, front, 20.0)
+
+
+@pytest.mark.parametrize("way", [UP, FRONT, np.array([1.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)])
+def test_rounding_does_not_turn_the_frame_of_a_round_range(way):
+    rng = np.random.default_rng(3)
+    frames = []
+    for _ in range(20):
+        middle = way + 1e-7 * rng.normal(size=3)
+        frames.append(joint_range.round_about(np.eye(3), middle, middle, 40.0, 30.0, REST).frames)
+    apart = np.abs(np.einsum("kfi,fi->kf", np.array(frames), frames[0]))
+    assert (1.0 - apart).max() < 1e-9

@@ -223,6 +223,31 @@ def test_fit_capsule(rng, figure):
     assert distances(fit_capsule([[1, 2, 3]]), np.array([[1.0, 2, 3]]))[0] < 0.0
 
 
+def test_rounding_chooses_no_fit(rng, figure):
+    """A limb that is as wide to all sides: which way a box is turned about it, and a capsule's axis, would hang on
+    rounding alone."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    ring = np.column_stack([0.05 * np.cos(turn), np.zeros(12), 0.05 * np.sin(turn)])
+    limb = np.concatenate([ring + np.array([0.0, y, 0.0]) for y in np.linspace(0.0, 0.4, 5)])
+    worst = ends = 0.0
+    for _ in range(20):
+        box, moved = (fit_box(points) for points in (limb, limb + 1e-7 * rng.normal(size=limb.shape)))
+        apart = abs(np.dot(box.rotation, moved.rotation))
+        worst = max(worst, np.abs(np.array(box.half) - moved.half).max(), 1.0 - apart)
+        capsule, moved = (fit_capsule(points) for points in (limb, limb + 1e-7 * rng.normal(size=limb.shape)))
+        worst = max(worst, abs(capsule.radius - moved.radius))
+        ends = max(
+            ends, *(np.abs(np.subtract(*pair)).max() for pair in zip(ends_of(capsule), ends_of(moved), strict=True))
+        )
+    figure("fits of a round limb, its points moved by 1e-7 m: off by [m]", worst, 1e-5)
+    # points on the rim of a round end: their depth goes with the square root
+    figure("fits of a round limb, its points moved by 1e-7 m: ends off by [m]", ends, 5e-4)
+
+
+def ends_of(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(capsule.start), np.array(capsule.end)
+
+
 def test_fit_bone_capsule(rng):
     bare = fit_bone_capsule(0.4)
     assert (

@@ -156,10 +156,11 @@ def row_of(name: str) -> dict:
     return {"rig": name, "rows": rows}
 
 
-def beyond_limit(values: dict[str, float]) -> list[str]:
+def beyond_limit(how: str, values: dict[str, float]) -> list[str]:
     """The measures beyond their limits. Blender rounds heads and axes of what is edited or imported: there nothing can
-    be nearer than the rig itself."""
-    limit = LIMIT if values["rig itself"] <= EXACT else max(LIMIT, ROUNDING * values["rig itself"])
+    be nearer than the rig itself. What is only read otherwise is the same rig."""
+    rounded = "read" not in how and values["rig itself"] > EXACT
+    limit = max(LIMIT, ROUNDING * values["rig itself"]) if rounded else LIMIT
     return [name for name in MEASURES if values[name] > limit]
 
 
@@ -193,7 +194,7 @@ def main() -> None:
             print(lines[-1], flush=True)
             beyond, count = beyond + 1, count + 1
         for how, values in found["rows"].items():
-            bad = beyond_limit(values)
+            bad = beyond_limit(how, values)
             cells = [f"**{values[m]:.1e}**" if m in bad else f"{values[m]:.1e}" for m in MEASURES]
             lines.append(f"| {name} | {how} | {values['rig itself']:.1e} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
