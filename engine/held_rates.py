@@ -6,8 +6,8 @@ how rates come about.
 Contacts that crowd at a hand or a foot are solved to a share of what the trunk feels, and that share is much for a
 finger. Speeds add up along an arm, too. So a joint gives off speed by friction against its own motion. What the
 tree's momentum loses by that its free root takes up, turning and going as one with the rest. What guides or leads a
-root takes it up itself, and a guided root is held like a bone. Where that would add energy (limp links whirl on),
-joints are braked one by one instead (`pace`), which never does.
+root takes it up itself, and a guided root is held like a bone. Where that would add energy, which it can where limp
+links whirl on, joints are braked one by one instead (`pace`), which never does.
 """
 
 from __future__ import annotations
@@ -155,21 +155,29 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
     if held and factor.active[root] and tree.kind[root] == FREE:
         if state.behaviour[root] == LIMP:
             _give_back(tree, work, pose, change, root)
-        after = _energy(tree, work, pose, base, change, root)
-        _undo(tree, less, change, root)
-        if after <= _energy(tree, work, pose, base, change, root):
-            for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-                change[d] += less[d]
-        else:
-            held = False
+        if _hangs_limp(tree, state, root):
+            after = _energy(tree, work, pose, base, change, root)
+            _add(tree, -1.0, less, change, root)
+            held = after <= _energy(tree, work, pose, base, change, root)
+            if held:
+                _add(tree, 1.0, less, change, root)
     return held
 
 
 @kernel
-def _undo(tree, less, change, root):
-    """Take `less` off the changes of a tree's rates again."""
+def _hangs_limp(tree, state, root):
+    """Whether a link of a tree is limp: nothing holds its rate."""
+    for i in range(root + 1, tree.last[root] + 1):
+        if state.behaviour[i] == LIMP:
+            return True
+    return False
+
+
+@kernel
+def _add(tree, times, less, change, root):
+    """Add so many times `less` to the changes of a tree's rates."""
     for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-        change[d] -= less[d]
+        change[d] += times * less[d]
 
 
 @kernel
