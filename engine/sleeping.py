@@ -42,6 +42,8 @@ from .tree import COM
 # is faster than SLOW_ROOT before long, however little it accelerates.
 SLOW, SLOW_TURN, SLOW_ROOT = 0.015, 0.3, 0.002
 SLEEP_AFTER = 0.25  # [s]
+# [m/s] and [m] that a limp bone's anchor may seem to move in its parent: the source was sampled in single precision.
+STEADY, STEADY_WAY = 1e-3, 1e-5
 
 
 @kernel
@@ -144,11 +146,13 @@ def _source_stands(tree, target, state, frame):
                 for k in range(SLOPE, ANCHOR_AT):
                     if target.curve[f, i, k] != 0.0 and not (f == end and k >= SLOPE + 3):
                         return False
+            still = 0.0 if animated else 1.0
             if animated or tree.kind[i] != FREE:
                 for k in range(3):
-                    if target.curve[f, i, ANCHOR_SLOPE + k] != 0.0:
+                    if abs(target.curve[f, i, ANCHOR_SLOPE + k]) > still * STEADY:
                         return False
-                    if target.curve[f, i, ANCHOR_AT + k] != target.curve[end, i, ANCHOR_AT + k]:
+                    way = target.curve[f, i, ANCHOR_AT + k] - target.curve[end, i, ANCHOR_AT + k]
+                    if abs(way) > still * STEADY_WAY:
                         return False
     return True
 
