@@ -40,20 +40,26 @@ def test_from_the_cube_to_a_result(blender, window_of, tmp_path):
     window.ask("bpy.context.view_layer.objects.active = bpy.data.objects['Walker body']")
     window.rest()
     window.click("bpy.ops.heft.add", "rig().is_property_set('heft') and rig().heft.enabled")
-    x, y = window.to("bpy.ops.heft.simulate")
+    x, y = place = window.to("bpy.ops.heft.simulate")
     window.ask("rig().heft.message = 'Something to know. ' * 12")
     window.rest()
     assert window._is_at("bpy.ops.heft.simulate", (x, y)), "a message does not move it"
     window.picture("message-below")
 
-    # over its button, Return opens the menu of presets; it is gone with the next click, which is for what it is on
+    # over its button, Return opens the menu of presets; it is gone with the next click, wherever that is
     x, y = window.to("heft.controller")
     window.screen.move(x, y - ROW)
     time.sleep(1.0)
     window.screen.press("Return")
     time.sleep(1.0)
     window.picture("presets-open")
-    window.click("bpy.ops.heft.simulate", "result() != 0 and shown() == 'RESULT on'", 1200.0)
+    window.screen.move(*place)
+    time.sleep(0.5)
+    window.screen.click()
+    time.sleep(1.0)
+    if not window.ask("busy() or result() != 0"):  # some Blenders take this click for the menu alone
+        window.click("bpy.ops.heft.simulate")
+    window.wait_for("result() != 0 and shown() == 'RESULT on'", 1200.0)
     assert window.ask("rig().heft.show_ghost")
     window.picture("first-result-with-ghost")
 
