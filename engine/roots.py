@@ -48,6 +48,7 @@ from .state import (
     NOW,
     SHIFTED,
     SPIN,
+    X1,
     pose_of,
 )
 from .touch import SHIFT
@@ -74,13 +75,21 @@ def any_free(tree, aim):
 
 @part
 def turn_roots(tree, state, aim, work, touch, h):
-    """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints."""
+    """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
+
+    The shift out of depth has no momentum: the joints' part of it does not turn the root, which has its own.
+    """
     now, pose = pose_of(work, NOW), pose_of(work, MIDDLE)
+    inside = work.rate[X1]
+    for d in range(len(inside)):
+        inside[d] = work.rate[MEAN, d]
+        if touch is not None:
+            inside[d] -= work.rate[SHIFTED, d] / h
     for root in tree.roots:
         if is_free(tree, aim, root):
             for d in range(tree.dof[root], tree.dof[root + 1]):
-                work.rate[MEAN, d] = 0.0
-    velocities(tree, pose, work.rate[MEAN], aim.body, DRIFT_SECANT, work.body, MOTION)
+                inside[d] = work.rate[MEAN, d] = 0.0
+    velocities(tree, pose, inside, aim.body, DRIFT_SECANT, work.body, MOTION)
     momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
     for root in tree.roots:
         if not is_free(tree, aim, root):
