@@ -100,7 +100,7 @@ from .state import (
     pose_of,
 )
 from .strength import across_slip, add_spent, slips_aside
-from .tone import add_tone, has_tone, lay_tone, tone_compliance
+from .tone import add_tone, even_axes, has_tone, lay_tone, tone_compliance
 from .tree import MASS
 from .turning import bring_momenta, carry_over, leftover
 
@@ -211,6 +211,7 @@ def prepare_factor(tree, state, aim, work, touch, pose, h):
                     stiffen_turns(tree, aim, i, work.block)
             elif has_tone(aim, i):
                 mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                even_axes(tree, work.block, i)
                 lay_tone(tree, state, aim, work, i, h)
                 work.body[i, COMPLIANCE] = tone_compliance(aim, i, h)
                 if touch is not None:

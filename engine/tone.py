@@ -67,6 +67,22 @@ def tone_compliance(aim, i, h):
 
 
 @kernel
+def even_axes(tree, block, i):
+    """Make D, the joint's rows of `block`, alike about all axes: half its trace, which for a rod is what it is across.
+
+    Tissue resists a turn about a bone's own axis as it resists one across it. With the rod's own inertia there, which
+    is next to none, a finger that lies on the ground would roll like a pencil under the hand.
+    """
+    first = tree.dof[i]
+    if tree.dof[i + 1] - first != 3:
+        return
+    half = 0.5 * (block[first, 0] + block[first + 1, 1] + block[first + 2, 2])
+    for d in range(3):
+        for e in range(3):
+            block[first + d, e] = half if d == e else 0.0
+
+
+@kernel
 def turn_from_relaxed(tree, state, i):
     """δ: how far the joint is turned from the middle of its range; less beyond FARTHEST."""
     c = load4(state.body, i, COORDS)

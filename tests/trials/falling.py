@@ -218,9 +218,14 @@ def tone_energies(fallen: Fallen) -> np.ndarray:
         along = rot.rotate(fallen.turns[:, i], turn / np.maximum(size, 1e-12)[:, None])
         moment = np.zeros(len(q))
         for j in _subtree(model, i):
-            arm = np.cross(along, fallen.centers[:, j] - fallen.places[:, i])
-            moment += np.einsum("fi,fij,fj->f", along, inertias[:, j], along)
-            moment += model.masses[j] * np.einsum("fi,fi->f", arm, arm)
+            arm = fallen.centers[:, j] - fallen.places[:, i]
+            if model.kinds[i] == HINGE:
+                across = np.cross(along, arm)
+                moment += np.einsum("fi,fij,fj->f", along, inertias[:, j], along)
+                moment += model.masses[j] * np.einsum("fi,fi->f", across, across)
+            else:  # alike about all axes
+                moment += 0.5 * np.einsum("fii->f", inertias[:, j])
+                moment += model.masses[j] * np.einsum("fi,fi->f", arm, arm)
         near = np.minimum(size, FARTHEST)
         total += pull[i] * moment * near * (size - 0.5 * near)
     return total
