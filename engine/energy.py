@@ -14,7 +14,7 @@ from .kinematics import momenta, tree_energy, velocities
 from .model import FREE
 from .rows import row_rate
 from .settling import energy_kept
-from .spatial import add, dot, dot6, load3, load6, scale, sub, symmetric_solve
+from .spatial import add, axpy, dot, dot6, load3, load6, scale, store3, sub, symmetric_solve
 from .state import (
     ANCHOR,
     DRIFT_SECANT,
@@ -157,7 +157,7 @@ def _balance(tree, state, aim, work, head, h, gravity):
     """Slow a group until it has no more energy than it may, and less where it lies and settles. Returns whether that is
     possible."""
     now, pose = pose_of(work, NOW), pose_of(work, FINAL)
-    allowed = after = stake = 0.0
+    allowed = after = stake = mass = fallen = 0.0
     for root in tree.roots:
         if work.body[root, GROUP] == head:
             before = tree_energy(tree, now, root, state.body, SPIN)
@@ -166,11 +166,13 @@ def _balance(tree, state, aim, work, head, h, gravity):
             stake += before
             for i in range(root, tree.last[root] + 1):
                 way = add(lift, sub(load3(pose.body, i, COM), load3(now.body, i, COM)))
-                allowed += tree.body[i, MASS] * dot(gravity, way)
+                fallen += tree.body[i, MASS] * dot(gravity, way)
+                mass += tree.body[i, MASS]
                 inertia = load3(pose.body, i, WORLD_INERTIA)
                 size = math.sqrt(0.5 * (inertia[0] + inertia[1] + inertia[2]) / tree.body[i, MASS])
                 stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity)) * size
             after += tree_energy(tree, pose, root, work.body, MOMENTUM)
+    allowed += fallen
     kept = 1.0
     if work.body[head, FIXED] == LEANS:
         kept = energy_kept(tree, state, work, head, h)
@@ -181,7 +183,7 @@ def _balance(tree, state, aim, work, head, h, gravity):
     held = work.body[head, FIXED] == LEANS or work.body[head, FIXED] == HUNG
     if not held:
         # moving and turning as one piece they have the least energy that their momentum leaves them
-        mass, center, linear, angular = group_momentum(tree, work, head, pose, work.body, NEW_ANCHOR, MOMENTUM)
+        _, center, linear, angular = group_momentum(tree, work, head, pose, work.body, NEW_ANCHOR, MOMENTUM)
         turn = symmetric_solve(group_inertia(tree, work, head, center), angular)
         drift = scale(1.0 / mass, linear)
         least = 0.5 * (dot(linear, drift) + dot(angular, turn))
@@ -195,4 +197,20 @@ def _balance(tree, state, aim, work, head, h, gravity):
         momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
         if not held:
             turn_rigid(tree, work, head, center, scale(1.0 - slow, drift), scale(1.0 - slow, turn))
-    return least - allowed <= TOO_MUCH * stake
+    possible = least - allowed <= TOO_MUCH * stake
+    if possible and work.body[head, FIXED] == LEANS:
+        _lower(tree, work, head, mass, min(least - allowed, -fallen), gravity)
+    return possible
+
+
+@kernel
+def _lower(tree, work, head, mass, lifted, gravity):
+    """Let a group down by as much as takes `lifted` [J], if that is above 0: what pushes bodies out of the ground that
+    lie still has nothing to lift them with."""
+    square = dot(gravity, gravity)
+    if lifted <= 0.0 or square == 0.0:
+        return
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            place = axpy(lifted / (mass * square), gravity, load3(work.body, root, NEW_ANCHOR))
+            store3(work.body, root, NEW_ANCHOR, place)

@@ -14,6 +14,7 @@ from .impact import STIFFENINGS, stiffen
 from .jit import kernel, part
 from .kinematics import momenta, velocities
 from .model import BALL, FREE
+from .ragdoll import RAGDOLL
 from .recovery import make_deadlines, stays_stiff
 from .spatial import (
     add,
@@ -53,6 +54,7 @@ from .state import (
     factor_of,
     pose_of,
 )
+from .swing_oval import oval_room, room_beside
 from .touch import (
     ACTS_AT,
     ALLOWED,
@@ -113,6 +115,10 @@ from .tree import COM, MASS, PLACE, ROTATION
 AIR = 1.2  # [kg/m³]
 # A limit is watched from this far before it, besides what the step's rate covers [rad].
 WATCH = 0.02
+# So far along the edge of an oval its neighbouring tangents are taken [rad].
+BESIDE = 0.08
+# A swing whose sine is no larger has no direction.
+STRAIGHT = 1e-9
 # A joint this near to its motion is on it [rad, rad/s].
 ON_MOTION = 1e-9
 
@@ -287,14 +293,46 @@ def _limit_ball(state, bound, rows, i, d, h, count):
     """Swing is the angle of the Y axis from where the limits have it, twist the turn about it."""
     w = load3(state.rate, V, d)
     reach = WATCH + h * math.sqrt(dot(w, w))
-    gap, along, low, high, turn = room_of_ball(bound, i, load4(state.body, i, COORDS))
+    c = load4(state.body, i, COORDS)
+    gap, along, low, high, turn = room_of_ball(bound, i, c)
     if gap < reach:
         count = _limit_row(rows, i, 0, along, gap, count)
+        if rows.ragdoll[rows.root[i]] == RAGDOLL and not math.isinf(bound[i, SWING_Z]):
+            count = _limit_beside(bound, rows, i, c, reach - WATCH, count)
     if low < reach:
         count = _limit_row(rows, i, 1, turn, low, count)
     if high < reach:
         count = _limit_row(rows, i, 2, scale(-1.0, turn), high, count)
     return count
+
+
+@kernel
+def _limit_beside(bound, rows, i, c, reach, count):
+    """A swing near the edge of its oval is stopped by the edge beside it, too: where it turns sharply a finger that is
+    pressed would slide along the tangent, and out."""
+    body, q, _, inward, angle, sine = _swing(bound, i, c)
+    if sine <= STRAIGHT:
+        return count
+    for side in range(2):
+        way = BESIDE if side == 0 else -BESIDE
+        gap, along = room_beside(q, inward, angle, sine, bound[i, SWING], bound[i, SWING_Z], way)
+        if gap < reach:
+            count = _limit_row(rows, i, 3 + side, rotate(body, along), gap, count)
+    return count
+
+
+@kernel
+def _swing(bound, i, c):
+    """A ball joint's swing: the frame it is seen in, the turn, its Y axis, the rates that bring it back, its angle and
+    that angle's sine."""
+    body = load4(bound, i, LIMIT_FRAME + 4)
+    q = quat_mul(quat_conj(load4(bound, i, LIMIT_FRAME)), quat_mul(c, body))
+    axis = (0.0, 1.0, 0.0)
+    rest = unrotate(q, axis)
+    out = cross(rest, axis)
+    sine = math.sqrt(dot(out, out))
+    inward = scale(-1.0 / sine, out) if sine > STRAIGHT else (0.0, 0.0, 0.0)
+    return body, q, rest, inward, math.atan2(sine, rest[1]), sine
 
 
 @kernel
@@ -309,17 +347,11 @@ def room_of_ball(bound, i, c):
     along = turn = (0.0, 0.0, 0.0)
     if math.isinf(swing) and math.isinf(low) and math.isinf(high):
         return gap, along, below, above, turn
-    body = load4(bound, i, LIMIT_FRAME + 4)
-    q = quat_mul(quat_conj(load4(bound, i, LIMIT_FRAME)), quat_mul(c, body))
-    axis = (0.0, 1.0, 0.0)
-    rest = unrotate(q, axis)
-    out = cross(rest, axis)
-    sine = math.sqrt(dot(out, out))
-    angle = math.atan2(sine, rest[1])
-    if sine > 1e-9 and not math.isinf(swing):
-        gap, along = swing - angle, scale(-1.0 / sine, out)
+    body, q, rest, inward, angle, sine = _swing(bound, i, c)
+    if sine > STRAIGHT and not math.isinf(swing):
+        gap, along = swing - angle, inward
         if not math.isinf(bound[i, SWING_Z]):
-            gap, along = _oval(q, along, angle, sine, swing, bound[i, SWING_Z])
+            gap, along = oval_room(q, inward, angle, sine, swing, bound[i, SWING_Z])
         along = rotate(body, along)
     if angle < 3.0:
         twist = 2.0 * math.atan2(q[2], q[0])
@@ -327,26 +359,9 @@ def room_of_ball(bound, i, c):
             twist -= 2.0 * math.pi
         elif twist < -math.pi:
             twist += 2.0 * math.pi
-        turn = rotate(body, scale(1.0 / (1.0 + rest[1]), add(axis, rest)))
+        turn = rotate(body, scale(1.0 / (1.0 + rest[1]), add((0.0, 1.0, 0.0), rest)))
         below, above = twist - low, high - twist
     return gap, along, below, above, turn
-
-
-@kernel
-def _oval(q, inward, angle, sine, a, b):
-    """How far a swing is within an oval of half widths a about X and b about Z, and what rates widen that.
-
-    The swing as a vector is angle · (c, s); the oval k(c, s) · angle ≤ 1 with k⁴ = (c/a)⁴ + (s/b)⁴ is nearly
-    upright at its sides: a knee fully bent is as free to the sides as one half bent. The gap is to first order.
-    """
-    about = scale(-1.0, rotate(q, inward))
-    c, s = about[0], about[2]
-    c2, s2 = c * c / (a * a), s * s / (b * b)
-    k = math.sqrt(math.sqrt(c2 * c2 + s2 * s2))
-    slope = c * s * (s2 / (b * b) - c2 / (a * a)) / (k * k * k)
-    steep = math.sqrt(k * k + slope * slope)
-    side = scale(-slope * min(angle / sine, 10.0), cross((0.0, 1.0, 0.0), inward))
-    return (1.0 - k * angle) / steep, scale(1.0 / steep, add(scale(k, inward), side))
 
 
 @kernel

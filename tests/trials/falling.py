@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from elastic import stored
 
 import engine
 from engine import rotations as rot
@@ -22,13 +23,10 @@ from engine.distance import place_shapes
 from engine.holds import room_of_ball
 from engine.jit import entry
 from engine.model import BALL, FREE, HINGE, UNIVERSAL
-from engine.relaxed_pose import relaxed_coordinates
 from engine.shape_tables import BODY, KIND, PLANE, new_placed
 from engine.shapes import hold
 from engine.simulate import begin
-from engine.state import TONE_PULL
 from engine.target import fit_angles
-from engine.tone import FARTHEST
 
 DROP = 0.3  # [m] from the lowest point to the ground
 SPIN = (3.0, 0.0, 0.0)  # [rad/s] of the whole body about its centre of mass, about a horizontal axis
@@ -200,48 +198,8 @@ def _speeds(model: engine.Model, places, turns, rates) -> tuple[np.ndarray, np.n
     return spins, drifts
 
 
-def tone_energies(fallen: Fallen) -> np.ndarray:
-    """(frames,) what the pull of the joints' tone to the middle of their ranges has stored [J]: ½ k_p δᵀ D δ."""
-    model, q = fallen.fall.model, fallen.result.motion.rotations
-    pull = fallen.fall.controller.plan(model, 2).setting[0, 1:, TONE_PULL]
-    relaxed = relaxed_coordinates(model)
-    world = rot.to_matrix(fallen.turns)
-    inertias = np.einsum("fnij,njk,fnlk->fnil", world, model.inertias, world)
-    total = np.zeros(len(q))
-    for i in np.flatnonzero((model.kinds != FREE) & (pull > 0.0)):
-        if model.kinds[i] == HINGE:
-            angle = fit_angles(model, np.array([i]), q[:, [i]], 0)[:, 0, 0] - relaxed[i, 0]
-            turn = angle[:, None] * model.axes[i, 0]
-        else:
-            turn = rot.log(rot.multiply(rot.conjugate(relaxed[i])[None], q[:, i]))
-        size = np.linalg.norm(turn, axis=-1)
-        along = rot.rotate(fallen.turns[:, i], turn / np.maximum(size, 1e-12)[:, None])
-        moment = np.zeros(len(q))
-        for j in _subtree(model, i):
-            arm = fallen.centers[:, j] - fallen.places[:, i]
-            if model.kinds[i] == HINGE:
-                across = np.cross(along, arm)
-                moment += np.einsum("fi,fij,fj->f", along, inertias[:, j], along)
-                moment += model.masses[j] * np.einsum("fi,fi->f", across, across)
-            else:  # alike about all axes
-                moment += 0.5 * np.einsum("fii->f", inertias[:, j])
-                moment += model.masses[j] * np.einsum("fi,fi->f", arm, arm)
-        near = np.minimum(size, FARTHEST)
-        total += pull[i] * moment * near * (size - 0.5 * near)
-    return total
-
-
-def _subtree(model: engine.Model, i: int) -> list[int]:
-    """A body and all that hangs on it."""
-    inside = [i]
-    for j in range(i + 1, len(model)):
-        if model.parents[j] in inside:
-            inside.append(j)
-    return inside
-
-
 def energies(fallen: Fallen) -> np.ndarray:
-    """(frames,) kinetic energy, potential energy above the ground, and that stored by tone [J]."""
+    """(frames,) kinetic energy and potential energy above the ground [J]."""
     model = fallen.fall.model
     arms = rot.rotate(fallen.turns, model.centers)
     speeds = fallen.drifts + np.cross(fallen.spins, arms)
@@ -251,7 +209,7 @@ def energies(fallen: Fallen) -> np.ndarray:
     gravity = np.array(fallen.fall.scene.gravity)
     floor = np.array([0.0, 0.0, lowest(fallen.fall) - DROP])
     height = np.einsum("n,fnk,k->f", model.masses, fallen.places + arms - floor, gravity)
-    return kinetic - height + tone_energies(fallen)
+    return kinetic - height
 
 
 def measure(fallen: Fallen) -> tuple[dict[str, float], dict[str, str]]:
@@ -281,7 +239,7 @@ def measure(fallen: Fallen) -> tuple[dict[str, float], dict[str, str]]:
     note("ground", 1e3 * grounds, 0, names)
     note("itself", 1e3 * selves, 0, labels)
     energy = energies(fallen)
-    note("growth", np.diff(energy)[:, None] / energy[0], 0, [""])
+    note("growth", (np.diff(energy) + stored(fallen))[:, None] / energy[0], 0, [""])
     return found, where
 
 
