@@ -298,7 +298,7 @@ def _limit_ball(state, bound, rows, i, d, h, count):
     if gap < reach:
         count = _limit_row(rows, i, 0, along, gap, count)
         if rows.ragdoll[rows.root[i]] == RAGDOLL and not math.isinf(bound[i, SWING_Z]):
-            count = _limit_beside(bound, rows, i, c, reach - WATCH, count)
+            count = _limit_beside(bound, rows, i, c, reach, count)
     if low < reach:
         count = _limit_row(rows, i, 1, turn, low, count)
     if high < reach:

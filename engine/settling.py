@@ -14,42 +14,45 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel
+from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
-from .ragdoll import RAGDOLL
+from .ragdoll import RAGDOLL, SCENERY
 from .spatial import add, cross, dot, load3
-from .state import DRIFT, GROUP, MOTION, NOW, QUIET, pose_of
+from .state import DRIFT, GROUP, MEAN, MOTION, NOW, QUIET, SHIFTED, pose_of
+from .tone import GRAVITY
+from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
 from .tree import COM
 
-# Of a body's centre of mass [m/s], and of a joint [rad/s].
-CALM, CALM_TURN = 0.3, 3.0
+# Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.37 m/s.
+CALM, CALM_TURN = 0.09, 4.0
 # Of the tree's mass: a body that has no more, with all that hangs on it.
-CRUMB = 0.004
+CRUMB = 0.006
 # [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
-SETTLE_AFTER, SETTLE_RAMP = 0.1, 0.3
+SETTLE_AFTER, SETTLE_RAMP = 0.1, 0.12
 # [1/s] of rates. What falls freely reaches g / SETTLE_RATE, which is faster than CALM.
 SETTLE_RATE = 30.0
 
 
 @kernel
-def note_calm(tree, state, work, rows, rate, dt):
+def note_calm(tree, state, work, touch, rate, dt):
     """QUIET of the roots of ragdolls: the seconds in which the tree was calm; `rate` (nv,): the mean rates of
     the frame that ends."""
-    pose = pose_of(work, NOW)
+    pose, rows = pose_of(work, NOW), touch.rows
+    most = CALM * math.sqrt(GRAVITY * touch.limit[PLANT] / PLANT_SHARE)
     velocities(tree, pose, rate, state.body, DRIFT, work.body, MOTION)
     for root in tree.roots:
-        calm = rows.ragdoll[root] == RAGDOLL and _is_calm(tree, work, rows, pose, rate, root)
+        calm = rows.ragdoll[root] == RAGDOLL and _is_calm(tree, work, rows, pose, rate, root, most)
         state.body[root, QUIET] = state.body[root, QUIET] + dt if calm else 0.0
 
 
 @kernel
-def _is_calm(tree, work, rows, pose, rate, root):
+def _is_calm(tree, work, rows, pose, rate, root, most):
     for i in range(root, tree.last[root] + 1):
         if rows.mass[i] < CRUMB * rows.mass[root]:
             continue
         v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), load3(pose.body, i, COM)))
-        if dot(v, v) > CALM * CALM:
+        if dot(v, v) > most * most:
             return False
         turn = 0.0
         for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
@@ -60,12 +63,49 @@ def _is_calm(tree, work, rows, pose, rate, root):
 
 
 @kernel
+def _settle_rate(calm):
+    """How fast a tree loses its motion [1/s] that was calm for so long [s]."""
+    ramp = max(0.0, calm - SETTLE_AFTER) / SETTLE_RAMP
+    return SETTLE_RATE * ramp * ramp
+
+
+@kernel
 def energy_kept(tree, state, work, head, h):
     """The share of its kinetic energy that a group of trees keeps over h seconds."""
     calm = math.inf
     for root in tree.roots:
         if work.body[root, GROUP] == head:
             calm = min(calm, state.body[root, QUIET])
-    if calm <= SETTLE_AFTER:
-        return 1.0
-    return math.exp(-2.0 * h * SETTLE_RATE * (calm - SETTLE_AFTER) / SETTLE_RAMP)
+    return math.exp(-2.0 * h * _settle_rate(calm))
+
+
+@part
+def settle_moves(tree, state, work, touch, h):
+    """Joints of a ragdoll that settles turn less in this step, and are shifted less out of depth: it has no rates to
+    lose that it gains within the step."""
+    if touch is None:
+        return
+    rows = touch.rows
+    for root in tree.roots:
+        calm = state.body[root, QUIET]
+        if rows.ragdoll[root] != RAGDOLL or calm <= SETTLE_AFTER or not _leans(rows, root):
+            continue
+        slow = math.exp(-h * _settle_rate(calm))
+        for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+            work.rate[MEAN, d] *= slow
+            work.rate[SHIFTED, d] *= slow
+        for b in range(rows.count[BLOCKS]):
+            if rows.root[rows.link[b, BODY_A]] == root or rows.root[rows.link[b, BODY_B]] == root:
+                for r in range(3):
+                    rows.block[b, SHIFT + r] *= slow
+
+
+@kernel
+def _leans(rows, root):
+    """Whether something that does not give way bears a tree."""
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, TOTAL] > 0.0:
+            one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+            if (one == root and rows.ragdoll[other] == SCENERY) or (other == root and rows.ragdoll[one] == SCENERY):
+                return True
+    return False

@@ -73,7 +73,7 @@ def note_quiet(tree, target, state, work, touch, frame, dt):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
     _mean_rates(tree, state, work, dt)
     if touch is not None:
-        note_calm(tree, state, work, touch.rows, work.rate[X1], dt)
+        note_calm(tree, state, work, touch, work.rate[X1], dt)
     still = _lies_on_something(tree, state, touch) and _lies_still(tree, state, work)
     if not (still and _source_stands(tree, target, state, frame)):
         state.body[0, QUIET] = 0.0

@@ -20,6 +20,7 @@ from .model import BALL, FREE
 from .pace import brake_ends, too_far
 from .range_edge import keep_in_range
 from .roots import any_free, balance_roots, place_roots, turn_roots
+from .settling import settle_moves
 from .spatial import (
     add,
     axpy,
@@ -107,6 +108,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
         if shorter and too_far(tree, state, work, h):
             return False
         brake_ends(tree, state, work, least)
+        settle_moves(tree, state, work, touch, h)
         stay_turned(tree, aim)
         note_work(tree, state, aim, work, touch)
     else:
