@@ -4,8 +4,8 @@ Owns how long each tree has been calm and how fast calm trees lose their motion.
 
 A body of flesh on the ground does not creep, roll and sway on for seconds as rigid bodies do: skin sticks, flesh
 deforms. So a ragdoll that lies on something, and in which nothing was faster than CALM for SETTLE_AFTER seconds, loses
-speed at a rate that grows with the time it is calm. Whatever still falls gets faster than CALM all the same while the
-rate is low, which ends it. What creeps on comes to a stop, as dry friction would have it.
+speed at a rate that grows with the time it is calm. Whatever still falls gets faster than CALM while the rate is low,
+in less than a tenth of a second, which ends it. What creeps on comes to a stop, as dry friction would have it.
 
 Fingers, toes and ends of hair do not keep a body from being calm: bodies with less than CRUMB of the mass.
 """
@@ -29,8 +29,8 @@ CALM, CALM_TURN = 0.09, 4.0
 # Of the tree's mass: a body that has no more, with all that hangs on it.
 CRUMB = 0.006
 # [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
-SETTLE_AFTER, SETTLE_RAMP = 0.1, 0.12
-# [1/s] of rates. What falls freely reaches g / SETTLE_RATE, which is faster than CALM.
+SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.08
+# [1/s] of rates, after which the rate grows with the square of the time.
 SETTLE_RATE = 30.0
 
 
