@@ -48,6 +48,7 @@ from .state import (
     MOTION,
     NOW,
     PRESCRIBED,
+    QUIET,
     SIMULATED,
     SPIN,
     V,
@@ -426,6 +427,8 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
         stiff = touch.rows.tally[i] == 0 and stays_stiff(plan, state, touch.rows.root[i], i, frame)
         factor.active[i] = i > 0 and state.behaviour[i] != ANIMATED and not stiff
         work.body[i, COMPLIANCE] = 0.0
+        if touch.rows.tally[i] != 0:
+            state.body[touch.rows.root[i], QUIET] = 0.0
         for k in range(6):
             work.body[i, LOAD + k] = 0.0
     for p in range(len(touch.holds.push)):

@@ -72,7 +72,7 @@ OFF_RATE = 8.0
 # Times its error, over the time that is left, a joint is about as fast as its time asks for.
 IN_TIME = 3.0
 # Contacts and limits are given up when this part of the time is left, and wholly when that is.
-GIVES_FROM, GIVES_ALL = 0.35, 0.15
+GIVES_FROM, GIVES_ALL = 0.3, 0.1
 # To this power of what is given up a body that something holds up may go through it.
 LATE = 4
 

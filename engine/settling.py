@@ -1,6 +1,7 @@
 """Settling: a ragdoll that lies on something and hardly moves any more comes to rest.
 
-Owns how long each tree has been calm and how fast calm trees lose their motion. Must not know contacts or sleep.
+Owns how long each tree has been calm and how fast calm trees lose their motion. Must not know how contacts are found,
+or sleep.
 
 A body of flesh on the ground does not creep, roll and sway on for seconds as rigid bodies do: skin sticks, flesh
 deforms. So a ragdoll that lies on something, and in which nothing was faster than CALM for SETTLE_AFTER seconds, loses
@@ -14,11 +15,11 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel, part
+from .jit import kernel
 from .kinematics import velocities
 from .model import FREE
 from .ragdoll import RAGDOLL, SCENERY
-from .spatial import add, cross, dot, load3
+from .spatial import add, cross, dot, dot6, load3, load6
 from .state import DRIFT, GROUP, MEAN, MOTION, NOW, QUIET, SHIFTED, pose_of
 from .tone import GRAVITY
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
@@ -79,13 +80,36 @@ def energy_kept(tree, state, work, head, h):
     return math.exp(-2.0 * h * _settle_rate(calm))
 
 
-@part
+@kernel
+def note_disturbed(state, work, rows, column):
+    """QUIET of trees that a contact pushes, with impulses in `column`: what moves, or was calm for less long, disturbs
+    what lies. MOTION holds the bodies' velocities."""
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        one, other = rows.root[i], rows.root[j]
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, column] > 0.0 and one != other:
+            calm = min(_calm_of(state, work, rows, i), _calm_of(state, work, rows, j))
+            state.body[one, QUIET] = min(state.body[one, QUIET], calm) if one > 0 else state.body[one, QUIET]
+            state.body[other, QUIET] = min(state.body[other, QUIET], calm) if other > 0 else state.body[other, QUIET]
+
+
+@kernel
+def _calm_of(state, work, rows, i):
+    """How long the tree of body i was calm [s]; without end for what stands still by itself."""
+    if rows.ragdoll[rows.root[i]] != SCENERY:
+        return state.body[rows.root[i], QUIET]
+    v = load6(work.body, i, MOTION)
+    return math.inf if i == 0 or dot6(v, v) == 0.0 else 0.0
+
+
+@kernel
 def settle_moves(tree, state, work, touch, h):
     """Joints of a ragdoll that settles turn less in this step, and are shifted less out of depth: it has no rates to
     lose that it gains within the step."""
     if touch is None:
         return
     rows = touch.rows
+    note_disturbed(state, work, rows, TOTAL)
     for root in tree.roots:
         calm = state.body[root, QUIET]
         if rows.ragdoll[root] != RAGDOLL or calm <= SETTLE_AFTER or not _leans(rows, root):
@@ -102,10 +126,10 @@ def settle_moves(tree, state, work, touch, h):
 
 @kernel
 def _leans(rows, root):
-    """Whether something that does not give way bears a tree."""
+    """Whether something outside bears a tree."""
     for b in range(rows.count[BLOCKS]):
         if rows.link[b, WHAT] == CONTACT and rows.block[b, TOTAL] > 0.0:
             one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
-            if (one == root and rows.ragdoll[other] == SCENERY) or (other == root and rows.ragdoll[one] == SCENERY):
+            if one != other and root in (one, other):
                 return True
     return False

@@ -164,7 +164,8 @@ def sleeps(tree, target, plan, state, touch, frame):
         return False
     if _source_stands(tree, target, state, frame) and not _is_woken(tree, plan, state, touch, frame):
         return True
-    state.body[0, QUIET] = 0.0
+    for i in range(len(tree.parent)):
+        state.body[i, QUIET] = 0.0
     return False
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine import articulated, holds, kinematics, pd, shot, spatial, target
+from engine import articulated, kinematics, pd, shot, spatial, swing_oval, target
 from engine.aim import aim_step, begin_frame
 from engine.deflection import first_half
 from engine.jit import entry, kernel
@@ -231,19 +231,23 @@ class Frozen:
 
 
 @entry
-def _gap(q, inward, angle, sine, a, b, out):
-    gap, along = holds._oval(q, inward, angle, sine, a, b)
+def _gap(q, inward, angle, sine, a, b, way, out):
+    if way == 0.0:
+        gap, along = swing_oval.oval_room(q, inward, angle, sine, a, b)
+    else:
+        gap, along = swing_oval.room_beside(q, inward, angle, sine, a, b, way)
     out[0] = gap
     spatial.store3(out.reshape(1, 4), 0, 1, along)
 
 
-def oval_gap(turn: np.ndarray, a: float, b: float) -> tuple[float, np.ndarray]:
-    """How far a swing (4,) is within an oval of half widths a about X and b about Z, and its rate by the body's."""
+def oval_gap(turn: np.ndarray, a: float, b: float, way: float = 0.0) -> tuple[float, np.ndarray]:
+    """How far a swing (4,) is within an oval of half widths a about X and b about Z, and its rate by the body's; `way`:
+    within the tangent that is so far along the edge."""
     q = tuple(float(x) for x in turn)
     w, x, y, z = q
     rest = np.array([2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)])
     out = np.cross(rest, [0.0, 1.0, 0.0])
     sine = float(np.linalg.norm(out))
     found = np.zeros(4)
-    _gap(q, tuple(float(c) for c in -out / sine), float(np.arctan2(sine, rest[1])), sine, float(a), float(b), found)
+    _gap(q, tuple(float(c) for c in -out / sine), float(np.arctan2(sine, rest[1])), sine, float(a), float(b), float(way), found)
     return float(found[0]), found[1:]

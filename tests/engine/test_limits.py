@@ -55,6 +55,29 @@ def test_what_widens_the_gap_is_its_gradient(rng):
         np.testing.assert_allclose(along * scale, -slope, atol=2e-5 * max(scale, 1.0))
 
 
+def rim(angle: float, a: float, b: float) -> np.ndarray:
+    """(2,) the point of the oval's rim in this direction."""
+    along = np.array([np.cos(angle), np.sin(angle)])
+    return along / ((along / [a, b]) ** 4).sum() ** 0.25
+
+
+@pytest.mark.parametrize("way", [0.08, -0.08])
+def test_the_edge_beside_is_a_tangent(way, rng):
+    a, b, least = 0.8, 0.2, 1e-6
+    for _ in range(50):
+        turn = Rotation.from_rotvec(rng.normal(size=3) * 0.4)
+        x = swing(Rotation.concatenate([turn]))[0]
+        gap, along = oval_gap(turn.as_quat(scalar_first=True), a, b, way)
+        here = np.arctan2(x[1], x[0])
+        there = here + way / np.linalg.norm(rim(here, a, b))
+        point = rim(there, a, b)
+        normal = (point / [a, b]) ** 3 / [a, b]
+        normal /= np.linalg.norm(normal)
+        assert gap == pytest.approx(normal @ (point - x), abs=1e-9)
+        nudged = Rotation.concatenate([turn * Rotation.from_rotvec(least * axis) for axis in np.eye(3)])
+        np.testing.assert_allclose(along, -((swing(nudged) - x) @ normal) / least, atol=2e-5)
+
+
 @pytest.mark.parametrize("steps", [24, 240])
 def test_a_limp_knee_does_not_bend_backward(steps, figure):
     """Held out level, it bends up only: it must stay where it is."""
