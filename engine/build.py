@@ -62,6 +62,7 @@ from .recovery import make_deadlines
 from .returning import let_return
 from .roots import balance_roots, place_roots, turn_roots
 from .rows import fill_matrix, find_islands, lay_paths
+from .settling import settle_rates
 from .shot import run_frames
 from .sleeping import note_quiet, sleeps
 from .standing import allow_source
@@ -83,14 +84,14 @@ ALONE = (
     brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
     carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,
     keep_energy, end_step, drive_torques, even_part, note_quickening, remember, return_to, too_far, any_limit,
-    note_quiet, sleeps, run_frames,
+    note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
 TOUCHING = (
     collide, solve_ragdolls, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact,
     allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean,
     prepare_factor, stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows,
     balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,
-    lead_feet, note_quiet, sleeps, run_frames,
+    lead_feet, note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,

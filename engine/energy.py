@@ -13,7 +13,6 @@ from .jit import kernel, part
 from .kinematics import momenta, tree_energy, velocities
 from .model import FREE
 from .rows import row_rate
-from .settling import energy_kept
 from .spatial import add, axpy, dot, dot6, load3, load6, scale, store3, sub, symmetric_solve
 from .state import (
     ANCHOR,
@@ -154,8 +153,7 @@ def _join_pushed(tree, work, rows):
 
 @kernel
 def _balance(tree, state, aim, work, head, h, gravity):
-    """Slow a group until it has no more energy than it may, and less where it lies and settles. Returns whether that is
-    possible."""
+    """Slow a group until it has no more energy than it may. Returns whether that is possible."""
     now, pose = pose_of(work, NOW), pose_of(work, FINAL)
     allowed = after = stake = mass = fallen = 0.0
     for root in tree.roots:
@@ -173,10 +171,7 @@ def _balance(tree, state, aim, work, head, h, gravity):
                 stake += tree.body[i, MASS] * math.sqrt(dot(gravity, gravity)) * size
             after += tree_energy(tree, pose, root, work.body, MOMENTUM)
     allowed += fallen
-    kept = 1.0
-    if work.body[head, FIXED] == LEANS:
-        kept = energy_kept(tree, state, work, head, h)
-    if after <= allowed + ROUNDING * after and kept == 1.0:
+    if after <= allowed + ROUNDING * after:
         return True
     least = 0.0
     center = drift = turn = (0.0, 0.0, 0.0)
@@ -188,7 +183,7 @@ def _balance(tree, state, aim, work, head, h, gravity):
         drift = scale(1.0 / mass, linear)
         least = 0.5 * (dot(linear, drift) + dot(angular, turn))
     if after > least * (1.0 + ROUNDING):
-        slow = math.sqrt(min(kept, max(0.0, allowed - least) / (after - least)))
+        slow = math.sqrt(max(0.0, allowed - least) / (after - least))
         for root in tree.roots:
             if work.body[root, GROUP] == head:
                 for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):

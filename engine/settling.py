@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 
-from .jit import kernel
-from .kinematics import velocities
+from .jit import kernel, part
+from .kinematics import momenta, velocities
 from .model import FREE
 from .ragdoll import RAGDOLL, SCENERY
 from .spatial import add, cross, dot, dot6, load3, load6
-from .state import DRIFT, GROUP, MEAN, MOTION, NOW, QUIET, SHIFTED, pose_of
+from .state import DRIFT, ENDS, FINAL, GOAL_DRIFT, MEAN, MOMENTUM, MOTION, NOW, QUIET, SHIFTED, pose_of
 from .tone import GRAVITY
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
 from .tree import COM
@@ -66,18 +66,8 @@ def _is_calm(tree, work, rows, pose, rate, root, most):
 @kernel
 def _settle_rate(calm):
     """How fast a tree loses its motion [1/s] that was calm for so long [s]."""
-    ramp = max(0.0, calm - SETTLE_AFTER) / SETTLE_RAMP
+    ramp = (calm - SETTLE_AFTER) / SETTLE_RAMP
     return SETTLE_RATE * ramp * ramp
-
-
-@kernel
-def energy_kept(tree, state, work, head, h):
-    """The share of its kinetic energy that a group of trees keeps over h seconds."""
-    calm = math.inf
-    for root in tree.roots:
-        if work.body[root, GROUP] == head:
-            calm = min(calm, state.body[root, QUIET])
-    return math.exp(-2.0 * h * _settle_rate(calm))
 
 
 @kernel
@@ -104,24 +94,48 @@ def _calm_of(state, work, rows, i):
 
 @kernel
 def settle_moves(tree, state, work, touch, h):
-    """Joints of a ragdoll that settles turn less in this step, and are shifted less out of depth: it has no rates to
-    lose that it gains within the step."""
+    """Joints of ragdolls that settle turn less in this step, and are shifted less out of depth: what they gain within
+    the step they would not lose by its end."""
     if touch is None:
         return
     rows = touch.rows
     note_disturbed(state, work, rows, TOTAL)
     for root in tree.roots:
-        calm = state.body[root, QUIET]
-        if rows.ragdoll[root] != RAGDOLL or calm <= SETTLE_AFTER or not _leans(rows, root):
-            continue
-        slow = math.exp(-h * _settle_rate(calm))
-        for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-            work.rate[MEAN, d] *= slow
-            work.rate[SHIFTED, d] *= slow
-        for b in range(rows.count[BLOCKS]):
-            if rows.root[rows.link[b, BODY_A]] == root or rows.root[rows.link[b, BODY_B]] == root:
-                for r in range(3):
-                    rows.block[b, SHIFT + r] *= slow
+        slow = _slowed(state, rows, root, h)
+        if slow < 1.0:
+            for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+                work.rate[MEAN, d] *= slow
+                work.rate[SHIFTED, d] *= slow
+            for b in range(rows.count[BLOCKS]):
+                if rows.root[rows.link[b, BODY_A]] == root or rows.root[rows.link[b, BODY_B]] == root:
+                    for r in range(3):
+                        rows.block[b, SHIFT + r] *= slow
+
+
+@part
+def settle_rates(tree, state, aim, work, touch, h):
+    """Ragdolls that settle end the step slower."""
+    if touch is None:
+        return
+    settles = False
+    for root in tree.roots:
+        slow = _slowed(state, touch.rows, root, h)
+        if slow < 1.0:
+            settles = True
+            for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+                work.rate[ENDS, d] *= slow
+    if settles:
+        velocities(tree, pose_of(work, FINAL), work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+        momenta(tree, pose_of(work, FINAL), work.body, MOTION, work.body, MOMENTUM)
+
+
+@kernel
+def _slowed(state, rows, root, h):
+    """The share of its rates that a tree keeps over h seconds."""
+    calm = state.body[root, QUIET]
+    if rows.ragdoll[root] != RAGDOLL or calm <= SETTLE_AFTER or not _leans(rows, root):
+        return 1.0
+    return math.exp(-h * _settle_rate(calm))
 
 
 @kernel

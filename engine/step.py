@@ -20,7 +20,7 @@ from .model import BALL, FREE
 from .pace import brake_ends, too_far
 from .range_edge import keep_in_range
 from .roots import any_free, balance_roots, place_roots, turn_roots
-from .settling import settle_moves
+from .settling import settle_moves, settle_rates
 from .spatial import (
     add,
     axpy,
@@ -135,6 +135,8 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
         balance_together(tree, state, aim, work, touch, h)
     if loaded and not keep_energy(tree, state, aim, work, touch, h, gravity) and (shorter or stay(touch)):
         return False
+    if loaded:
+        settle_rates(tree, state, aim, work, touch, h)
     if noted:
         drive_torques(tree, state, work, touch, h, gravity)
     keep_warm(touch, h)

@@ -248,6 +248,7 @@ def oval_gap(turn: np.ndarray, a: float, b: float, way: float = 0.0) -> tuple[fl
     rest = np.array([2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)])
     out = np.cross(rest, [0.0, 1.0, 0.0])
     sine = float(np.linalg.norm(out))
+    inward, angle = tuple(float(c) for c in -out / sine), float(np.arctan2(sine, rest[1]))
     found = np.zeros(4)
-    _gap(q, tuple(float(c) for c in -out / sine), float(np.arctan2(sine, rest[1])), sine, float(a), float(b), float(way), found)
+    _gap(q, inward, angle, sine, float(a), float(b), float(way), found)
     return float(found[0]), found[1:]
