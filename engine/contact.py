@@ -99,6 +99,8 @@ from .touch import (
     WINDY,
 )
 
+# Which pairs of shapes.
+EVERY, BETWEEN, WITHIN = 0, 1, 2
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
 
@@ -180,16 +182,28 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     touch.rows.count[PAIRS] = find_pairs(
         shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
     )
-    count = 0
-    for k in range(touch.rows.count[PAIRS]):
-        a, b = touch.found.pairs[k, 0], touch.found.pairs[k, 1]
-        if _touches_when_limp(shapes, a, b) and not (
-            _falls(state, touch.rows, shapes.link[a, BODY]) or _falls(state, touch.rows, shapes.link[b, BODY])
-        ):
-            continue
-        margin = touch.found.reach[a] + touch.found.reach[b]
-        count = collide(shapes, touch.found.placed, a, b, margin, touch.found.contact, touch.found.meet, count)
+    # where there may be no room for all contacts, what bodies have with themselves comes last
+    crowded = 4 * touch.rows.count[PAIRS] > len(touch.found.contact)
+    count = _collide_pairs(state, touch, 0, EVERY if not crowded else BETWEEN)
+    if crowded:
+        count = _collide_pairs(state, touch, count, WITHIN)
     touch.rows.count[CONTACTS] = count
+
+
+@kernel
+def _collide_pairs(state, touch, count, which):
+    """Append the contacts of pairs of shapes: of EVERY one, of those BETWEEN trees, or WITHIN one. The new count."""
+    shapes, found, rows = touch.shapes, touch.found, touch.rows
+    for k in range(rows.count[PAIRS]):
+        a, b = found.pairs[k, 0], found.pairs[k, 1]
+        i, j = shapes.link[a, BODY], shapes.link[b, BODY]
+        if which != EVERY and (rows.root[i] == rows.root[j]) != (which == WITHIN):
+            continue
+        if _touches_when_limp(shapes, a, b) and not (_falls(state, rows, i) or _falls(state, rows, j)):
+            continue
+        margin = found.reach[a] + found.reach[b]
+        count = collide(shapes, found.placed, a, b, margin, found.contact, found.meet, count)
+    return count
 
 
 @kernel

@@ -247,9 +247,10 @@ def _share_blow(tree, work, touch, pose, factor):
         end = rows.tally[head]
         if end <= first:
             continue
-        last = solved_end(rows, first, end)
+        rough = solves_roughly(rows, first, end) and not _bounces(rows, first, end)
+        last = end if rough else solved_end(rows, first, end)
         _ask_back(touch, first, last, 1.0)
-        if solves_roughly(rows, first, last) and not _bounces(rows, first, last):
+        if rough:
             _start_from_impulses(rows, first, last)
             solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], BLOW)
             take(rows, first, last, IMPULSE, 1.0)

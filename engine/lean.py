@@ -196,8 +196,8 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         end = rows.tally[head]
         if end <= first:
             continue
-        last = solved_end(rows, first, end)
-        rough, ties = solves_roughly(rows, first, last), 0
+        rough, ties = solves_roughly(rows, first, end), 0
+        last = end if rough else solved_end(rows, first, end)
         if not rough:
             ties = _fill(tree, factor, rows, first, last, tied, touch.limit[LEAST])
             tied += ties

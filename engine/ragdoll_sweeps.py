@@ -25,7 +25,7 @@ SWEEPS = 20
 ROUGH = 1e-3
 # After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.
 LOOSE = 8
-# Column of Rows.spread that holds y; columns of Rows.matrix that hold the blocks' own 3×3 parts of G.
+# Column of Rows.spread that holds y.
 ANSWER = 0
 
 
@@ -74,7 +74,7 @@ def solve_ragdolls(factor, rows, first, last, least, lasts):
 def _go_on(factor, rows, first, last, before):
     """After a sweep from MORE to FORCE: go on along the conjugate direction STEP. `before`: the square of the sweep
     before, in the metric of the rows' own masses. Returns that of this one."""
-    p, start, along, own = rows.row[FORCE], rows.row[MORE], rows.row[STEP], rows.matrix
+    p, start, along, own = rows.row[FORCE], rows.row[MORE], rows.row[STEP], rows.own
     square = 0.0
     for r in range(3 * (last - first)):
         square += own[r, r % 3] * (p[r] - start[r]) ** 2
@@ -94,7 +94,7 @@ def _go_on(factor, rows, first, last, before):
 @kernel
 def _lay_blocks(factor, rows, first, last):
     """Each block's own part of G, and y = 0."""
-    pool, own = rows.pool, rows.matrix
+    pool, own = rows.pool, rows.own
     for x in range(first, last):
         b, r = rows.order[x], 3 * (x - first)
         g00 = g01 = g02 = g11 = g12 = g22 = 0.0
@@ -151,7 +151,7 @@ def _rates(rows, b, r):
 def _sweep_block(factor, rows, b, r, least, lasts, follow):
     """Set one block's impulses right. `follow`: how much of a change of its pressure its friction follows. Returns the
     largest change of a row's rate."""
-    own, p = rows.matrix, rows.row[FORCE]
+    own, p = rows.own, rows.row[FORCE]
     diagonal = own[r, 0]
     if diagonal <= least:
         return 0.0

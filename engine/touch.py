@@ -105,8 +105,8 @@ PLANT_SHARE = 0.02  # of the character's size
 FOOTHOLDS = 3  # beside a contact of a foot that stands while its character is struck
 MOST_FOOTHOLDS = 48
 SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is cut to four
-MOST_CONTACTS = 1024
-ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count
+MOST_CONTACTS = 4096
+ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count, but for ragdolls
 
 
 @table
@@ -120,10 +120,11 @@ class Rows(NamedTuple):
     spread: np.ndarray  # (nv, 3) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
+    own: np.ndarray  # (3 · blocks, 3) each block's part of the matrix, of an island that has none (`ragdoll_sweeps`)
     upper: np.ndarray  # (rows, rows) scratch of the polish
     tied: np.ndarray  # (tie rows, tie rows) the ties' part of every island's matrix, eliminated
     pick: np.ndarray  # (rows,) rows that are polished
-    row: np.ndarray  # (ROW_VECTORS, rows)
+    row: np.ndarray  # (ROW_VECTORS, 3 · blocks)
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
     mass: np.ndarray  # (n+1,) of each body and all that hangs on it [kg]; of all trees for the world
@@ -209,10 +210,11 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((nv, 3)),
         np.zeros((3, 12)),
         np.zeros((most, most)),
+        np.zeros((3 * blocks, 3)),
         np.zeros((most, most)),
         np.zeros((tied, tied)),
         np.zeros(most, dtype=np.int64),
-        np.zeros((ROW_VECTORS, most)),
+        np.zeros((ROW_VECTORS, 3 * blocks)),
         np.zeros(blocks, dtype=np.int64),
         _roots(tree),
         _masses(tree),

@@ -1,5 +1,7 @@
 """Rigs of `menagerie` as limp bodies that can be thrown: what Add Physics makes of them.
 
+A rig whose size is doubted in the panel is thrown at the size that the button there gives it.
+
 Owns how a rig becomes a `Fall`: one armature of its file, controller Limp, root Free, the pose in the middle of its
 motion. Must not simulate.
 """
@@ -47,10 +49,13 @@ def read_fall(name: str, folder: Path, ignored: Callable[[str, str], bool] | Non
 
 def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool] | None = None) -> Fall:
     """A rig of the open file, with the pose that it has in the middle of the scene's frames."""
-    from heft.addon import reader, rig_roles, sampling, scenery, session, settings, shot, units
+    from heft.addon import glance, reader, rig_roles, sampling, scenery, session, settings, shot, units
 
     scene = bpy.context.scene
     bpy.ops.heft.add()
+    doubt = glance.doubt(rig, scene)
+    if doubt is not None and doubt.mass == 0.0:
+        bpy.ops.heft.set_size()  # what the panel offers beside its warning: from 100 m a fall takes longer than is seen
     rig.heft.controller, rig.heft.root, rig.heft.ground = "LIMP", "FREE", True
     roles = rig_roles.roles_of(rig)
     for bone in rig.pose.bones:
