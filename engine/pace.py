@@ -20,6 +20,7 @@ from .articulated import solve
 from .held_rates import hold_rates, hold_ways, most_held
 from .jit import kernel, part
 from .model import FREE
+from .ragdoll import any_ragdoll
 from .state import (
     ANIMATED,
     ARRIVAL,
@@ -46,11 +47,15 @@ from .state import (
     factor_of,
     pose_of,
 )
+from .tree import Tree
 
 # Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
 # move, a step need only be short against what they settle in. A path is then as near as ever (`test_heaviness`).
 SPRING_STEPS, OF_STEPS = 72.0, 240.0
 SPRING_TURN = 0.28  # [rad] of the fastest spring's ω t in one of them
+# Steps a second that ragdolls fall with at least. How they come to lie hangs on the moments at which they touch, so it
+# would change with every other number: with this many it does not change with fewer that are asked for.
+FALL_STEPS = 480.0
 
 TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 # [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
@@ -64,9 +69,11 @@ WHIRL = 0.1
 BRAKINGS = 4
 
 
-def steps_needed(plan: Plan, bounded: bool, steps: float) -> float:
-    """Steps a second that the plan needs of the `steps` asked for; `bounded`: things may touch, tie, push or blow."""
+def steps_needed(tree: Tree, plan: Plan, bounded: bool, steps: float) -> float:
+    """Steps a second that the plan needs where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
     setting = plan.setting[:, 1:]
+    if bounded and any_ragdoll(tree, plan):
+        return max(steps, FALL_STEPS)
     loose = ~np.isin(plan.behaviour[:, 1:], (ANIMATED, SIMULATED)).all()
     forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
     if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .articulated import mass_block
 from .jit import kernel
-from .state import ANIMATED, ANSWER, COMPLIANCE, COMPOSITE, FASTEST, LIMP, TONE_DAMPING, TONE_PULL, V
+from .state import ANIMATED, ANSWER, COMPLIANCE, COMPOSITE, FASTEST, LIMP, TONE_DAMPING, TONE_PULL, Plan, V
 from .tone import DAMPING, PULL
 from .touch import BODY_A, BODY_B, CONTACT, LIMIT, REBOUND, TIE, WHAT
-from .tree import LOWER
+from .tree import LOWER, Tree
 
 # `ragdoll` of a tree's root, 0 for all others: scenery stands still or goes as keyed, whatever touches it.
 RAGDOLL, SCENERY = 1, 2
@@ -29,6 +31,20 @@ FAST, FAST_FALLS = 30.0, 2.0
 NEAR = 0.05
 # The least share of a blow's change of rate that a joint is given at a time.
 LEAST_SHARE = 0.02
+
+
+def any_ragdoll(tree: Tree, plan: Plan) -> bool:
+    """Whether any tree is a ragdoll in any frame."""
+    limp = plan.behaviour == LIMP
+    toned = (plan.setting[..., TONE_DAMPING] > 0.0) & (plan.setting[..., TONE_PULL] > 0.0)
+    for root in tree.roots:
+        inside = np.arange(root + 1, tree.last[root] + 1)
+        jointed = inside[tree.dof[inside + 1] > tree.dof[inside]]
+        rows = max(len(limp), len(toned))
+        joints = np.broadcast_to(limp[:, jointed], (rows, len(jointed))) & toned[:, jointed]
+        if len(inside) and (joints.all(axis=1) & limp[:, root]).any():
+            return True
+    return False
 
 
 @kernel

@@ -25,12 +25,12 @@ from .tone import GRAVITY
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
 from .tree import COM
 
-# Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.37 m/s.
-CALM, CALM_TURN = 0.09, 4.0
+# Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.45 m/s.
+CALM, CALM_TURN = 0.11, 5.0
 # Of the tree's mass: a body that has no more, with all that hangs on it.
 CRUMB = 0.006
 # [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
-SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.08
+SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.05
 # [1/s] of rates, after which the rate grows with the square of the time.
 SETTLE_RATE = 30.0
 

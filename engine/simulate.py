@@ -172,7 +172,7 @@ class Shot:
         self.touch = self.cast.touch()
         if easy:
             bounded = self.touch is not None and not limbs.limits_alone(self.touch)
-            steps_per_second = steps_needed(self.plan, bounded, steps_per_second)
+            steps_per_second = steps_needed(self.tree, self.plan, bounded, steps_per_second)
         # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
         self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.memory: Memory | None = None

@@ -12,6 +12,7 @@ from engine import rotations as rot
 from engine.even_weight import REFERENCE, pendulum_lengths, settle_scales
 from engine.pace import steps_needed
 from engine.state import OMEGA
+from engine.tree import build_tree
 from level_limbs import arm, foot, limb, sag, tail
 from shapes import chain, still_motion
 
@@ -72,9 +73,10 @@ def test_free_roots_keep_their_settle_time():
 def test_no_more_steps_are_taken_for_small_joints():
     """Their springs are faster, but what they do under a load is nearer to it: see the trial's table."""
     model = arm()
+    tree = build_tree(model)
     plain, even = (engine.Follow(even_weight=on).plan(model, 1) for on in (False, True))
     assert (even.setting[:, 1:, OMEGA] > plain.setting[:, 1:, OMEGA]).all()
-    assert steps_needed(even, False, 240.0) == steps_needed(plain, False, 240.0)
+    assert steps_needed(tree, even, False, 240.0) == steps_needed(tree, plain, False, 240.0)
 
 
 def test_on_time_small_joints_sag_no_farther_between_keys_and_meet_them():
