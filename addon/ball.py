@@ -118,7 +118,7 @@ def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, in
     heading = throwing.heading_from(stance.front(), order.angle)
     way = heading * order.speed + 0.5 * np.asarray(gravity) * (frames[1] - frames[0]) / fps
     stands_on = shot.members(stance.rig).grounded
-    parts, found = rig_roles.roles_of(stance.rig), None
+    found = None
     for bone in bones:
         target = stance.touching(bone, way, order.radius)
         flight = throwing.aim(target, heading, order.speed, gravity, frames, fps)
@@ -126,7 +126,7 @@ def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, in
             flight = throwing.lifted(flight, stands_on.heft.ground_height * stance.meters + order.radius)
         now = _checked(flight, stance, order.radius, bone)
         found = found or now
-        if order.bone or parts[now[1].body].role in TRUNK:
+        if order.bone or stance.is_trunk(now[1].body):
             return now
     return found
 
@@ -239,6 +239,14 @@ class Stance:
         # A root may be held by its keys: what hangs on it gives way.
         hanging = [name for name in bodies if model.parents[model.index(name)] >= 0]
         return [max(hanging or bodies, key=lambda name: weights[name])]
+
+    def is_trunk(self, body: str) -> bool:
+        """Is a body part of the trunk, or nothing in particular that sits on it, such as a breast?"""
+        parts, model = rig_roles.roles_of(self.rig), self.reading.model
+        at = self.reading.names.index(body)
+        while at >= 0 and parts[self.reading.names[at]].role == "OTHER":
+            at = int(model.parents[at])
+        return at >= 0 and parts[self.reading.names[at]].role in TRUNK
 
     def front(self) -> np.ndarray:
         """(3,) the level direction in which the character looks: from its sides, else Blender's front."""

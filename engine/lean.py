@@ -47,7 +47,7 @@ from .state import (
     V,
     factor_of,
 )
-from .sweeps import eliminate_ties, keep_ties, solve_island, tie_rows
+from .sweeps import eliminate_ties, is_foothold, keep_ties, solve_island, tie_rows
 from .touch import (
     ALLOWED,
     BEND,
@@ -71,7 +71,6 @@ from .touch import (
     TIED,
     TOTAL,
     TURNED,
-    TURNING,
     WHAT,
 )
 
@@ -290,7 +289,7 @@ def _wanted(touch, b, h):
     back as fast: it is no nearer then, and a push that held it off would give energy.
     """
     gap, back = touch.rows.block[b, ERROR_NOW], -touch.rows.block[b, PARTING]
-    if touch.rows.link[b, WHAT] == CONTACT and touch.rows.link[b, TURNING] != 0 and gap > 0.0:
+    if touch.rows.link[b, WHAT] == CONTACT and is_foothold(touch.rows, b) and gap > 0.0:
         return -gap / max(h, RECOVER)  # a foothold: the foot comes down to where the source has it
     if touch.rows.link[b, WHAT] == TIE or gap <= HAIR * touch.limit[SLOP]:
         return back

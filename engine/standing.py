@@ -50,6 +50,7 @@ from .state import (
 from .touch import (
     ALLOWED,
     BEARS,
+    BESIDE,
     BLOCKS,
     BODY_A,
     BODY_B,
@@ -58,6 +59,7 @@ from .touch import (
     ERROR_NOW,
     FOOTHOLDS,
     GRIP,
+    HEEL,
     LIMIT,
     MOST_FOOTHOLDS,
     ON_A,
@@ -85,33 +87,71 @@ def add_footholds(tree, state, touch, where, count):
     """Blocks beside the contacts of feet with what they are braced against, while their character is struck. A foot
     may touch at one point only, about which it would swivel and roll. Returns the number of blocks."""
     rows = touch.rows
-    contacts = count
+    contacts, most = count, count + MOST_FOOTHOLDS
     for c in range(contacts):
         i, j = rows.link[c, BODY_A], rows.link[c, BODY_B]
         foot = max(i, j)
         struck = state.body[rows.root[foot], STRUCK] != 0.0 and min(i, j) == 0 and rows.link[c, BRACED] != 0
-        room = count + FOOTHOLDS <= contacts + MOST_FOOTHOLDS
+        room = count + FOOTHOLDS <= most
         if not (struck and room and _is_sole(tree, state, rows.root[foot], foot)):
             continue
-        normal = load3(touch.found.contact, c, NORMAL)
-        side, along = across(normal)
-        for k in range(FOOTHOLDS):
-            angle = 2.0 * math.pi * k / FOOTHOLDS
-            out = add(scale(math.cos(angle), side), scale(math.sin(angle), along))
-            point = axpy(FOOTHOLD * touch.limit[PLANT], out, load3(touch.found.contact, c, POINT))
-            arm = sub(point, load3(where, rows.root[foot], 0))
-            b = count
-            count = add_block(rows, b, CONTACT, c, i, j, 1)
-            rows.link[b, TURNING] = 1
-            for r in range(3):
-                direction = normal if r == 0 else side if r == 1 else along
-                if i == foot:
-                    put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
-                else:
-                    put_force(rows.block, b, ON_B + 6 * r, j, arm, scale(-1.0, direction))
-            rows.block[b, ERROR_NOW] = touch.found.contact[c, GAP]
-            rows.block[b, GRIP] = touch.found.contact[c, FRICTION]
+        normal, point = load3(touch.found.contact, c, NORMAL), load3(touch.found.contact, c, POINT)
+        count = _add_ring(touch, where, c, point, count)
+        ankle = load3(where, foot, 0)
+        up = dot(normal, sub(ankle, point))
+        heel = axpy(-up, normal, ankle)
+        if count + FOOTHOLDS < most and _is_bare(touch, contacts, c, heel, abs(up)):
+            count = _add_hold(touch, where, c, heel, HEEL, count)
+            count = _add_ring(touch, where, c, heel, count)
     return count
+
+
+@kernel
+def _add_ring(touch, where, c, middle, count):
+    """Footholds of contact c around a point. Returns the number of blocks."""
+    side, along = across(load3(touch.found.contact, c, NORMAL))
+    for k in range(FOOTHOLDS):
+        angle = 2.0 * math.pi * k / FOOTHOLDS
+        out = add(scale(math.cos(angle), side), scale(math.sin(angle), along))
+        count = _add_hold(touch, where, c, axpy(FOOTHOLD * touch.limit[PLANT], out, middle), BESIDE, count)
+    return count
+
+
+@kernel
+def _add_hold(touch, where, c, point, kind, count):
+    """A block beside contact c, at another point of its foot. Returns the number of blocks."""
+    rows = touch.rows
+    i, j = rows.link[c, BODY_A], rows.link[c, BODY_B]
+    normal = load3(touch.found.contact, c, NORMAL)
+    side, along = across(normal)
+    arm = sub(point, load3(where, rows.root[max(i, j)], 0))
+    b = count
+    count = add_block(rows, b, CONTACT, c, i, j, 1)
+    rows.link[b, TURNING] = kind
+    for r in range(3):
+        direction = normal if r == 0 else side if r == 1 else along
+        if i > 0:
+            put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
+        else:
+            put_force(rows.block, b, ON_B + 6 * r, j, arm, scale(-1.0, direction))
+    rows.block[b, ERROR_NOW] = touch.found.contact[c, GAP]
+    rows.block[b, GRIP] = touch.found.contact[c, FRICTION]
+    return count
+
+
+@kernel
+def _is_bare(touch, contacts, c, heel, height):
+    """Whether a foot, of whose contacts c is the first, lies flat and touches nothing at its `heel`, so far below its
+    ankle. Shapes of feet slope from the ankle to the toes, and the heel of a sole is no part of them: a foot that
+    bears its character would roll and swivel about its toes."""
+    rows = touch.rows
+    foot, near = max(rows.link[c, BODY_A], rows.link[c, BODY_B]), max(FOOTHOLD * touch.limit[PLANT], height)
+    for k in range(contacts):
+        if max(rows.link[k, BODY_A], rows.link[k, BODY_B]) == foot and rows.link[k, BRACED] != 0:
+            away = sub(load3(touch.found.contact, k, POINT), heel)
+            if k < c or dot(away, away) < near * near:
+                return False
+    return True
 
 
 @kernel

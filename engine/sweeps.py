@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .touch import BEARS, CONTACT, FORCE, FREE_RATE, GRIP, LEADS, MOST, RADIUS, STEP, TIE, TURNING, WHAT
+from .touch import BEARS, BESIDE, CONTACT, FORCE, FREE_RATE, GRIP, LEADS, MOST, RADIUS, STEP, TIE, TURNING, WHAT
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -203,7 +203,13 @@ def set_most(rows, first, ties, size, lasts):
 @kernel
 def besides(rows, b, lasts):
     """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
-    return 0.0 if rows.link[b, TURNING] != 0 else lasts * rows.block[b, BEARS]
+    return 0.0 if is_foothold(rows, b) else lasts * rows.block[b, BEARS]
+
+
+@kernel
+def is_foothold(rows, b):
+    """Whether a contact may pull, too, with what it bears: a foothold, or what leads a foot."""
+    return rows.link[b, TURNING] == BESIDE or rows.link[b, TURNING] == LEADS
 
 
 @kernel
@@ -217,7 +223,7 @@ def _load_footholds(rows, first, ties, size, lasts, sign):
         return
     for r in range(ties, size, 3):
         b = rows.order[first + r // 3]
-        if rows.link[b, WHAT] == CONTACT and rows.link[b, TURNING] != 0 and rows.block[b, BEARS] > 0.0:
+        if rows.link[b, WHAT] == CONTACT and is_foothold(rows, b) and rows.block[b, BEARS] > 0.0:
             weight = lasts * rows.block[b, BEARS]
             rows.row[FORCE, r] += sign * weight
             if sign > 0.0:

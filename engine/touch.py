@@ -45,11 +45,12 @@ GIVEN_UP = np.int64(74)  # 1: share of a contact that is given up, since keys fo
 STUCK = np.int64(75)  # 1: not 0 where depth is left as it is, since one of its trees is forced into something
 BLOCK_COLUMNS = np.int64(76)
 
-# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation, a foothold beside a contact (1), the pull
-# on a foot in the air (LEADS); SIDE: which end of which of a joint's ranges a limit is
+# Columns of Rows.link; TURNING: the block of a weld that keeps its rotation (1), a foothold BESIDE a contact, the pull
+# on a foot in the air (LEADS), what a sole stands on below its ankle (HEEL); SIDE: which end of which of a joint's
+# ranges a limit is
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING, SIDE = (np.int64(k) for k in range(10))
 LINK_COLUMNS = np.int64(10)
-LEADS = np.int64(2)
+BESIDE, LEADS, HEEL = (np.int64(k) for k in range(1, 4))
 
 # Columns of Holds.tie
 TIE_POINT_A = np.int64(0)  # 3: on a, in its frame [m]

@@ -14,6 +14,8 @@ from . import ball_hits_chain, ball_hits_walker, mannequin, performer, stage, st
 from .performer import both
 
 STEP_DOWN, STEP_DEEP, STEPS = 0.17, 0.34, 5  # [m], [m]
+# The frame for which the ball of `thrown` is aimed, and the last one before it touches the chest.
+THROWN, TOUCHES = 26, 25
 
 
 def ymca_struck() -> bpy.types.Object:
@@ -46,6 +48,25 @@ def fall() -> bpy.types.Object:
         steps.append(stage.box(f"Step {i}", (1.5, deep, height), (0, y, height / 2), "wood" if i % 2 else "steel"))
     stage.collide(rig, *steps)
     stage.camera(eye=(5.2, -3.2, 2.3), at=(0.0, 0.1, 1.08), lens=52, size=(420, 360))
+    return rig
+
+
+def thrown() -> bpy.types.Object:
+    """A walker at whom a ball is thrown as the panel does it, with nothing set."""
+    stage.empty(72)
+    rig = stage.rig("Walker", mannequin.bones())
+    mannequin.add_body(rig)
+    rig.location = (0, 1.1, 0)
+    walk.key_walk(rig, 72)
+    stage.add_physics(rig)
+    bpy.ops.heft.throw(frame=THROWN)
+    for ball in rig.heft.colliders.objects:
+        ball.data.materials.clear()
+        ball.data.materials.append(stage.material("moss"))
+    bpy.ops.heft.show(which="SOURCE")  # so that ghosts are made of it
+    starts, ends = rig.location.y, rig.location.y - 71 * walk.STEP / walk.BEAT
+    stage.camera(eye=(6.5, starts, 1.3), at=(0.0, starts, 0.9), lens=104, size=(300, 480))
+    stage.key_places(bpy.context.scene.camera, {1: (6.5, starts, 1.3), 72: (6.5, ends, 1.3)}, "Camera")
     return rig
 
 

@@ -15,7 +15,20 @@ from pathlib import Path
 import bpy
 
 from . import picture, stage
-from .figure_scenes import drop, fall, held, hold_pose, hug, passing, slide, struck_by_push, windy_chain, ymca_struck
+from .figure_scenes import (
+    TOUCHES,
+    drop,
+    fall,
+    held,
+    hold_pose,
+    hug,
+    passing,
+    slide,
+    struck_by_push,
+    thrown,
+    windy_chain,
+    ymca_struck,
+)
 
 TARGET = stage.ROOT / "addon" / "manual" / "pictures"
 Build = Callable[[], bpy.types.Object]
@@ -45,6 +58,7 @@ class Figure:
     ghosts: bool = True
     trail: tuple[str, Sequence[int]] | None = None
     milliseconds: int = 80  # a picture of a moving one
+    moments: Sequence[str] = ()  # captions of the frames of a single tile, side by side instead of one after another
 
     @property
     def path(self) -> Path:
@@ -99,8 +113,11 @@ def make(figure: Figure, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         rendered = picture.render(blends, figure.frames, Path(place))
         tiles = [[Image.open(path).convert("RGB") for path in paths] for paths in rendered]
-    captions = [caption for caption, _ in figure.tiles]
-    sheets = [picture.sheet(row, captions, figure.columns) for row in zip(*tiles, strict=True)]
+    if figure.moments:
+        sheets = [picture.sheet(tiles[0], figure.moments, figure.columns)]
+    else:
+        captions = [caption for caption, _ in figure.tiles]
+        sheets = [picture.sheet(row, captions, figure.columns) for row in zip(*tiles, strict=True)]
     if len(sheets) > 1:
         picture.save_moving(sheets, figure.path, figure.milliseconds)
     else:
@@ -194,6 +211,7 @@ def of_things(*names: str):
 
 
 WALKER = ((3.0, -5.0, 1.6), (0.12, -0.1, 0.86), 82)
+BLOW = (0.0, 0.12, 0.25, 0.42, 0.62, 1.5)  # [s] after the ball hits
 PUSHED = ((3.0, -5.0, 1.6), (-0.05, 0.4, 0.84), 74)
 TAIL = ((-1.6, -4.0, 2.9), (-0.1, 0.2, 0.62), 74)
 TAIL_AT_START = ((4.6, 1.0, 1.9), (0.0, 0.18, 0.66), 70)
@@ -274,6 +292,8 @@ FIGURES = (
                                             limit_swing=degrees * 3.14159265 / 180)) for degrees in (4, 12, 30, 90)],
            [17]),
     # Contacts
+    Figure("blow", thrown, [("", rig_has())], [TOUCHES + round(24 * after) for after in BLOW], columns=len(BLOW),
+           size=(164, 250), moments=[f"{after:g} s" for after in BLOW]),
     Figure("total_mass", scene("ball_hits_walker"), row("total_mass", (20.0, 70.0, 250.0), " kg"), [32], columns=3,
            camera=WALKER, size=(220, 260)),
     Figure("ball_mass", scene("ball_hits_walker"), row("mass", (1.0, 5.0, 15.0), " kg", "ball", of_things("Ball")),
