@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import engine
+from engine import rotations as rot
+from engine.pace import FALL_STEPS
 from engine.ragdoll import fastest_turn
-from engine.simulate import simulate
+from engine.simulate import Shot, simulate
 from engine.tone import tone_gains
+from engine.whole_body import world_poses
 from shapes import chain
 
 FPS = 30.0
@@ -73,3 +76,83 @@ def test_at_rest_the_ground_bears_its_weight(figure):
     weight = 9.81 * model.total_mass
     figure("asleep: force of the ground off the weight", abs(pressed[:, 2].sum() / weight - 1.0), 0.02)
     figure("asleep: force aside, of the weight", float(np.linalg.norm(pressed[:, :2].sum(axis=0))) / weight, 0.02)
+
+
+def test_a_pressed_corner_of_its_range_stays_above_the_ground(figure):
+    """Joints at the corners of narrow ovals: what the ground asks for along one edge the other forbids."""
+    model = strand()
+    limits = [(-np.inf, np.inf, np.inf, np.inf)] + [(np.radians(40.0), -0.2, 0.2, np.radians(10.0))] * (LINKS - 1)
+    model = engine.Model.from_tree(
+        model.names, [None, *range(LINKS - 1)], model.offsets, None, ["FREE"] + ["BALL"] * (LINKS - 1),
+        model.masses, model.centers, model.inertias, shapes=model.shapes, limits=limits,
+    )  # fmt: skip
+    result = thrown(model, 4.0, 1.0)
+    assert np.abs(result.velocities[100:]).max() == 0.0  # asleep
+    figure("thrown with narrow ranges: the root's place over the ground [radii]", _lowest(model, result), -0.7)
+
+
+def _lowest(model: engine.Model, result: engine.Result) -> float:
+    """Less the lowest joint over the ground, in radii: −1 lies on it."""
+    places, turns = result.motion.positions[:, 0].copy(), result.motion.rotations[:, 0]
+    low = places[:, 2]
+    for i in range(1, len(model)):
+        places = places + rot.rotate(turns, np.broadcast_to(model.offsets[i], places.shape))
+        turns = rot.multiply(turns, result.motion.rotations[:, i])
+        low = np.minimum(low, places[:, 2])
+    return -float(low.min()) / RADIUS
+
+
+def test_hundreds_of_limp_bones_lie_on_the_ground():
+    """More contacts than a matrix has room for: the ground holds all of them."""
+    count, step = 300, 0.05
+    parents = [None] + [k - 1 if k % 10 else 0 for k in range(1, count)]
+    offsets = np.tile((0.0, step, 0.0), (count, 1))
+    for k in range(10, count, 10):
+        angle = 2.0 * np.pi * k / count
+        offsets[k] = (0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.0)
+    rod = engine.Capsule(RADIUS, (0.0, 0.0, 0.0), (0.0, step, 0.0))
+    model = engine.Model.from_tree(
+        [f"b{k}" for k in range(count)], parents, offsets, None, ["FREE"] + ["BALL"] * (count - 1),
+        shapes=[rod] * count,
+    )  # fmt: skip
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (45, count, 1))
+    places = np.tile(offsets, (45, 1, 1))
+    places[:, 0] = (0.0, 0.0, 0.2)
+    motion = engine.Motion.build(model, FPS, turns, places)
+    result = simulate(model, motion, engine.Limp(), engine.Scene(ground=engine.Ground(), touch_self=False), 240)
+    places, _ = world_poses(model, result.motion)
+    assert places[-1, :, 2].min() > 0.5 * RADIUS
+    assert np.median(places[-1, :, 2]) < 2.0 * RADIUS, "most of them lie on it"
+
+
+def test_falls_take_as_many_steps_as_they_need():
+    model = strand()
+    motion = thrown(model, 1.0, 1.0, frames=2).motion
+    scene = engine.Scene(ground=engine.Ground())
+    asked = {
+        (tone, steps): Shot([engine.Actor(model, motion, engine.Limp(tone=tone))], scene, steps, easy=True).substeps
+        for tone in (0.0, 1.0)
+        for steps in (120, 960)
+    }
+    assert asked == {
+        (0.0, 120): 120 / FPS, (0.0, 960): 960 / FPS, (1.0, 120): FALL_STEPS / FPS, (1.0, 960): 960 / FPS,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", [100, 101])
+def test_a_ball_moves_what_has_settled(frame):
+    """It lies and sleeps; a ball thrown at it sets it going at once, as far as it would without having settled."""
+    model = strand()
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (140, len(model), 1))
+    places = np.tile(model.offsets, (140, 1, 1))
+    places[:, 0, 2] = 1.5 * RADIUS
+    motion = engine.Motion.build(model, FPS, turns, places)
+    way = np.zeros((140, 3))
+    way[:, 0] = -0.05 + np.clip(frame - np.arange(140), 0, None) * 2.0 / FPS
+    way[:, 1:] = (0.1, 3.0 * RADIUS)
+    ball = engine.Collider("ball", [engine.Sphere(0.03)], positions=way)
+    result = simulate(model, motion, engine.Limp(), engine.Scene(ground=engine.Ground(), colliders=[ball]), 240)
+    assert np.abs(result.velocities[90]).max() == 0.0
+    shift = np.linalg.norm(result.motion.positions[frame, 0] - result.motion.positions[90, 0])
+    turn = 2.0 * np.arccos(np.clip(np.abs(result.motion.rotations[frame, 0, 0]), 0.0, 1.0))
+    assert shift > 0.01 or turn > 0.05
