@@ -101,6 +101,10 @@ from .touch import (
 
 # Which pairs of shapes.
 EVERY, BETWEEN, WITHIN = 0, 1, 2
+# The share of SWERVE by which bodies of one ragdoll come nearer to one another than their rates say.
+SWERVE_WITHIN = 0.25
+# By so much faster than its rate says a joint of a ragdoll may come to its end [rad/s].
+SWERVE_LIMIT = 10.0
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
 
@@ -183,15 +187,46 @@ def _find_contacts(tree, state, work, touch, h, gravity):
         shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
     )
     # where there may be no room for all contacts, what bodies have with themselves comes last
-    crowded = 4 * touch.rows.count[PAIRS] > len(touch.found.contact)
-    count = _collide_pairs(state, touch, 0, EVERY if not crowded else BETWEEN)
-    if crowded:
-        count = _collide_pairs(state, touch, count, WITHIN)
+    apart = 4 * touch.rows.count[PAIRS] > len(touch.found.contact)
+    for root in tree.roots:
+        apart = apart or touch.rows.ragdoll[root] == RAGDOLL
+    count = _collide_pairs(state, work, touch, h, 0, BETWEEN if apart else EVERY)
+    if apart:
+        _note_flights(tree, work, touch, count)
+        count = _collide_pairs(state, work, touch, h, count, WITHIN)
     touch.rows.count[CONTACTS] = count
 
 
 @kernel
-def _collide_pairs(state, touch, count, which):
+def _note_flights(tree, work, touch, count):
+    """SWERVE of ragdolls that meet nothing but themselves, by the contacts so far: none."""
+    for root in tree.roots:
+        touch.rows.tally[root] = 0
+    for c in range(count):
+        for side in range(2):
+            touch.rows.tally[touch.rows.root[touch.found.meet[c, ROW_A if side == 0 else ROW_B]]] = 1
+    for root in tree.roots:
+        if touch.rows.ragdoll[root] == RAGDOLL and touch.rows.tally[root] == 0:
+            work.body[root, SWERVE] = 0.0
+
+
+@kernel
+def _reach_within(work, touch, a, b, h):
+    """How near two shapes of a ragdoll may come to touch within h seconds [m]: by how one moves seen from the other."""
+    shapes, where = touch.shapes, touch.found.where[START_PLACE]
+    i, j = shapes.link[a, BODY], shapes.link[b, BODY]
+    root = touch.rows.root[i]
+    turn = sub(load3(work.body, j, MOTION), load3(work.body, i, MOTION))
+    slide = sub(load3(work.body, j, MOTION + 3), load3(work.body, i, MOTION + 3))
+    arm = sub(load3(where, j, 0), load3(where, root, 0))
+    # both velocities are of the point at the root's anchor: at the second body's place they differ by this
+    slide = add(slide, cross(turn, arm))
+    speed = math.sqrt(dot(slide, slide)) + shapes.shape[b, REACH] * math.sqrt(dot(turn, turn))
+    return 2.0 * touch.limit[SLOP] + h * (speed + 2.0 * SWERVE_WITHIN * work.body[root, SWERVE])
+
+
+@kernel
+def _collide_pairs(state, work, touch, h, count, which):
     """Append the contacts of pairs of shapes: of EVERY one, of those BETWEEN trees, or WITHIN one. The new count."""
     shapes, found, rows = touch.shapes, touch.found, touch.rows
     for k in range(rows.count[PAIRS]):
@@ -202,6 +237,8 @@ def _collide_pairs(state, touch, count, which):
         if _touches_when_limp(shapes, a, b) and not (_falls(state, rows, i) or _falls(state, rows, j)):
             continue
         margin = found.reach[a] + found.reach[b]
+        if which == WITHIN and rows.ragdoll[rows.root[i]] == RAGDOLL:
+            margin = min(margin, _reach_within(work, touch, a, b, h))
         count = collide(shapes, found.placed, a, b, margin, found.contact, found.meet, count)
     return count
 
@@ -282,6 +319,8 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
         anywhere = is_met_anywhere(touch.rows, c)
         if cut and not anywhere and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
             least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))
+        if touch.rows.link[c, WHAT] == LIMIT and anywhere and gap + h * (speed - SWERVE_LIMIT) > 0.0:
+            touch.rows.link[c, ROWS] = 0
         if touch.rows.link[c, WHAT] != CONTACT or touch.found.contact[touch.rows.link[c, SOURCE], GAP] <= slop:
             continue
         if touch.rows.block[c, BEARS] > 0.0:
@@ -289,6 +328,8 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
         if anywhere:
             one, other = touch.rows.root[touch.rows.link[c, BODY_A]], touch.rows.root[touch.rows.link[c, BODY_B]]
             swerve = max(work.body[one, SWERVE], work.body[other, SWERVE])
+            if one == other:
+                swerve *= SWERVE_WITHIN
             touch.rows.link[c, ROWS] = 1 if gap + h * (speed - swerve) < slop else 0
             continue
         # along a straight way the gap of convex shapes is at least gap + speed·t

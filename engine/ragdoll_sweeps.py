@@ -9,6 +9,9 @@ change of its impulse changes y on its path alone. A sweep costs as much as Z ha
 
 Sweeps alone pass a force on slowly where light bodies carry heavy ones: toes under a leg. So each sweep is taken as the
 gradient step of a nonlinear conjugate gradient method (Silcowitz, Niebe and Erleben 2010).
+
+Of a hundred blocks of a body that lands ten press: fingers near one another and joints near their ends are watched.
+What does not press and parts is left out of most sweeps.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import math
 
 from .jit import kernel, part
 from .sweeps import besides, set_most
-from .touch import CONTACT, FORCE, FREE_RATE, GRIP, MORE, MOST, POOL_FROM, POOL_TO, RADIUS, STEP, WHAT
+from .touch import CONTACT, FORCE, FREE_RATE, GRIP, LIMIT, MORE, MOST, POOL_FROM, POOL_TO, RADIUS, STEP, WHAT
 from .tree import PIVOT
 
 SWEEPS = 20
@@ -25,8 +28,12 @@ SWEEPS = 20
 ROUGH = 1e-3
 # After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.
 LOOSE = 8
+# Every so many sweeps all blocks take part, in the others those that press or were about to.
+ALL_EVERY = 6
 # Column of Rows.spread that holds y.
 ANSWER = 0
+# Beside a block's row in MOST: not 0 where it does not press, and parts.
+PARTED = 1
 
 
 @part
@@ -49,18 +56,24 @@ def solve_ragdolls(factor, rows, first, last, least, lasts):
         _add_answer(factor, rows, b, rows.row[FORCE, r], rows.row[FORCE, r + 1], rows.row[FORCE, r + 2])
     taken = SWEEPS
     before = 0.0
+    every = False
     for r in range(size):
         rows.row[STEP, r] = 0.0
     for sweep in range(SWEEPS):
         follow = 1.0 if sweep < LOOSE else 0.5
+        everyone = every or sweep % ALL_EVERY == 0
         largest = 0.0
         for r in range(size):
             rows.row[MORE, r] = rows.row[FORCE, r]
         for x in range(first, last):
-            largest = max(largest, _sweep_block(factor, rows, rows.order[x], 3 * (x - first), least, lasts, follow))
-        if largest <= ROUGH * scale:
+            r = 3 * (x - first)
+            if everyone or rows.row[MOST, r + PARTED] == 0.0:
+                largest = max(largest, _sweep_block(factor, rows, rows.order[x], r, least, lasts, follow))
+        if everyone and largest <= ROUGH * scale:
             taken = sweep + 1
             break
+        # what presses has come to rest: look at all of them
+        every = largest <= ROUGH * scale
         if sweep + 1 < SWEEPS:
             before = _go_on(factor, rows, first, last, before)
     for x in range(first, last):
@@ -81,6 +94,9 @@ def _go_on(factor, rows, first, last, before):
     share = square / before if before > 0.0 and square < before else 0.0
     for x in range(first, last):
         r = 3 * (x - first)
+        if rows.row[MOST, r + PARTED] != 0.0:
+            along[r] = along[r + 1] = along[r + 2] = 0.0
+            continue
         for k in range(r, r + 3):
             swept = p[k] - start[k]
             start[k] = p[k]
@@ -128,6 +144,11 @@ def _add_answer(factor, rows, b, p0, p1, p2):
     if p0 == 0.0 and p1 == 0.0 and p2 == 0.0:
         return
     pool = rows.pool
+    if rows.link[b, WHAT] == LIMIT:
+        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            d = rows.pool_dof[e]
+            rows.spread[d, ANSWER] += factor.joint[d, PIVOT] * pool[e, 0] * p0
+        return
     for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
         d = rows.pool_dof[e]
         gain = pool[e, 0] * p0 + pool[e, 1] * p1 + pool[e, 2] * p2
@@ -139,6 +160,10 @@ def _rates(rows, b, r):
     """The rates of a block's rows with the impulses as they are."""
     pool, w = rows.pool, rows.row[FREE_RATE]
     w0, w1, w2 = w[r], w[r + 1], w[r + 2]
+    if rows.link[b, WHAT] == LIMIT:
+        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            w0 += pool[e, 0] * rows.spread[rows.pool_dof[e], ANSWER]
+        return w0, w1, w2
     for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
         y = rows.spread[rows.pool_dof[e], ANSWER]
         w0 += pool[e, 0] * y
@@ -153,11 +178,14 @@ def _sweep_block(factor, rows, b, r, least, lasts, follow):
     largest change of a row's rate."""
     own, p = rows.own, rows.row[FORCE]
     diagonal = own[r, 0]
+    rows.row[MOST, r + PARTED] = 1.0
     if diagonal <= least:
         return 0.0
     w0, w1, w2 = _rates(rows, b, r)
     new = min(max(0.0, p[r] - w0 / diagonal), rows.row[MOST, r])
     change = new - p[r]
+    if new > 0.0 or change != 0.0 or rows.row[RADIUS, r] > 0.0:
+        rows.row[MOST, r + PARTED] = 0.0
     p[r] = new
     largest = abs(change) * diagonal
     x = y = 0.0

@@ -90,11 +90,13 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
     """One joint's entries of Z; the force goes on with what the joint takes up."""
     first, last = tree.dof[body], tree.dof[body + 1]
     joint, carry, pool = factor.joint, rows.carry, rows.pool
+    count = 1 if rows.link[b, WHAT] == LIMIT else 3  # of a limit's rows the first alone is there
     for d in range(first, last):
         e = end + d - first
         rows.pool_dof[e] = d
+        pool[e, 1] = pool[e, 2] = 0.0
         axis = load6(pose.axes, d, TURNS)
-        for r in range(3):
+        for r in range(count):
             w = -dot6(axis, load6(carry, r, side))
             if own and d - first < 3:
                 w += rows.block[b, OWN + 3 * r + d - first]
@@ -103,7 +105,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
             pool[e, r] = w
     for d in range(first, last):
         column = load6(joint, d, COLUMN)
-        for r in range(3):
+        for r in range(count):
             put6(carry, r, side, axpy6(pool[end + d - first, r] * joint[d, PIVOT], column, load6(carry, r, side)))
     return end + last - first
 
