@@ -35,7 +35,6 @@ from .ragdoll import RAGDOLL, find_ragdolls, is_met_anywhere, limit_rates, moves
 from .recovery import make_deadlines
 from .returning import let_return
 from .rows import row_rate
-from .settling import note_disturbed
 from .shape_tables import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from .spatial import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
 from .standing import add_footholds, allow_source, yield_to_pull
@@ -137,7 +136,6 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     struck = collide_now(tree, plan, state, aim, work, touch, frame, least)
     if struck != 0:
         make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER], struck == GIVING)
-        note_disturbed(state, work, touch.rows, IMPULSE)
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)

@@ -17,6 +17,7 @@ from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
 from .ragdoll_sweeps import solve_ragdolls
 from .recovery import stays_stiff
 from .rows import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
+from .settling import note_disturbed
 from .spatial import add, axpy, dot, load3, load4, scale, sub
 from .state import (
     ANSWER,
@@ -115,6 +116,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
+    note_disturbed(state, work, touch.rows, IMPULSE)
     for b in range(touch.rows.count[BLOCKS]):
         for r in range(3):
             touch.rows.block[b, IMPULSE + r] = 0.0
@@ -136,7 +138,7 @@ def _find_blows(tree, state, touch):
         near = rows.block[b, ERROR_NOW] <= (STOP_NEAR if rows.link[b, WHAT] == LIMIT else slop)
         rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
         closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
-        if (closes and rows.link[b, WHAT] == CONTACT) or _tears(state, rows, b, -fast):
+        if (closes and rows.link[b, WHAT] == CONTACT and not _is_within(rows, b)) or _tears(state, rows, b, -fast):
             any_fast = True
             gives_way = gives_way or rows.link[b, BRACED] == 0
             carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
@@ -157,6 +159,13 @@ def stops_hard(state, rows, b):
         and rows.block[b, SPEED_NOW] < -STOP_FAST
         and state.behaviour[rows.link[b, BODY_A]] == LIMP
     )
+
+
+@kernel
+def _is_within(rows, b):
+    """Whether a contact is that of a ragdoll with itself: fingers that rattle are no blow, the step stops them."""
+    same = rows.root[rows.link[b, BODY_A]] == rows.root[rows.link[b, BODY_B]]
+    return same and is_met_anywhere(rows, b)
 
 
 @kernel
