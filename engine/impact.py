@@ -76,6 +76,8 @@ SWING, NEAR = 1.0, 0.05
 # Under a guided root, where a blow goes on into the whole body and each joint is moved by its neighbours, too.
 GUIDED_SWING = 0.35
 STIFFENINGS = 6
+# So often joints of ragdolls are asked again; what is still too fast then is braked.
+RESISTS = 2
 LEAST_SHARE = 0.02
 # A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
 STOP_FAST, STOP_NEAR = 5.0, 5e-3
@@ -108,9 +110,9 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     for b in range(touch.rows.count[BLOCKS]):
         for r in range(3):
             touch.rows.block[b, IMPULSE + r] = 0.0
-    for _ in range(STIFFENINGS):
+    for turn in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
-        resists = resist_blow(tree, state, work, touch.rows, pose, factor)
+        resists = turn < RESISTS and resist_blow(tree, state, work, touch.rows, pose, factor)
         if not (stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
             break
     brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
