@@ -76,6 +76,8 @@ from .touch import (
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
+# The same of ragdolls, whose fingers come to lie under the rest of them.
+RECOVER_LIMP = 0.015
 NO_FRICTION = -1.0
 # A gap that counts as none, as a share of what counts as touching.
 HAIR = 0.01
@@ -207,7 +209,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
         take(rows, first, last, IMPULSE, 1.0 / gamma)
         if last_stage:
-            _ask_shift(touch, first, last, h)
+            _ask_shift(touch, first, last, h, RECOVER_LIMP if rough else RECOVER)
             if rough:
                 solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], NO_FRICTION)
             else:
@@ -297,10 +299,11 @@ def _wanted(touch, b, h):
 
 
 @kernel
-def _ask_shift(touch, first, last, h):
-    """FREE_RATE of the shift of places: what the step would leave too deep, and what ties would be off. No FORCE."""
+def _ask_shift(touch, first, last, h, recover):
+    """FREE_RATE of the shift of places: what the step would leave too deep, and what ties would be off. No FORCE.
+    `recover`: the time in which depth goes [s]."""
     rows, slop = touch.rows, touch.limit[SLOP]
-    keep = math.exp(-h / RECOVER)
+    keep = math.exp(-h / recover)
     for k in range(first, last):
         b = rows.order[k]
         r = 3 * (k - first)
