@@ -31,6 +31,8 @@ CALM, CALM_TURN = 0.11, 5.0
 CRUMB = 0.006
 # [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
 SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.05
+# Rates below this are none: halved for ever they would become numbers that processors are slow with [rad/s, m/s].
+NOTHING = 1e-15
 # [1/s] of rates, after which the rate grows with the square of the time.
 SETTLE_RATE = 30.0
 
@@ -123,7 +125,7 @@ def settle_rates(tree, state, aim, work, touch, h):
         if slow < 1.0:
             settles = True
             for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-                work.rate[ENDS, d] *= slow
+                work.rate[ENDS, d] *= slow if abs(work.rate[ENDS, d]) > NOTHING else 0.0
     if settles:
         velocities(tree, pose_of(work, FINAL), work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
         momenta(tree, pose_of(work, FINAL), work.body, MOTION, work.body, MOMENTUM)

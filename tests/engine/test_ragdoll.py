@@ -141,7 +141,7 @@ def test_falls_take_as_many_steps_as_they_need():
 
 @pytest.mark.parametrize("frame", [100, 101])
 def test_a_ball_moves_what_has_settled(frame):
-    """It lies and sleeps; a ball thrown at it sets it going at once, as far as it would without having settled."""
+    """It lies and has settled, awake, since a ball moves; the ball sets it going at once."""
     model = strand()
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (140, len(model), 1))
     places = np.tile(model.offsets, (140, 1, 1))
@@ -152,7 +152,7 @@ def test_a_ball_moves_what_has_settled(frame):
     way[:, 1:] = (0.1, 3.0 * RADIUS)
     ball = engine.Collider("ball", [engine.Sphere(0.03)], positions=way)
     result = simulate(model, motion, engine.Limp(), engine.Scene(ground=engine.Ground(), colliders=[ball]), 240)
-    assert np.abs(result.velocities[90]).max() == 0.0
+    assert np.abs(result.velocities[90]).max() < 1e-9
     shift = np.linalg.norm(result.motion.positions[frame, 0] - result.motion.positions[90, 0])
     turn = 2.0 * np.arccos(np.clip(np.abs(result.motion.rotations[frame, 0, 0]), 0.0, 1.0))
     assert shift > 0.01 or turn > 0.05
