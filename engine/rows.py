@@ -21,6 +21,7 @@ from .touch import (
     BODY_A,
     BODY_B,
     CONTACT,
+    FACTORED,
     FORCE,
     IMPULSE,
     LIMIT,
@@ -111,6 +112,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
 @part
 def fill_matrix(factor, rows, first, last):
     """G of the blocks order[first:last], an island."""
+    rows.count[FACTORED] = 0
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
     for x in range(first, last):
         b = rows.order[x]
