@@ -204,6 +204,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
             tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
         if rough:
+            rows.count[FILLED] = 0  # it writes over the matrix of the island before
             solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], gamma * h)
         else:
             solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
