@@ -202,8 +202,8 @@ def _turns_with(rows, r):
 @kernel
 def _eliminate(matrix, upper, pick, still, n, soft):
     """Gauss elimination in place, three rows at a time. The first `still` rows are symmetric and only their upper part
-    is looked at; what the others are multiplied by stays in their lower part. Returns whether no pivot of theirs is
-    below its softness."""
+    is looked at; what the others are multiplied by stays in their lower part. Returns whether
+    none of them jams."""
     k = 0
     while k + 3 <= still:
         for s in range(k, k + 3):
