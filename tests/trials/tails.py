@@ -48,6 +48,7 @@ SENSITIVE, SEEDS = 3.0, (1, 2, 3)
 OTHER_MOTION = 1e-3
 TIMES = (100.0, 0.01)
 FRAMES = 30  # simulated, with a ball
+DISTANCES = (1.0, 1.5, 2.0, 3.0)  # of a ball when it is thrown [m]
 BESIDE, NUDGED = " beside × 1", ", nudged"
 MEASURES = ("masses", "shapes", "ends", "overlays", "result")
 
@@ -60,20 +61,28 @@ def open_rig(name: str, folder: Path) -> bpy.types.Object:
     return next(menagerie.shots())[0]
 
 
+def throw_ball() -> None:
+    """From 1 m away, or from the next distance where a ball would start within the rig (a shark)."""
+    for distance in DISTANCES:
+        try:
+            bpy.ops.heft.throw("EXEC_DEFAULT", distance=distance)
+            return
+        except RuntimeError:
+            if distance == DISTANCES[-1]:
+                raise
+
+
 def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
     """What physics makes of the rig, in parts of its height and mass."""
     from heft.addon import session
     from heft.addon.overlays import bones, footage, shapes
 
     scene = bpy.context.scene
-    extent = np.ptp([bone.head_local for bone in rig.data.bones], axis=0).max()
     middle = (scene.frame_start + scene.frame_end) // 2
     scene.frame_start, scene.frame_end = middle, middle + FRAMES
     scene.frame_set(middle)
     bpy.ops.heft.add()
-    # from outside of what is long
-    long = float(extent * max(rig.matrix_world.to_scale()) * rig.heft.meters_per_unit)
-    bpy.ops.heft.throw("EXEC_DEFAULT", distance=min(max(1.0, 0.6 * long), 3.0))
+    throw_ball()
     shown = session.last_shown(rig)
     reading, model = shown.reading, shown.reading.model
     shapes.build(rig, scene)
