@@ -48,7 +48,7 @@ SENSITIVE, SEEDS = 3.0, (1, 2, 3)
 OTHER_MOTION = 1e-3
 TIMES = (100.0, 0.01)
 FRAMES = 30  # simulated, with a ball
-DISTANCES = (1.0, 1.5, 2.0, 3.0)  # of a ball when it is thrown [m]
+DISTANCES = (1.0, 1.5, 2.0, 3.0, 10.0, 30.0, 50.0, 70.0)  # of a ball when it is thrown [m]
 BESIDE, NUDGED = " beside × 1", ", nudged"
 MEASURES = ("masses", "shapes", "ends", "overlays", "result")
 
