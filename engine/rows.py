@@ -45,10 +45,13 @@ HEAVIEST = 30.0
 
 @part
 def lay_paths(tree, pose, factor, rows):
-    """Z of every block: from its two bodies to their roots."""
+    """Z of every block that is not left out: from its two bodies to their roots."""
     rows.count[POOL] = 0
     for b in range(rows.count[BLOCKS]):
-        _lay_path(tree, pose, factor, rows, b)
+        if rows.link[b, ROWS] == 0:
+            rows.link[b, POOL_FROM] = rows.link[b, POOL_TO] = rows.count[POOL]
+        else:
+            _lay_path(tree, pose, factor, rows, b)
 
 
 @kernel
