@@ -296,9 +296,18 @@ def solve(tree, pose, factor, g, x):
                 FORCE,
                 force if tree.last[i] == tree.last[p] else axpy6(1.0, force, load6(scratch, p, FORCE)),
             )
+    solve_outwards(tree, pose, factor, x)
+
+
+@kernel
+def solve_outwards(tree, pose, factor, x):
+    """The second half of `solve`, for whoever has done the first, from the roots to the leaves: x = L⁻ᵀ x on the
+    active degrees of freedom, 0 on the others."""
+    joint, axes, scratch = factor.joint, pose.axes, factor.scratch
+    still = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     put6(scratch, 0, MOVES, still)
     motion = still
-    for i in range(1, n1):
+    for i in range(1, len(tree.parent)):
         kind, d, end = tree.kind[i], tree.dof[i], tree.dof[i + 1]
         if tree.parent[i] < i - 1 or i == 1:
             motion = load6(scratch, tree.parent[i], MOVES)

@@ -87,7 +87,7 @@ ALONE = (
     note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
 TOUCHING = (
-    collide, solve_ragdolls, solve_island, lay_paths, fill_matrix, find_islands, press, collide_now, time_of_impact,
+    collide, solve_ragdolls, lay_paths, fill_matrix, find_islands, solve_island, press, collide_now, time_of_impact,
     allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean,
     prepare_factor, stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows,
     balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,

@@ -25,7 +25,7 @@ COSTS = {
         "begin_frame": 0.4, "keep_appointments": 0.4, "second_half": 0.4, "brake_whirls": 0.4,
     },
     "touching": {
-        "collide": 13.4, "collide_now": 8.7, "solve_island": 8.0, "close_ties": 5.7, "press": 5.1, "meet": 4.5,
+        "collide": 13.4, "collide_now": 8.7, "solve_island": 13.4, "close_ties": 5.7, "press": 5.4, "meet": 4.5,
         "carry_rows": 3.6, "balance_together": 2.3, "still_ties": 2.2, "time_of_impact": 2.1, "run_frames": 2.0,
         "keep_energy": 2.0, "brace": 1.7, "first_half": 1.6, "find_pairs": 1.5, "add_ties": 1.4, "lay_paths": 1.3,
         "give_in": 1.3, "turn_roots": 1.3, "place_roots": 1.3, "stages": 1.3, "strike": 1.2, "note_work": 1.2,

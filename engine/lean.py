@@ -15,6 +15,7 @@ from .kinematics import velocities
 from .ragdoll import solves_roughly
 from .ragdoll_sweeps import solve_ragdolls
 from .rows import (
+    answer,
     fill_matrix,
     find_islands,
     give,
@@ -216,7 +217,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
                 solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
             take(rows, first, last, SHIFT, 1.0 if rows.count[STAYS] == 0 else 0.0)
         first = end
-    give(tree, pose, factor, rows, work, IMPULSE, rate[ANSWER])
+    answer(tree, pose, factor, rows, IMPULSE, rate[ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
     _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma, loose)
     for d in range(len(total)):
@@ -225,8 +226,7 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         for r in range(3):
             rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
     if last_stage:
-        give(tree, pose, factor, rows, work, SHIFT, rate[SHIFTED])
-        _hold_within(tree, aim, rows, rate[SHIFTED], SHIFT, SHIFT_MOST, TIES_SHIFT if tied > 0 else math.inf)
+        _shift(tree, aim, pose, factor, rows, rate[SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
         note_forces(tree, work, touch)
         rows.count[TIED] = tied
         for d in range(len(total)):
@@ -322,19 +322,36 @@ def _ask_shift(touch, first, last, h, recover):
 
 
 @kernel
+def _shift(tree, aim, pose, factor, rows, x, loose):
+    """x: what the rows shift the joints by, no loose one more than `loose`. Mostly there is nothing to shift."""
+    if _shifts(rows):
+        answer(tree, pose, factor, rows, SHIFT, x)
+        _hold_within(tree, aim, rows, x, SHIFT, SHIFT_MOST, loose)
+        return
+    for d in range(len(x)):
+        x[d] = 0.0
+
+
+@kernel
+def _shifts(rows):
+    """Whether any row shifts places."""
+    for b in range(rows.count[BLOCKS]):
+        for r in range(3):
+            if rows.block[b, SHIFT + r] != 0.0:
+                return True
+    return False
+
+
+@kernel
 def stay(touch):
     """Have the next step shift no places, where the one just tried did. Returns whether it did."""
     if touch is None:
         return False
     rows = touch.rows
-    shifts = False
-    for b in range(rows.count[BLOCKS]):
-        for r in range(3):
-            shifts = shifts or rows.block[b, SHIFT + r] != 0.0
     if rows.count[STAYS] != 0:
         return False
     rows.count[STAYS] = 1
-    return shifts
+    return _shifts(rows)
 
 
 @kernel

@@ -21,6 +21,7 @@ from .held_rates import hold_rates, hold_ways, most_held
 from .jit import kernel, part
 from .model import FREE
 from .ragdoll import any_ragdoll
+from .spatial import dot
 from .state import (
     ANIMATED,
     ARRIVAL,
@@ -67,6 +68,8 @@ MAX_PARTS = 64.0  # of a step, however fast joints whirl
 WHIRL = 0.1
 # So often joints are braked at most: one that is slowed down sets others turning.
 BRAKINGS = 4
+# A joint is braked to within this share of the rate it may have, in at most so many rounds a degree of freedom.
+BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
 
 
 def steps_needed(tree: Tree, plan: Plan, bounded: bool, steps: float) -> float:
@@ -214,17 +217,41 @@ def brake_whirls(tree, state, work, pose, base, change, least):
 
 @kernel
 def _brake(tree, work, pose, factor, base, change, i, rate, most):
-    """Slow joint i down from `rate` to `most`."""
+    """Slow joint i down from `rate` to `most` [rad/s], the axis it turns about staying as it is.
+
+    A push along that axis alone is not enough: a ball between light bodies of uneven inertia answers it across the
+    axis, many times faster than it was. So the push is solved for by conjugate gradients, a round for each degree of
+    freedom. The push of any number of rounds takes energy.
+    """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
     push, answer = work.rate[G], work.rate[X1]
     for d in range(len(push)):
         push[d] = 0.0
+    share = most / rate - 1.0
+    left = (0.0, 0.0, 0.0)  # what the joint's rates have still to change by
     for d in range(first, end):
-        push[d] = (base[d] + change[d]) / rate
-    solve(tree, pose, factor, push, answer)
-    moved = 0.0
-    for d in range(first, end):
-        moved += push[d] * answer[d]
-    if moved > 0.0:
+        left = _set(left, d - first, share * (base[d] + change[d]))
+        push[d] = left[d - first]
+    square = dot(left, left)
+    for _ in range(BRAKE_ROUNDS * (end - first)):
+        solve(tree, pose, factor, push, answer)
+        moved = 0.0
+        for d in range(first, end):
+            moved += push[d] * answer[d]
+        if not moved > 0.0:
+            break
         for d in range(len(push)):
-            change[d] += (most - rate) / moved * answer[d]
+            change[d] += square / moved * answer[d]
+        for d in range(first, end):
+            left = _set(left, d - first, left[d - first] - square / moved * answer[d])
+        before, square = square, dot(left, left)
+        if square <= (BRAKE_NEAR * most) ** 2:
+            break
+        for d in range(first, end):
+            push[d] = left[d - first] + square / before * push[d]
+
+
+@kernel
+def _set(v, k, value):
+    """A vector (3,) with its part k replaced."""
+    return (value if k == 0 else v[0], value if k == 1 else v[1], value if k == 2 else v[2])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .articulated import generalized, solve
+from .articulated import generalized, solve, solve_outwards
 from .jit import kernel, part
 from .spatial import axpy6, dot6, load6, put6
 from .state import LOAD, LOADED_RATE
@@ -21,6 +21,7 @@ from .touch import (
     BODY_A,
     BODY_B,
     CONTACT,
+    FACTORED,
     FORCE,
     IMPULSE,
     LIMIT,
@@ -44,10 +45,13 @@ HEAVIEST = 30.0
 
 @part
 def lay_paths(tree, pose, factor, rows):
-    """Z of every block: from its two bodies to their roots."""
+    """Z of every block that is not left out: from its two bodies to their roots."""
     rows.count[POOL] = 0
     for b in range(rows.count[BLOCKS]):
-        _lay_path(tree, pose, factor, rows, b)
+        if rows.link[b, ROWS] == 0:
+            rows.link[b, POOL_FROM] = rows.link[b, POOL_TO] = rows.count[POOL]
+        else:
+            _lay_path(tree, pose, factor, rows, b)
 
 
 @kernel
@@ -103,6 +107,8 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
             for k in range(d - first):
                 w -= joint[d, LOWER + k] * pool[end + k, r]
             pool[e, r] = w
+    if tree.parent[body] == 0:
+        return end + last - first
     for d in range(first, last):
         column = load6(joint, d, COLUMN)
         for r in range(count):
@@ -113,6 +119,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
 @part
 def fill_matrix(factor, rows, first, last):
     """G of the blocks order[first:last], an island."""
+    rows.count[FACTORED] = 0
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
     for x in range(first, last):
         b = rows.order[x]
@@ -199,6 +206,21 @@ def give(tree, pose, factor, rows, work, column, x):
     generalized(tree, pose, work.body, LOAD, g)
     load_joints(tree, rows, column, g)
     solve(tree, pose, factor, g, x)
+
+
+@kernel
+def answer(tree, pose, factor, rows, column, x):
+    """The same by way of the paths that were laid through this factor, which have done the way to the roots."""
+    for d in range(len(x)):
+        x[d] = 0.0
+    pool = rows.pool
+    for b in range(rows.count[BLOCKS]):
+        one, two, three = rows.block[b, column], rows.block[b, column + 1], rows.block[b, column + 2]
+        if one != 0.0 or two != 0.0 or three != 0.0:
+            for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+                d = rows.pool_dof[e]
+                x[d] += factor.joint[d, PIVOT] * (one * pool[e, 0] + two * pool[e, 1] + three * pool[e, 2])
+    solve_outwards(tree, pose, factor, x)
 
 
 @kernel

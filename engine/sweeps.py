@@ -5,9 +5,10 @@ Owns complementarity and the friction cone. Must not know about bodies or time.
 Rows w = b + A p: of a tie w = 0; of a contact w₀ ≥ 0, p₀ ≥ 0, only one of them above
 zero, and friction p₁, p₂ at most grip·p₀, against the sliding. Ties are eliminated
 first, which leaves the contacts their Schur complement. Those are swept block by block
-(projected Gauss–Seidel), which finds out what presses, slides and parts; now and then
-the rows that press and stick are solved exactly, without which heavy things on light
-ones take thousands of sweeps.
+(projected Gauss–Seidel), which finds out what presses, slides and parts. In between what
+is known of that is solved exactly (`polish`), without which heavy things on light ones
+take thousands of sweeps. What was so in the stage before mostly still is: then it takes
+one polish, and one sweep that finds nothing to change.
 """
 
 from __future__ import annotations
@@ -15,7 +16,25 @@ from __future__ import annotations
 import math
 
 from .jit import kernel, part
-from .touch import BEARS, BESIDE, CONTACT, FORCE, FREE_RATE, GRIP, LEADS, MOST, RADIUS, STEP, TIE, TURNING, WHAT
+from .polish import change_rates, polish
+from .touch import (
+    BEARS,
+    BESIDE,
+    CONTACT,
+    FORCE,
+    FREE_RATE,
+    GRIP,
+    KEPT_FORCE,
+    KEPT_RADIUS,
+    KEPT_RATE,
+    LEADS,
+    MOST,
+    RADIUS,
+    STEP,
+    TIE,
+    TURNING,
+    WHAT,
+)
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -26,21 +45,19 @@ EVEN = 1e-4
 SAME = 1e-12
 # So often what has come to rest is polished once more; and so often a polish leaves rows out or lets them in.
 POLISHES, PIVOTS = 3, 4
-# Beside the largest impulse: what is none, and what may go at once.
-NOISE, NOTHING = 1e-10, 1e-6
-# What would give way by this share of what the hardest pressed does, were all soft, is let in.
-LETS_IN = 1e-2
-# After so many sweeps the rows that press and stick are solved exactly, then every so often.
+# At first there is a polish for every so many rows of a sweep: so it takes no longer than the sweeps. Later, when
+# friction is held, every so often, and not right at the end.
+ROWS_A_SWEEP = 64
 POLISH, POLISH_EVERY = 3, 8
 # Friction follows every change of the pressure at first. Where that goes round in circles (levers that
-# press harder the more they rub) it is held for a while, so that each round is a convex problem.
+# press harder the more they rub) it is held for a while, from the best that was found, so that each round is a convex
+# problem.
 LOOSE, HOLD = 12, 8
 # Ties are as good as hard: what redundant ones are soft by, as a share of a row's diagonal. More than that gives way
 # under loads, and takes a crumb that holds something heavy for no hold at all.
 SOFT = 1e-10
 # A row that ties leave no more than this share of its diagonal is held fast by them: rounding, nothing can move it.
 FAST = 1e-8
-SOFT_POLISH = 1e-8
 # The largest impulse of a contact, in parts of what all bodies together have at the largest rate of the island's
 # contacts, when none presses yet.
 # What can be met needs less. What cannot (keys that force bodies through one another) would grow without end.
@@ -152,19 +169,24 @@ def _put_back(matrix, b, p, first, ties, end):
 def _sweep(rows, first, last, ties, least, lasts):
     """Sweeps. b becomes w, kept up to date with every change of p. Done when a sweep finds nothing to change
     and the one right after a polish found next to nothing."""
-    matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
     size = 3 * (last - first)
     scale = 0.0
     for r in range(ties, size):
-        scale = max(scale, abs(w[r]))
+        scale = max(scale, abs(rows.row[FREE_RATE, r]))
     set_most(rows, first, ties, size, lasts)
-    for r in range(ties, size):
-        if p[r] != 0.0:
-            _change(matrix, w, r, p[r], ties, size)
-    polished = even = still = False
-    polishes = 0
+    warm = _start(rows, first, ties, size, lasts)
+    polishes, every = 0, 1 + (size - ties) // ROWS_A_SWEEP
+    even, still, best = False, False, math.inf
+    # what pressed, stuck and slid a moment ago most likely still does
+    new = warm and every == 1 and _off(rows, first, ties, size, least, lasts) > SAME * scale
+    pivots, follows = PIVOTS if new else 0, lasts >= 0.0
     for sweep in range(SWEEPS):
+        polished = False
+        if pivots > 0:
+            ended = polish(rows, first, ties, size, least, EVEN * scale, pivots, follows)
+            polished = ended or still
         loose = sweep < LOOSE
+        follows = loose and lasts >= 0.0
         moved = 0.0
         if loose or still or sweep % HOLD == 0:
             moved = _set_radii(rows, first, ties, size, lasts, 1.0 if loose else 0.5)
@@ -174,13 +196,49 @@ def _sweep(rows, first, last, ties, least, lasts):
         done = still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale)
         if done or (sweep == 0 and largest <= SAME * scale):
             return sweep + 1
-        polished = still and not even and polishes < POLISHES
-        if polished:
-            _polish(rows, ties, size, least, EVEN * scale, PIVOTS)
+        if loose and largest < best:
+            best = largest
+            _keep(rows, ties, size)
+        if sweep == LOOSE - 1 and not largest <= best:
+            _take_back(rows, ties, size)
+        pivots = 0
+        if still and not even and polishes < POLISHES:
+            pivots = PIVOTS
             polishes += 1
-        elif sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
-            _polish(rows, ties, size, least, EVEN * scale, 1)
+        elif loose and sweep % every == every - 1:
+            pivots = PIVOTS
+        elif not loose and sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
+            pivots = 1
     return SWEEPS
+
+
+@kernel
+def _start(rows, first, ties, size, lasts):
+    """The rates with the forces to start from, and the friction they allow. Returns whether there are any."""
+    p, warm = rows.row[FORCE], False
+    for r in range(ties, size, 3):
+        rows.row[RADIUS, r] = 0.0
+        if p[r] != 0.0 or p[r + 1] != 0.0 or p[r + 2] != 0.0:
+            warm = True
+            change_rates(rows.matrix, rows.row[FREE_RATE], r, p[r], p[r + 1], p[r + 2], ties, size)
+    _set_radii(rows, first, ties, size, lasts, 1.0)
+    return warm
+
+
+@kernel
+def _keep(rows, ties, size):
+    """Remember how far the sweeps have come."""
+    for r in range(ties, size):
+        rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r] = rows.row[FORCE, r], rows.row[FREE_RATE, r]
+        rows.row[KEPT_RADIUS, r] = rows.row[RADIUS, r]
+
+
+@kernel
+def _take_back(rows, ties, size):
+    """Be there again."""
+    for r in range(ties, size):
+        rows.row[FORCE, r], rows.row[FREE_RATE, r] = rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r]
+        rows.row[RADIUS, r] = rows.row[KEPT_RADIUS, r]
 
 
 @kernel
@@ -227,7 +285,7 @@ def _load_footholds(rows, first, ties, size, lasts, sign):
             weight = lasts * rows.block[b, BEARS]
             rows.row[FORCE, r] += sign * weight
             if sign > 0.0:
-                _change(rows.matrix, rows.row[FREE_RATE], r, -weight, ties, size)
+                change_rates(rows.matrix, rows.row[FREE_RATE], r, -weight, 0.0, 0.0, ties, size)
 
 
 @kernel
@@ -247,211 +305,73 @@ def _set_radii(rows, first, ties, size, lasts, share):
 
 
 @kernel
-def _polish(rows, ties, size, least, near, pivots):
-    """Solve exactly for the rows that press (and, inside the cone, stick), the others left as they are.
-
-    Of all impulses that do so the least: a hint of softness draws them to zero wherever that
-    changes no rate, and lets in what should bear its share. Rows that the solve takes to the
-    end of what they can give are left out next.
-    """
-    w, pick, step = rows.row[FREE_RATE], rows.pick, rows.row[STEP]
-    for _ in range(pivots):
-        most = 0.0
-        for r in range(ties, size, 3):
-            most = max(most, rows.row[FORCE, r])
-        n = _pick_rows(rows, ties, size, least, NOISE * most)
-        if n == 0:
-            return
-        soft = _least_step(rows, n)
-        if _take_step(rows, ties, size, n, most) and not _let_in(rows, ties, size, least, near, soft, most):
-            # what the softness left over
-            for i in range(n):
-                step[i] = -w[pick[i]]
-            _solve_picked(rows.upper, step, n)
-            _take_step(rows, ties, size, n, most)
-            return
-
-
-@kernel
-def _pick_rows(rows, ties, size, least, none):
-    """The rows to polish: what presses with more than `none`. Returns how many."""
-    matrix, p, pick = rows.matrix, rows.row[FORCE], rows.pick
-    n = 0
-    for r in range(ties, size, 3):
-        if none < p[r] < rows.row[MOST, r] and matrix[r, r] > least:
-            pick[n] = r
-            n += 1
-            most = rows.row[RADIUS, r]
-            inside = p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2] < 0.999999 * most * most
-            if inside and matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least:
-                pick[n], pick[n + 1] = r + 1, r + 2
-                n += 2
-    return n
-
-
-@kernel
-def _least_step(rows, n):
-    """STEP to the least impulses that stop the picked rows. Returns how soft they were taken to be."""
-    matrix, p, w, pick, step = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
-    soft = 0.0
-    for i in range(n):
-        soft += SOFT_POLISH * matrix[pick[i], pick[i]] / n
-    for i in range(n):
-        step[i] = -w[pick[i]] - soft * p[pick[i]]
-    _factor_picked(matrix, rows.upper, pick, n, soft)
-    _solve_picked(rows.upper, step, n)
-    return soft
-
-
-@kernel
-def _take_step(rows, ties, size, n, most):
-    """Go along STEP as far as possible. Returns whether to its end.
-
-    Rows that hardly press and would have to pull stop at once; without them the way is free for the rest.
-    """
-    p, w, pick, step = rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
-    stops = False
-    for i in range(n):
-        r = pick[i]
-        if (r - ties) % 3 == 0 and p[r] <= NOTHING * most and p[r] + step[i] < 0.0:
-            stops = True
-            for k in range(3):
-                change = -p[r + k]
-                p[r + k] = 0.0
-                _change(rows.matrix, w, r + k, change, ties, size)
-    if stops:
-        return False
-    share = _share_inside(rows, ties, n)
-    for i in range(n):
-        p[pick[i]] += share * step[i]
-        _change(rows.matrix, w, pick[i], share * step[i], ties, size)
-    return share == 1.0
-
-
-@kernel
-def _let_in(rows, ties, size, least, near, soft, most):
-    """What bears nothing, but touches and would give way if all were soft, presses a little from here on.
-    Returns whether anything does."""
-    matrix, p, w = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE]
-    found = False
-    for r in range(ties, size, 3):
-        if p[r] <= NOISE * most and matrix[r, r] > least and -near < w[r] < -LETS_IN * soft * most:
-            found = True
-            p[r] += NOTHING * most
-            _change(matrix, w, r, NOTHING * most, ties, size)
-    return found
-
-
-@kernel
-def _factor_picked(matrix, upper, pick, n, soft):
-    """Gauss elimination of the picked rows, `soft` added to the diagonal."""
-    for i in range(n):
-        for j in range(i, n):
-            upper[i, j] = matrix[pick[i], pick[j]]
-        upper[i, i] += soft
-    for k in range(n):
-        if upper[k, k] < 0.5 * soft:
-            upper[k, k] = 0.5 * soft
-        for i in range(k + 1, n):
-            f = upper[k, i] / upper[k, k]
-            if f != 0.0:
-                for j in range(i, n):
-                    upper[i, j] -= f * upper[k, j]
-
-
-@kernel
-def _solve_picked(upper, x, n):
-    for k in range(n):
-        f = x[k] / upper[k, k]
-        for i in range(k + 1, n):
-            x[i] -= f * upper[k, i]
-    for k in range(n - 1, -1, -1):
-        f = x[k]
-        for j in range(k + 1, n):
-            f -= upper[k, j] * x[j]
-        x[k] = f / upper[k, k]
-
-
-@kernel
-def _share_inside(rows, ties, n):
-    """How much of the polish's step stays pressing and within the friction there is."""
-    p, step, pick = rows.row[FORCE], rows.row[STEP], rows.pick
-    share = 1.0
-    for i in range(n):
-        r = pick[i]
-        if (r - ties) % 3 == 0:
-            if p[r] + share * step[i] < 0.0:
-                share = -p[r] / step[i]
-            if p[r] + share * step[i] > rows.row[MOST, r]:
-                share = max(0.0, (rows.row[MOST, r] - p[r]) / step[i])
-            if i + 1 < n and pick[i + 1] == r + 1:
-                x, y, u, v = p[r + 1], p[r + 2], step[i + 1], step[i + 2]
-                # |(x, y) + t(u, v)| = radius
-                two, one, none = u * u + v * v, x * u + y * v, x * x + y * y - rows.row[RADIUS, r] ** 2
-                if none + share * (2.0 * one + share * two) > 0.0:
-                    share = min(share, max(0.0, -none / (one + math.sqrt(max(0.0, one * one - two * none)))))
-    return share
-
-
-@kernel
 def _sweep_once(rows, first, ties, size, least, loose, lasts):
     """One pass over the blocks. Returns the largest change of a row's rate."""
-    matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
+    matrix, p = rows.matrix, rows.row[FORCE]
     largest = 0.0
     for r in range(ties, size, 3):
-        diagonal = matrix[r, r]
-        if diagonal <= least:
-            continue
-        b = rows.order[first + r // 3]
-        new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[MOST, r])
-        change = new - p[r]
-        if change != 0.0:
-            p[r] = new
-            _change(matrix, w, r, change, ties, size)
-            largest = max(largest, abs(change) * diagonal)
-        if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-            if loose:
-                rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + besides(rows, b, lasts))
-            largest = max(largest, _rub(matrix, w, p, r, rows.row[RADIUS, r], ties, size, least))
+        change, x, y = _set_right(rows, first, r, least, loose, lasts)
+        if change != 0.0 or x != 0.0 or y != 0.0:
+            p[r] += change
+            p[r + 1] += x
+            p[r + 2] += y
+            change_rates(matrix, rows.row[FREE_RATE], r, change, x, y, ties, size)
+            largest = max(largest, _rate_of(matrix, r, change, x, y))
     return largest
 
 
 @kernel
-def _rub(matrix, w, p, r, most, ties, size, least):
-    """Friction of the contact at row r: both directions together, held to the cone."""
+def _off(rows, first, ties, size, least, lasts):
+    """The largest change of a row's rate that a block by itself would make."""
+    largest = 0.0
+    for r in range(ties, size, 3):
+        change, x, y = _set_right(rows, first, r, least, False, lasts)
+        largest = max(largest, _rate_of(rows.matrix, r, change, x, y))
+    return largest
+
+
+@kernel
+def _rate_of(matrix, r, change, x, y):
+    return max(abs(change) * matrix[r, r], abs(x) * matrix[r + 1, r + 1], abs(y) * matrix[r + 2, r + 2])
+
+
+@kernel
+def _set_right(rows, first, r, least, loose, lasts):
+    """The changes of impulse that set the block at row r right, all others left as they are."""
+    matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
+    diagonal = matrix[r, r]
+    if diagonal <= least:
+        return 0.0, 0.0, 0.0
+    b = rows.order[first + r // 3]
+    new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[MOST, r])
+    x, y = 0.0, 0.0
+    if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+        if loose:
+            rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + besides(rows, b, lasts))
+        x, y = _rub(matrix, w, p, r, new - p[r], rows.row[RADIUS, r], least)
+    return new - p[r], x, y
+
+
+@kernel
+def _rub(matrix, w, p, r, change, most, least):
+    """The change of a contact's friction when its pressure has changed by `change`: both directions together, held to
+    the cone."""
     a, c, d = matrix[r + 1, r + 1], matrix[r + 1, r + 2], matrix[r + 2, r + 2]
     determinant = a * d - c * c
     if a <= least or d <= least:
-        return 0.0
+        return 0.0, 0.0
+    w1, w2 = w[r + 1] + change * matrix[r, r + 1], w[r + 2] + change * matrix[r, r + 2]
     if determinant > 1e-12 * a * d:
-        x = p[r + 1] - (d * w[r + 1] - c * w[r + 2]) / determinant
-        y = p[r + 2] - (a * w[r + 2] - c * w[r + 1]) / determinant
+        x = p[r + 1] - (d * w1 - c * w2) / determinant
+        y = p[r + 2] - (a * w2 - c * w1) / determinant
     else:
-        x, y = p[r + 1] - w[r + 1] / a, p[r + 2] - w[r + 2] / d
+        x, y = p[r + 1] - w1 / a, p[r + 2] - w2 / d
     length = math.sqrt(x * x + y * y)
     if length > most:
         # sliding: step along the gradient, then onto the cone
         step = 1.0 / max(a, d)
-        x, y = p[r + 1] - step * w[r + 1], p[r + 2] - step * w[r + 2]
+        x, y = p[r + 1] - step * w1, p[r + 2] - step * w2
         length = math.sqrt(x * x + y * y)
         if length > most:
             x, y = x * most / length, y * most / length
-    largest = 0.0
-    change = x - p[r + 1]
-    if change != 0.0:
-        p[r + 1] = x
-        _change(matrix, w, r + 1, change, ties, size)
-        largest = abs(change) * a
-    change = y - p[r + 2]
-    if change != 0.0:
-        p[r + 2] = y
-        _change(matrix, w, r + 2, change, ties, size)
-        largest = max(largest, abs(change) * d)
-    return largest
-
-
-@kernel
-def _change(matrix, w, r, change, ties, size):
-    """A change of p[r] changes every w: a row of the symmetric matrix."""
-    for k in range(ties, size):
-        w[k] += change * matrix[r, k]
+    return x - p[r + 1], y - p[r + 2]

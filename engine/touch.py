@@ -80,8 +80,10 @@ PUSH_POINT = np.int64(5)  # 3
 PUSH_COLUMNS = np.int64(8)
 
 # Rows of Rows.row, vectors over the rows of an island
-FREE_RATE, FORCE, STEP, RADIUS, MORE, MOST = (np.int64(k) for k in range(6))
-ROW_VECTORS = np.int64(6)
+FREE_RATE, FORCE, STEP, RADIUS, MORE, MOST, ALONG_X, ALONG_Y, ADDED, KEPT_FORCE, KEPT_RATE, KEPT_RADIUS = (
+    np.int64(k) for k in range(12)
+)
+ROW_VECTORS = np.int64(12)
 
 # Columns of Record.touch
 MARK_A, MARK_B = np.int64(0), np.int64(1)  # rows of the bodies; a is −1 where there is no contact
@@ -92,9 +94,9 @@ MARK_COLUMNS = np.int64(11)
 MARKS = 48  # contacts written down a frame
 
 # Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + where the island begins that `matrix` is of;
-# STAYS: not 0 where the next step may shift no places
-PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED, STAYS = (np.int64(k) for k in range(9))
-COUNTS = np.int64(9)
+# STAYS: not 0 where the next step may shift no places; FACTORED: how many rows of `matrix` are eliminated in `upper`
+PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED, STAYS, FACTORED = (np.int64(k) for k in range(10))
+COUNTS = np.int64(10)
 
 # Entries of Touch.limit
 SLOP = np.int64(0)  # [m] nearer than this is touching; deeper than this is pushed out
@@ -125,6 +127,7 @@ class Rows(NamedTuple):
     upper: np.ndarray  # (rows, rows) scratch of the polish
     tied: np.ndarray  # (tie rows, tie rows) the ties' part of every island's matrix, eliminated
     pick: np.ndarray  # (rows,) rows that are polished
+    picked: np.ndarray  # (rows,) those that are eliminated in `upper`
     row: np.ndarray  # (ROW_VECTORS, 3 · blocks)
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
@@ -214,6 +217,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((3 * blocks, 3)),
         np.zeros((most, most)),
         np.zeros((tied, tied)),
+        np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
         np.zeros((ROW_VECTORS, 3 * blocks)),
         np.zeros(blocks, dtype=np.int64),
