@@ -102,8 +102,6 @@ from .touch import (
 EVERY, BETWEEN, WITHIN = 0, 1, 2
 # The share of SWERVE by which bodies of one ragdoll come nearer to one another than their rates say.
 SWERVE_WITHIN = 0.25
-# By so much faster than its rate says a joint of a ragdoll may come to its end [rad/s].
-SWERVE_LIMIT = 10.0
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
 
@@ -317,8 +315,6 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
         anywhere = is_met_anywhere(touch.rows, c)
         if cut and not anywhere and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
             least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))
-        if touch.rows.link[c, WHAT] == LIMIT and anywhere and gap + h * (speed - SWERVE_LIMIT) > 0.0:
-            touch.rows.link[c, ROWS] = 0
         if touch.rows.link[c, WHAT] != CONTACT or touch.found.contact[touch.rows.link[c, SOURCE], GAP] <= slop:
             continue
         if touch.rows.block[c, BEARS] > 0.0:
