@@ -293,8 +293,8 @@ def overlapping(reading: Reading) -> set[tuple[int, int]]:
         rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
         bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
         count = len(rows)
-        roots = [int(model.trees[row - 1]) + 1 for row in bodies]
-        table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, roots)
+        # one root for all: bodies of another tree of the rig overlap as well, as in `engine.self_touch`
+        table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, [1] * count)
         kept = set()
         for places, turns in (reading.at_rest(), reading.at_start()):
             where = np.zeros((len(model) + 1, 7))

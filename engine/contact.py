@@ -102,8 +102,8 @@ from .touch import (
 EVERY, BETWEEN, WITHIN = 0, 1, 2
 # The share of SWERVE by which bodies of one ragdoll come nearer to one another than their rates say.
 SWERVE_WITHIN = 0.25
-# By so much faster than its rate says a joint of a ragdoll may come to its end [rad/s].
-SWERVE_LIMIT = 10.0
+# So often contacts are sought within half the margin where there is no room for all.
+MARGINS = 6
 # Shortest part of a step, where something fast is about to meet.
 LEAST_CUT = 1e-3
 
@@ -188,11 +188,25 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     apart = 4 * touch.rows.count[PAIRS] > len(touch.found.contact)
     for root in tree.roots:
         apart = apart or touch.rows.ragdoll[root] == RAGDOLL
-    count = _collide_pairs(state, work, touch, h, 0, BETWEEN if apart else EVERY)
+    count = _nearest_contacts(state, work, touch, h, 0, BETWEEN if apart else EVERY)
     if apart:
         _note_flights(tree, work, touch, count)
-        count = _collide_pairs(state, work, touch, h, count, WITHIN)
+        count = _nearest_contacts(state, work, touch, h, count, WITHIN)
     touch.rows.count[CONTACTS] = count
+
+
+@kernel
+def _nearest_contacts(state, work, touch, h, first, which):
+    """Append the contacts of pairs of shapes (see `_collide_pairs`). Where there is no room for all of them the pairs
+    are asked again, with a smaller margin each time: what is near comes before what is far. The new count."""
+    share = 1.0
+    count = _collide_pairs(state, work, touch, h, first, which, share)
+    for _ in range(MARGINS):
+        if count < len(touch.found.contact):
+            break
+        share *= 0.5
+        count = _collide_pairs(state, work, touch, h, first, which, share)
+    return count
 
 
 @kernel
@@ -224,8 +238,9 @@ def _reach_within(work, touch, a, b, h):
 
 
 @kernel
-def _collide_pairs(state, work, touch, h, count, which):
-    """Append the contacts of pairs of shapes: of EVERY one, of those BETWEEN trees, or WITHIN one. The new count."""
+def _collide_pairs(state, work, touch, h, count, which, share):
+    """Append the contacts of pairs of shapes: of EVERY one, of those BETWEEN trees, or WITHIN one. The new count.
+    `share`: of the margin within which they may touch."""
     shapes, found, rows = touch.shapes, touch.found, touch.rows
     for k in range(rows.count[PAIRS]):
         a, b = found.pairs[k, 0], found.pairs[k, 1]
@@ -237,7 +252,7 @@ def _collide_pairs(state, work, touch, h, count, which):
         margin = found.reach[a] + found.reach[b]
         if which == WITHIN and rows.ragdoll[rows.root[i]] == RAGDOLL:
             margin = min(margin, _reach_within(work, touch, a, b, h))
-        count = collide(shapes, found.placed, a, b, margin, found.contact, found.meet, count)
+        count = collide(shapes, found.placed, a, b, share * margin, found.contact, found.meet, count)
     return count
 
 
@@ -317,8 +332,6 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
         anywhere = is_met_anywhere(touch.rows, c)
         if cut and not anywhere and gap > STOP_NEAR and gap + h * speed < 0.0 and stops_hard(state, touch.rows, c):
             least = min(least, (gap - 0.5 * STOP_NEAR) / (-h * speed))
-        if touch.rows.link[c, WHAT] == LIMIT and anywhere and gap + h * (speed - SWERVE_LIMIT) > 0.0:
-            touch.rows.link[c, ROWS] = 0
         if touch.rows.link[c, WHAT] != CONTACT or touch.found.contact[touch.rows.link[c, SOURCE], GAP] <= slop:
             continue
         if touch.rows.block[c, BEARS] > 0.0:

@@ -6,7 +6,8 @@ or sleep.
 A body of flesh on the ground does not creep, roll and sway on for seconds as rigid bodies do: skin sticks, flesh
 deforms. So a ragdoll that lies on something, and in which nothing was faster than CALM for SETTLE_AFTER seconds, loses
 speed at a rate that grows with the time it is calm. Whatever still falls gets faster than CALM while the rate is low,
-in less than a tenth of a second, which ends it. What creeps on comes to a stop, as dry friction would have it.
+in less than a tenth of a second, which ends it. What creeps on comes to a stop, as dry friction would have it. A large
+body that topples slowly is not calm, as its centre of mass is not above what bears it (`borne`).
 
 Fingers, toes and ends of hair do not keep a body from being calm: bodies with less than CRUMB of the mass.
 """
@@ -15,15 +16,16 @@ from __future__ import annotations
 
 import math
 
+from .borne import is_borne
 from .jit import kernel, part
 from .kinematics import momenta, velocities
 from .model import FREE
 from .ragdoll import RAGDOLL, SCENERY
-from .spatial import add, cross, dot, dot6, load3, load6
+from .spatial import add, axpy, cross, dot, dot6, load3, load6, scale
 from .state import DRIFT, ENDS, FINAL, GOAL_DRIFT, MEAN, MOMENTUM, MOTION, NOW, QUIET, SHIFTED, pose_of
 from .tone import GRAVITY
 from .touch import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
-from .tree import COM
+from .tree import COM, MASS
 
 # Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.45 m/s.
 CALM, CALM_TURN = 0.11, 5.0
@@ -31,6 +33,8 @@ CALM, CALM_TURN = 0.11, 5.0
 CRUMB = 0.006
 # [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
 SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.05
+# A centre of mass so far beside what bears it, as a share of the size, is above it all the same.
+BESIDE = 0.02
 # Rates below this are none: halved for ever they would become numbers that processors are slow with [rad/s, m/s].
 NOTHING = 1e-15
 # [1/s] of rates, after which the rate grows with the square of the time.
@@ -38,14 +42,15 @@ SETTLE_RATE = 30.0
 
 
 @kernel
-def note_calm(tree, state, work, touch, rate, dt):
-    """QUIET of the roots of ragdolls: the seconds in which the tree was calm; `rate` (nv,): the mean rates of
-    the frame that ends."""
+def note_calm(tree, state, work, touch, rate, gravity, dt):
+    """QUIET of the roots of ragdolls: the seconds in which the tree was calm and not about to topple; `rate` (nv,): the
+    mean rates of the frame that ends."""
     pose, rows = pose_of(work, NOW), touch.rows
     most = CALM * math.sqrt(GRAVITY * touch.limit[PLANT] / PLANT_SHARE)
     velocities(tree, pose, rate, state.body, DRIFT, work.body, MOTION)
     for root in tree.roots:
         calm = rows.ragdoll[root] == RAGDOLL and _is_calm(tree, work, rows, pose, rate, root, most)
+        calm = calm and _is_balanced(tree, touch, pose, root, gravity)
         state.body[root, QUIET] = state.body[root, QUIET] + dt if calm else 0.0
 
 
@@ -63,6 +68,18 @@ def _is_calm(tree, work, rows, pose, rate, root, most):
         if tree.kind[i] != FREE and turn > CALM_TURN * CALM_TURN:
             return False
     return True
+
+
+@kernel
+def _is_balanced(tree, touch, pose, root, gravity):
+    """Whether a tree's centre of mass is above what bears it, to within a share of its size."""
+    pull = math.sqrt(dot(gravity, gravity))
+    if pull == 0.0:
+        return True
+    center = (0.0, 0.0, 0.0)
+    for i in range(root, tree.last[root] + 1):
+        center = axpy(tree.body[i, MASS] / touch.rows.mass[root], load3(pose.body, i, COM), center)
+    return is_borne(touch, root, center, scale(-1.0 / pull, gravity), BESIDE * touch.limit[PLANT] / PLANT_SHARE)
 
 
 @kernel

@@ -117,7 +117,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             if k == substeps:
                 mark_contacts(touch, record.touch, frame + 1, h)
                 mark_forced(state, touch, record.forced, frame + 1)
-        note_quiet(tree, target, state, work, touch, frame, dt)
+        note_quiet(tree, target, state, work, touch, frame, gravity, dt)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:

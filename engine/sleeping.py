@@ -69,11 +69,11 @@ def _mean_rates(tree, state, work, dt):
 
 
 @part
-def note_quiet(tree, target, state, work, touch, frame, dt):
+def note_quiet(tree, target, state, work, touch, frame, gravity, dt):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
     _mean_rates(tree, state, work, dt)
     if touch is not None:
-        note_calm(tree, state, work, touch, work.rate[X1], dt)
+        note_calm(tree, state, work, touch, work.rate[X1], gravity, dt)
     still = _lies_on_something(tree, state, touch) and _lies_still(tree, state, work)
     if not (still and _source_stands(tree, target, state, frame)):
         state.body[0, QUIET] = 0.0
