@@ -50,7 +50,7 @@ def note_calm(tree, state, work, touch, rate, gravity, dt):
     velocities(tree, pose, rate, state.body, DRIFT, work.body, MOTION)
     for root in tree.roots:
         calm = rows.ragdoll[root] == RAGDOLL and _is_calm(tree, work, rows, pose, rate, root, most)
-        calm = calm and _is_balanced(tree, touch, pose, root, gravity)
+        calm = calm and is_balanced(tree, touch, pose, root, gravity)
         state.body[root, QUIET] = state.body[root, QUIET] + dt if calm else 0.0
 
 
@@ -71,7 +71,7 @@ def _is_calm(tree, work, rows, pose, rate, root, most):
 
 
 @kernel
-def _is_balanced(tree, touch, pose, root, gravity):
+def is_balanced(tree, touch, pose, root, gravity):
     """Whether a tree's centre of mass is above what bears it, to within a share of its size."""
     pull = math.sqrt(dot(gravity, gravity))
     if pull == 0.0:

@@ -4,9 +4,9 @@ Owns when bodies fall asleep and what wakes them. Must not know what a step does
 
 A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
 sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was, in
-the mean of each frame, slower than SLOW, every limp tree lay on something, and everything else stood still. It wakes on
-the frame on which a behaviour changes, something animated moves, a tie opens or takes hold, wind blows, or a push
-changes a rate.
+the mean of each frame, slower than SLOW, every limp tree lay on something and could stay as it lay, and everything
+else stood still. It wakes on the frame on which a behaviour changes, something animated moves, a tie opens or takes
+hold, wind blows, or a push changes a rate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .aim import difference
 from .jit import kernel, part
 from .kinematics import velocities
 from .model import FREE
-from .settling import note_calm
+from .settling import is_balanced, note_calm
 from .spatial import add, cross, dot, load3, load4, store3, store4
 from .state import (
     ANCHOR,
@@ -75,6 +75,7 @@ def note_quiet(tree, target, state, work, touch, frame, gravity, dt):
     if touch is not None:
         note_calm(tree, state, work, touch, work.rate[X1], gravity, dt)
     still = _lies_on_something(tree, state, touch) and _lies_still(tree, state, work)
+    still = still and _is_borne(tree, state, work, touch, gravity)
     if not (still and _source_stands(tree, target, state, frame)):
         state.body[0, QUIET] = 0.0
         return
@@ -103,6 +104,18 @@ def _lies_on_something(tree, state, touch):
             for i in range(root, tree.last[root] + 1):
                 if state.behaviour[i] == LIMP and tree.dof[i + 1] > tree.dof[i]:
                     return False
+    return True
+
+
+@kernel
+def _is_borne(tree, state, work, touch, gravity):
+    """Whether no limp tree is about to topple, however slow it still is."""
+    if touch is None:
+        return False
+    for root in tree.roots:
+        loose = state.behaviour[root] == LIMP and tree.kind[root] == FREE
+        if loose and not is_balanced(tree, touch, pose_of(work, NOW), root, gravity):
+            return False
     return True
 
 

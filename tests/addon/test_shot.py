@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import rotations, session, shot
+from heft.addon import rotations, scenery, session, shot
 
 
 def folded(rig) -> None:
@@ -44,20 +44,24 @@ def test_a_character_touches_itself_only_if_asked(rig):
     assert deepest(rig) == pytest.approx(source, abs=1e-3)
 
 
-def test_shapes_that_overlap_at_rest_never_touch(empty):
-    """Four bones in a bundle: touching themselves must not blow them apart."""
+@pytest.mark.parametrize("roots", [1, 4])
+def test_shapes_that_overlap_at_rest_never_touch(empty, roots):
+    """Four bones in a bundle, of one root or each its own: touching themselves must not blow them apart."""
     empty.frame_end = rigs.FRAMES[-1]
     rig = rigs.post(1)
     bpy.ops.object.mode_set(mode="EDIT")
     for i in range(3):
         bone = rig.data.edit_bones.new(f"side.{i}")
         bone.head, bone.tail = (0.02 * i, 0.03, 0.1), (0.02 * i, 0.03, 0.45)
-        bone.parent = rig.data.edit_bones[0]
+        bone.parent = rig.data.edit_bones[0] if roots == 1 else None
     bpy.ops.object.mode_set(mode="OBJECT")
     source = rigs.poses(rig, rigs.FRAMES)
     bpy.ops.heft.add()
     rig.heft.touch_self = True
     bpy.ops.heft.simulate()
+    never = scenery.overlapping(session.last_shown(rig).reading)
+    assert never >= {(1, 2), (2, 3)}
+    assert roots == 1 or {(0, 1), (0, 2)} <= never, "bodies of other trees, too"
     offset, angle = rigs.deviation(source, rigs.poses(rig, rigs.FRAMES), rigs.height(rig))
     assert offset < 1e-4 and angle < 0.02
 
