@@ -15,6 +15,8 @@
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py trial [NAME…]        figures too long for the tests, measured on real rigs: a table each, also as
                                         out/trial_NAME.md (names: see TRIALS)
+    python3 dev.py pin [write]          whether every sample scene and forty engine scenes give the bytes that were kept
+                                        with `write`, on this machine
     python3 dev.py package [--all]      the extension zips, into dist/
     python3 dev.py scenes [NAME…]       rebuild the sample scenes
     python3 dev.py pictures [NAME…]     render all that README and manual show, or these scenes and figures of it
@@ -40,6 +42,7 @@ from pathlib import Path
 
 from tools.environments import BLENDER, ENGINE, ROOT, Env, Missing, ensure, environment_variables, run, say
 from tools.packaging import build_zip, this_platform, zips
+from tools.pins import pin
 from tools.real_blenders import SetUp
 
 # --- test -----------------------------------------------------------------------------------------
@@ -263,6 +266,7 @@ COMMANDS = {
     "pictures": pictures,
     "rigs": rigs,
     "trial": trial,
+    "pin": pin,
 }
 
 
