@@ -99,7 +99,8 @@ def cache_dir() -> Path:
     digest = hashlib.sha256(_sources())
     flags = sorted((key, sorted(value) if isinstance(value, set) else value) for key, value in FLAGS.items())
     digest.update(repr(flags).encode())
-    digest.update(f"{numba.__version__} {np.__version__} {sys.version} {_processor()}".encode())
+    # The package's name is part of the compiled functions' names: two installs of the same source share nothing.
+    digest.update(f"{__package__} {numba.__version__} {np.__version__} {sys.version} {_processor()}".encode())
     return Path(base) / digest.hexdigest()[:16]
 
 
