@@ -269,3 +269,8 @@ def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:
         curve.keyframe_points.foreach_get("type", kinds)
         frames = frames[kinds == kind]
     return frames.tolist()
+
+
+def active_action(rig: bpy.types.Object) -> bpy.types.Action | None:
+    """The action that the rig plays now, None without one."""
+    return rig.animation_data.action if rig.animation_data is not None else None

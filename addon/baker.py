@@ -17,12 +17,15 @@ import numpy as np
 from . import (
     actions,
     channels,
+    compat,
     constraints,
     control_fit,
     control_map,
     flights,
+    ik_solvers,
     keying,
     lending,
+    own_marks,
     responses,
     rig_ends,
     rotations,
@@ -204,18 +207,13 @@ def _bodies(rig: bpy.types.Object) -> list[str]:
 
 def _selected(rig: bpy.types.Object, bodies: list[str], mapping) -> list[bpy.types.PoseBone]:
     """The bodies that are selected, or whose controls are."""
-    chosen = {bone.name for bone in rig.pose.bones if is_selected(bone)}
+    chosen = {bone.name for bone in rig.pose.bones if compat.is_selected(bone)}
     if mapping is not None:
         chosen |= {entry.body for entry in mapping.controls if entry.control in chosen}
     bones = [rig.pose.bones[name] for name in bodies if name in chosen]
     if not bones:
         raise RigError("No simulated bone is selected: select the bones to bake in Pose Mode.")
     return bones
-
-
-def is_selected(bone: bpy.types.PoseBone) -> bool:
-    """Blender 5.0 moved the selection from the bone to the pose bone."""
-    return bone.select if hasattr(bone, "select") else bone.bone.select
 
 
 def _frames(rig: bpy.types.Object, scene: bpy.types.Scene, span: tuple[int, int] | None) -> np.ndarray:
@@ -254,15 +252,15 @@ def _constraint_notes(rig, bones, mute: bool):
         (bone, constraint)
         for bone in bones
         for constraint in bone.constraints
-        if constraint.name != constraints.CONSTRAINT and constraint.enabled and constraint.influence > 0.0
+        if constraint.name != own_marks.CONSTRAINT and constraint.enabled and constraint.influence > 0.0
     ]
-    ours = set(constraints.muted_solvers(rig)) - {(bone.name, constraint.name) for bone, constraint in fighting}
+    ours = set(own_marks.muted_solvers(rig)) - {(bone.name, constraint.name) for bone, constraint in fighting}
     fighting += [(rig.pose.bones[bone], rig.pose.bones[bone].constraints[name]) for bone, name in ours]
     for bone, constraint in fighting:
         if mute:
             constraints.keep_muted(rig, bone, constraint)
             yield f"Muted '{constraint.name}' on '{bone.name}': the baked keys take its place."
-        elif (bone.name, constraint.name) in ours or constraint.type in constraints.SOLVERS:
+        elif (bone.name, constraint.name) in ours or constraint.type in ik_solvers.SOLVERS:
             yield f"'{constraint.name}' on '{bone.name}' still solves baked bones: bake with Mute Constraints."
 
 

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 import bpy
 
 from . import actions, setting_paths
-
-CONSTRAINT = "Heft"
-SOLVERS = ("IK", "SPLINE_IK")
+from .ik_solvers import SOLVERS, is_driven, solved_by
+from .own_marks import CONSTRAINT, muted_solvers
 
 
 def constraints_of(rig: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
@@ -193,13 +192,8 @@ def _drive(rig: bpy.types.Object, path: str, expression: str, bone: bpy.types.Po
         variable.targets[0].data_path = source
 
 
-def _is_driven(rig: bpy.types.Object, path: str) -> bool:
-    data = rig.animation_data
-    return data is not None and len(data.drivers) > 0 and data.drivers.find(path) is not None
-
-
 def _undrive(rig: bpy.types.Object, path: str) -> None:
-    if _is_driven(rig, path):
+    if is_driven(rig, path):
         rig.driver_remove(path)
 
 
@@ -225,7 +219,7 @@ def _mute_solvers(rig: bpy.types.Object, mute: bool, condition: str | None) -> N
                 pair = (bone.name, constraint.name)
                 if constraint.type not in SOLVERS or constraint.mute or pair in muted:
                     continue
-                if _solves_body(bone, constraint) and not _is_driven(rig, f"{constraint.path_from_id()}.mute"):
+                if _solves_body(bone, constraint) and not is_driven(rig, f"{constraint.path_from_id()}.mute"):
                     muted.append(pair)
     for bone_name, name in muted:
         bone = rig.pose.bones.get(bone_name)
@@ -240,18 +234,6 @@ def _mute_solvers(rig: bpy.types.Object, mute: bool, condition: str | None) -> N
         if constraint.mute != mute:
             constraint.mute = mute
     _record_muted(rig, muted if mute else [])
-
-
-def muted_solvers(rig: bpy.types.Object) -> list[tuple[str, str]]:
-    """Bone and name of each constraint Heft has muted."""
-    return [(bone, name) for bone, name in json.loads(rig.heft.muted or "[]")]
-
-
-def muting_paths(rig: bpy.types.Object) -> set[str]:
-    """Data paths of the switches of what Heft has muted."""
-    found = ((rig.pose.bones.get(bone), name) for bone, name in muted_solvers(rig))
-    solvers = (bone.constraints.get(name) for bone, name in found if bone is not None)
-    return {f"{each.path_from_id()}.mute" for each in solvers if each is not None}
 
 
 def keep_muted(rig: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
@@ -269,25 +251,3 @@ def _record_muted(rig: bpy.types.Object, muted: list[tuple[str, str]]) -> None:
 
 def _solves_body(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
     return any(each.constraints.get(CONSTRAINT) is not None for each in solved_by(bone, constraint))
-
-
-def solvers_of(rig: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """The IK and Spline IK of the rig that is not muted for good, each with its bone."""
-    ours = muted_solvers(rig)
-    for bone in rig.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type not in SOLVERS:
-                continue
-            driven = _is_driven(rig, f"{constraint.path_from_id()}.mute")
-            if not constraint.mute or driven or (bone.name, constraint.name) in ours:
-                yield bone, constraint
-
-
-def solved_by(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> Iterator[bpy.types.PoseBone]:
-    """The bones of the chain that IK on this bone solves, from its end upwards."""
-    count = constraint.chain_count or 10**6
-    if constraint.type == "IK" and not constraint.use_tail:
-        bone = bone.parent
-    while bone is not None and count > 0:
-        yield bone
-        bone, count = bone.parent, count - 1

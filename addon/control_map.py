@@ -17,16 +17,11 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from . import constraints, responses
+from . import ik_solvers, own_marks, responses
 from .errors import RigError
+from .properties.control import PARTS
 from .responses import Responses, is_whole
 
-# What of a control is keyed: identifier, label, tooltip.
-PARTS = (
-    ("ROTATION", "Rotation", "Turn the control as the body turns", 0),
-    ("ALL", "Location and Rotation", "Move and turn the control as the body", 1),
-    ("REST", "What Is Left", "A tweak: takes what the other controls cannot make, keyed only if needed", 2),
-)
 # Bones that are a rig's works, by the prefixes of Rigify and its like.
 WORKS = ("ORG-", "MCH-", "DEF-", "VIS_", "WGT-")
 # Constraints that take a bone's rotation away from its channels.
@@ -157,17 +152,17 @@ def overrides(rig: bpy.types.Object, switches: tuple[Switch, ...] = (), adding: 
     """By bone, what takes its rotation away from its channels, named for a sentence; constraints that a switch turns
     off do not. adding: also what adds to them; limits are neither."""
     found: dict[str, str] = {}
-    ours = set(constraints.muted_solvers(rig))
+    ours = set(own_marks.muted_solvers(rig))
     off = {switch.path for switch in switches if switch.value == 0.0}
     for bone in rig.pose.bones:
         for constraint in bone.constraints:
-            if constraint.name == constraints.CONSTRAINT or f"{constraint.path_from_id()}.influence" in off:
+            if constraint.name == own_marks.CONSTRAINT or f"{constraint.path_from_id()}.influence" in off:
                 continue
             muted = constraint.mute and (bone.name, constraint.name) not in ours
             if muted or not constraint.is_valid or constraint.influence <= 0.0:
                 continue
-            if constraint.type in constraints.SOLVERS:
-                for solved in constraints.solved_by(bone, constraint):
+            if constraint.type in ik_solvers.SOLVERS:
+                for solved in ik_solvers.solved_by(bone, constraint):
                     found.setdefault(solved.name, f"'{constraint.name}' on '{bone.name}'")
                 continue
             replaces = constraint.type in OVERRIDING and getattr(constraint, "mix_mode", "REPLACE") == "REPLACE"
@@ -189,7 +184,7 @@ def _driven_rotation(path: str) -> tuple[str, str]:
 def _solvers(rig: bpy.types.Object):
     for bone in rig.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type in constraints.SOLVERS:
+            if constraint.type in ik_solvers.SOLVERS:
                 yield bone, constraint
 
 
@@ -206,10 +201,10 @@ def _switches(rig: bpy.types.Object, bodies: list[str]) -> Iterator[Switch]:
                 yield Switch(path, 1.0 if "ikfk" in letters else 0.0)
     for bone, constraint in _solvers(rig):
         path = f"{constraint.path_from_id()}.influence"
-        ours = (bone.name, constraint.name) in constraints.muted_solvers(rig)
+        ours = (bone.name, constraint.name) in own_marks.muted_solvers(rig)
         if path in driven or (constraint.mute and not ours):
             continue
-        if any(solved.name in bodies for solved in constraints.solved_by(bone, constraint)):
+        if any(solved.name in bodies for solved in ik_solvers.solved_by(bone, constraint)):
             yield Switch(path, 0.0)
 
 

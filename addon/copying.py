@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from . import baker, properties, session, store
+from . import compat, properties, session, store
 from .errors import RigError
 from .properties.overlays import OVERLAY_SETTINGS
 
@@ -46,7 +46,7 @@ def sided(rig: bpy.types.Object, left: bool) -> list[bpy.types.PoseBone]:
 
 def selected(rig: bpy.types.Object, active: bpy.types.PoseBone | None) -> list[bpy.types.PoseBone]:
     """The selected bones; where both of a pair are selected, that of the active bone's side."""
-    bones = [bone for bone in rig.pose.bones if baker.is_selected(bone)]
+    bones = [bone for bone in rig.pose.bones if compat.is_selected(bone)]
     names = {bone.name for bone in bones}
     left = active is None or bpy.utils.flip_name(active.name) == active.name or is_left(active.name)
     return [bone for bone in bones if bpy.utils.flip_name(bone.name) not in names or is_left(bone.name) == left]

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from .. import engine
-from . import actions, baker, places, reader, rig_roles, rotations, settings
+from . import actions, compat, places, reader, rig_roles, rotations, settings
 
 # Property of the rig's settings, word and unit.
 KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"}
@@ -112,7 +112,7 @@ def remove(rig: bpy.types.Object) -> None:
 
 def choose_bones(rig: bpy.types.Object) -> None:
     """The selected bones get the curves from now on."""
-    rig.heft.curve_names = json.dumps([bone.name for bone in rig.pose.bones if baker.is_selected(bone)])
+    rig.heft.curve_names = json.dumps([bone.name for bone in rig.pose.bones if compat.is_selected(bone)])
 
 
 def chosen(rig: bpy.types.Object, names: tuple[str, ...]) -> list[int]:

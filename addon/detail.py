@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import actions, choosing, first_settings, joining, live, rig_roles, rotations, sampling, settings
+from . import actions, choosing, events, first_settings, joining, rig_roles, rotations, sampling, setting_paths
 
 # Fingers and toes that turn by less than this against the hand or foot keep still [rad].
 STILL = 0.035
@@ -51,7 +51,7 @@ def _frames(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
     if data is None or not (data.action or len(data.nla_tracks) or sampling.drivers(rig)):
         return np.zeros(0)
     first, last = scene.frame_start, scene.frame_end
-    spans = [curve.range() for curve in actions.active_curves(rig) if not settings.is_setting(curve.data_path)]
+    spans = [curve.range() for curve in actions.active_curves(rig) if not setting_paths.is_setting(curve.data_path)]
     if spans:
         first, last = min(a for a, _ in spans), max(b for _, b in spans)
     return np.unique(np.round(np.linspace(first, last, LOOKS)))
@@ -64,7 +64,7 @@ def apply(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
         return
     bones = first_settings.bones_of(rig, scene)
     before, after = (choosing.behaviours(bones, detail) for detail in (heft.detail_before or "FULL", heft.detail))
-    with live.paused():
+    with events.paused():
         for bone, old, new in zip(rig.pose.bones, before, after, strict=True):
             is_own = old == "SIMULATED" and bone.heft.is_property_set("behaviour")
             if old == new or bone.heft.behaviour != old or is_own:

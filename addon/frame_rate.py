@@ -10,7 +10,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import mending, rig_roles, rotations, settings, units
+from . import recordings, rig_roles, rotations, settings, units
 from .reader import Reading
 
 # People in motion turn the quickest of their large joints by more than this on one frame in ten [°/s]. Of 17 recordings
@@ -30,7 +30,7 @@ def look(rig: bpy.types.Object, scene: bpy.types.Scene, reading: Reading | None)
     span = settings.action_range(rig)
     if slow and span is not None and span[1] > reading.frames[-1]:
         # who stands still in what the scene plays may move in the rest of the recording
-        slow = seems_slow(rig, mending.read_source(rig, scene, np.arange(span[0], span[1] + 1)))
+        slow = seems_slow(rig, recordings.read_source(rig, scene, np.arange(span[0], span[1] + 1)))
     rig.heft.slow_at = of_scene(scene) if slow else 0
 
 

@@ -11,7 +11,9 @@ from bpy.app.handlers import persistent
 from . import (
     aside,
     costs,
+    detail,
     digests,
+    events,
     glance,
     jobs,
     lending,
@@ -127,7 +129,7 @@ def on_load(*_args) -> None:
     _forget()
     costs.forget()
     sampling.sweep()
-    with live.paused():
+    with events.paused():
         for ob in bpy.data.objects:
             if not ob.is_property_set("heft_store"):
                 continue
@@ -164,8 +166,15 @@ HANDLERS = (
 )
 
 
+def _on_role_changed(_rig: bpy.types.Object) -> None:
+    glance.forget()
+
+
 def register() -> None:
     """Hook in."""
+    live.connect()
+    events.role_changed.connect(_on_role_changed)
+    events.detail_changed.connect(detail.apply)
     for queue, function in HANDLERS:
         queue.append(function)
 
@@ -174,6 +183,9 @@ def unregister() -> None:
     """Hook out."""
     jobs.cancel()
     live.stop()
+    live.disconnect()
+    events.role_changed.disconnect(_on_role_changed)
+    events.detail_changed.disconnect(detail.apply)
     patience.stop()
     aside.end()
     for queue, function in HANDLERS:

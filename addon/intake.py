@@ -9,13 +9,16 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
-from . import aside, lead_in, objects, physical_keys, reader, sampling, shot, showing, skin, solids, store
+from . import aside, lead_in, physical_keys, reader, sampling, shot, skin, solids, store
+
+# A block within which these rigs and objects move as they are keyed: results are none of this module's concern.
+ShowSources = Callable[[tuple[bpy.types.Object, ...], tuple[bpy.types.Object, ...]], AbstractContextManager]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +103,12 @@ def forget_group(group: shot.Members) -> None:
 
 
 def sample_group(
-    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray, sliced: bool = False
+    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray, show_sources: ShowSources, sliced: bool = False
 ) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
     """What is kept of rigs and objects, sampled anew where their sources have changed.
 
-    Meanwhile the rigs show their sources; `sliced`: not between two steps, when anything may be drawn, saved or
-    undone.
+    show_sources: meanwhile rigs and objects move as they are keyed; `sliced`: not between two steps, when anything may
+    be drawn, saved or undone.
     """
     leader, things = group.leader, (*group.objects, *shot.anchors(group))
     sources = {each: store.source_fingerprint(each, scene, frames) for each in group.rigs}
@@ -119,8 +122,8 @@ def sample_group(
     trail = store.objects_fingerprint(things, scene, frames)
     moved = _source_kept(_ways, leader) != trail
     jobs = len(stale) + len(keyed) + moved
-    look = _Look(group, things, jobs, sliced)
-    with nullcontext() if sliced or not jobs else _sources_shown(group, things):
+    look = _Look(lambda: show_sources(group.rigs, things), jobs, sliced)
+    with nullcontext() if sliced or not jobs else look.shown():
         for k, each in enumerate(stale):
             samples = yield from _sampled(look, each, scene, frames, k)
             _cache[each.session_uid] = Cached(sources[each], samples)
@@ -142,16 +145,6 @@ def _source_kept(kept: dict, rig: bpy.types.Object) -> str | None:
     return found.source if found is not None else None
 
 
-@contextmanager
-def _sources_shown(group: shot.Members, things: tuple[bpy.types.Object, ...]):
-    """Within this block everything of the shot moves as it is keyed."""
-    with ExitStack() as stack:
-        for each in group.rigs:
-            stack.enter_context(showing.exposed(each, "SOURCE"))
-        stack.enter_context(objects.exposed(things))
-        yield
-
-
 def _sampled(look: _Look, rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int) -> Generator:
     steps = sampling.sample(rig, scene, lead_in.held_before(rig, frames))
     samples = yield from look.through(steps, k, max(len(frames), 1))
@@ -162,8 +155,7 @@ def _sampled(look: _Look, rig: bpy.types.Object, scene: bpy.types.Scene, frames:
 class _Look:
     """Looking at a shot's sources, in several jobs."""
 
-    group: shot.Members
-    things: tuple[bpy.types.Object, ...]
+    shown: Callable[[], AbstractContextManager]
     jobs: int
     sliced: bool
 
@@ -172,7 +164,7 @@ class _Look:
         try:
             while True:
                 end = time.perf_counter() + (AT_ONCE if self.sliced else 0.0)
-                with _sources_shown(self.group, self.things) if self.sliced else nullcontext():
+                with self.shown() if self.sliced else nullcontext():
                     done = next(steps)
                     while time.perf_counter() < end:
                         done = next(steps)

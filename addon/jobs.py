@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..engine import HeftError
-from . import live, redrawing
+from . import events, redrawing
 from .intake import Step
 
 # How long one slice may work before the window gets its turn [s].
@@ -51,7 +51,7 @@ class Job:
         steps, self.steps = self.steps, None
         if steps is not None:
             # What it would put back may be gone.
-            with live.paused(), suppress(ReferenceError):
+            with events.paused(), suppress(ReferenceError):
                 steps.close()
 
 
@@ -123,7 +123,7 @@ def _work(job: Job, seconds: float) -> bool:
     """Work on a job; True if there is nothing to do but to wait."""
     end = time.perf_counter() + seconds
     try:
-        with live.paused():
+        with events.paused():
             if job.steps is None:
                 job.steps = job.begin()
             while True:
@@ -138,7 +138,7 @@ def _work(job: Job, seconds: float) -> bool:
         _end(job)
     except HeftError as error:
         _end(job)
-        live.tell(job.leader, str(error))
+        events.job_failed(job.leader, str(error))
     except ReferenceError:
         # The armature or something it needs was deleted meanwhile.
         _end(job, False)
@@ -155,7 +155,7 @@ def _end(job: Job, goes_on: bool = True) -> None:
     if goes_on and job.again is not None:
         _jobs[job.leader] = Job(job.leader, job.again, time.perf_counter())
     # What was changed meanwhile without a callback is looked for now.
-    live.follow_soon()
+    events.job_ended()
 
 
 def _draw(ended: bool) -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
 
 import bpy
 
 from ..engine import HeftError
-from . import digests
+from . import beside, costs, curves, digests, events, jobs, session, settings, shot, showing, store, takes, warmup
+from .intake import Step
 
 # How long a change may keep the window waiting [s].
 BUDGET = 0.35
@@ -27,53 +27,22 @@ FOLLOW_TIMES = 3.0
 # How often a change looks whether the engine is compiled by now [s].
 COMPILER_EVERY = 0.25
 
-_paused = 0
-
-
-def hold() -> None:
-    """From now on changed settings start nothing, until `release`."""
-    global _paused
-    _paused += 1
-
-
-def release() -> None:
-    """Undo one `hold`."""
-    global _paused
-    _paused -= 1
-
-
-def is_paused() -> bool:
-    """Do changed settings start nothing?"""
-    return _paused > 0
-
-
-@contextmanager
-def paused():
-    """Within this block changed settings start nothing."""
-    hold()
-    try:
-        yield
-    finally:
-        release()
-
 
 def setting_changed(rig: bpy.types.Object) -> None:
     """A setting that matters to the simulation was changed."""
-    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
+    if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled:
         with digests.trusting():
             _refresh_those_with(rig)
 
 
 def collider_changed(ob: bpy.types.Object) -> None:
     """A setting of an object that characters may meet or carry was changed."""
-    if not _paused:
+    if not events.is_paused():
         _refresh_those_with(ob)
 
 
 def _refresh_those_with(ob: bpy.types.Object) -> None:
     """Simulate the live shots that the object is in; characters simulated together are one shot."""
-    from . import session, shot
-
     found = []
     for leader in shot.leaders(session.rigs()):
         group = shot.members(leader)
@@ -86,8 +55,6 @@ def _refresh_those_with(ob: bpy.types.Object) -> None:
 
 def refresh(rig: bpy.types.Object) -> None:
     """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
-    from . import jobs, session, shot, warmup
-
     leader = shot.leader(rig)
     if warmup.is_running():
         wait_for_compiler(leader)
@@ -97,7 +64,7 @@ def refresh(rig: bpy.types.Object) -> None:
         jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
         return
     jobs.cancel(leader)
-    with paused():
+    with events.paused():
         try:
             session.simulate(leader, scene, fresh=False)
         except HeftError as error:
@@ -117,8 +84,6 @@ def wait_for_compiler(leader: bpy.types.Object) -> None:
 
 def _after_compiling() -> float | None:
     """A timer's callback: waits, then simulates what is still live."""
-    from . import session, shot, warmup
-
     if warmup.is_running():
         return COMPILER_EVERY
     wanted = set(_waiting)
@@ -131,8 +96,6 @@ def _after_compiling() -> float | None:
 
 def is_quick(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is the shot simulated in the time that a drag may wait? Without a window nobody waits."""
-    from . import costs, settings, shot
-
     if bpy.app.background:
         return True
     try:
@@ -145,11 +108,9 @@ def is_quick(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 def tell(leader: int, text: str) -> None:
     """Show in the panels of a shot what went wrong; `leader`: its session_uid."""
-    from . import session, shot
-
     print(f"Heft: {text}")
     rig = next((each for each in session.rigs() if each.session_uid == leader), None)
-    with paused():
+    with events.paused():
         for each in shot.members(rig).rigs if rig is not None else ():
             each.heft.message = text
 
@@ -171,6 +132,18 @@ def follow_soon() -> None:
         bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took))
 
 
+def connect() -> None:
+    """Listen to what is changed."""
+    for event, listener in LISTENERS:
+        event.connect(listener)
+
+
+def disconnect() -> None:
+    """Listen no more."""
+    for event, listener in LISTENERS:
+        event.disconnect(listener)
+
+
 def stop() -> None:
     """Nothing is looked for or waited for any more."""
     for callback in (follow_source, _after_compiling):
@@ -181,9 +154,7 @@ def stop() -> None:
 
 def source_edited() -> None:
     """Keys were edited: what is on its way knows the old ones."""
-    from . import jobs, session, shot
-
-    if not _paused and jobs.any_left():
+    if not events.is_paused() and jobs.any_left():
         for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
             if jobs.of(leader) is not None:
                 _followed.pop(leader.session_uid, None)
@@ -192,10 +163,8 @@ def source_edited() -> None:
 
 def follow_source() -> None:
     """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
-    from . import jobs, session, shot, showing, store
-
     global _took
-    if _paused:
+    if events.is_paused():
         return
     _took = 0.0
     jobs.go_on()
@@ -213,17 +182,12 @@ def follow_source() -> None:
 
 def look_steps(leader: bpy.types.Object) -> Generator:
     """Look at long actions a few curves at a time."""
-    from . import shot, store
-    from .intake import Step
-
     for _ in digests.prepare(store.source_actions(shot.members(leader))):
         yield Step(0.0, "looking")
 
 
 def _follow_steps(leader: bpy.types.Object) -> Generator:
     """Look at what has changed, and simulate if anything has."""
-    from . import session
-
     scene = session.scene_of(leader)
     yield from look_steps(leader)
     if _is_new(leader, scene):
@@ -232,8 +196,6 @@ def _follow_steps(leader: bpy.types.Object) -> Generator:
 
 def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
-    from . import shot, showing, store
-
     global _took
     start = time.perf_counter()
     try:
@@ -252,9 +214,7 @@ def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 
 def take_picked(rig: bpy.types.Object) -> None:
     """A take was clicked in the list: show it, unless it is shown."""
-    from . import session, takes
-
-    uid = None if _paused else takes.picked(rig)
+    uid = None if events.is_paused() else takes.picked(rig)
     if uid is None:
         return
     try:
@@ -266,20 +226,16 @@ def take_picked(rig: bpy.types.Object) -> None:
 
 def take_beside(rig: bpy.types.Object) -> None:
     """Takes are to be shown beside the character, or no more."""
-    from . import beside
-
-    if not _paused:
+    if not events.is_paused():
         beside.apply(rig)
 
 
 def take_renamed(take: bpy.types.PropertyGroup) -> None:
     """A take has another name: so it has on all characters of its shot, and where it is shown beside them."""
-    from . import beside, shot, takes
-
-    if _paused:
+    if events.is_paused():
         return
     rig, name = take.id_data, take.name
-    with paused():
+    with events.paused():
         for each in shot.members(rig).rigs:
             other = takes.find(each, take.uid)
             if other is not None:
@@ -289,9 +245,7 @@ def take_renamed(take: bpy.types.PropertyGroup) -> None:
 
 def curves_changed(rig: bpy.types.Object) -> None:
     """Curves were switched, or others asked for: nothing to simulate, only to write."""
-    from . import curves, session
-
-    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled:
+    if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled:
         if rig.heft.use_curves and not rig.heft.curve_names:
             curves.choose_bones(rig)
         session.write_curves(rig)
@@ -299,7 +253,18 @@ def curves_changed(rig: bpy.types.Object) -> None:
 
 def mix_changed(rig: bpy.types.Object) -> None:
     """The mix was changed: nothing to simulate, only to show."""
-    from . import showing
-
-    if not _paused and rig.type == "ARMATURE" and rig.heft.enabled and rig.heft_result is not None:
+    if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled and rig.heft_result is not None:
         showing.apply(rig)
+
+
+LISTENERS = (
+    (events.setting_changed, setting_changed),
+    (events.mix_changed, mix_changed),
+    (events.collider_changed, collider_changed),
+    (events.curves_changed, curves_changed),
+    (events.take_picked, take_picked),
+    (events.take_beside_changed, take_beside),
+    (events.take_renamed, take_renamed),
+    (events.job_failed, tell),
+    (events.job_ended, follow_soon),
+)

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from . import actions, digests, shot
-from .constraints import CONSTRAINT
+from .own_marks import CONSTRAINT
 
 
 def mark(ob: bpy.types.Object) -> None:

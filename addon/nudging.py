@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import live, session, showing
+from . import events, session, showing
 from .errors import RigError
 
 # A drag as long as the rig is tall throws what the bone carries at this speed [m/s], and that is no less than
@@ -31,7 +31,7 @@ def reading_of(rig: bpy.types.Object, scene: bpy.types.Scene):
     """What the rig's last simulation was made of; simulated again where this session has not seen it."""
     shown = session.last_shown(rig)
     if shown is None:
-        with live.paused():
+        with events.paused():
             session.simulate(rig, scene, fresh=False)
         shown = session.last_shown(rig)
     return shown.reading
@@ -54,7 +54,7 @@ def _hangs_on(parents: np.ndarray, body: int, other: int) -> bool:
 
 def add(rig: bpy.types.Object, bone: str, place: float, frame: int) -> int:
     """A push without force on the bone; its index."""
-    with live.paused():
+    with events.paused():
         push = rig.heft.pushes.add()
         push.bone, push.frame, push.impulse = bone, frame, 0.0
         push.use_place, push.place = True, place
@@ -65,7 +65,7 @@ def add(rig: bpy.types.Object, bone: str, place: float, frame: int) -> int:
 def aim(rig: bpy.types.Object, index: int, way, impulse: float) -> None:
     """Where to, in the world's axes, and how hard [N s]."""
     size = float(np.linalg.norm(way))
-    with live.paused():
+    with events.paused():
         push = rig.heft.pushes[index]
         if size > 1e-9:
             push.direction = np.asarray(way) / size
@@ -74,6 +74,6 @@ def aim(rig: bpy.types.Object, index: int, way, impulse: float) -> None:
 
 def remove(rig: bpy.types.Object, index: int, before: int) -> None:
     """Take a push out again; `before`: which was active."""
-    with live.paused():
+    with events.paused():
         rig.heft.pushes.remove(index)
         rig.heft.push_index = before

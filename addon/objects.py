@@ -13,8 +13,8 @@ import bpy
 import numpy as np
 
 from . import actions, constraints, marks, properties, rotations
-from .constraints import CONSTRAINT
 from .errors import RigError
+from .own_marks import CONSTRAINT
 
 PATH = f'constraints["{CONSTRAINT}"].influence'
 

@@ -6,7 +6,7 @@ Owns the armature that is meant and the words on a button that cannot be pressed
 import bpy
 
 from ..engine import HeftError
-from . import session, shot
+from . import session, shot, skin
 from .properties import has_physics
 
 
@@ -22,7 +22,7 @@ def rig_of(ob: bpy.types.Object | None) -> bpy.types.Object | None:
         return ob
     if ob.type != "MESH":
         return None
-    skins = shot.skinned_by(ob)
+    skins = skin.skinned_by(ob)
     if skins:
         return skins[0]
     above = ob.parent

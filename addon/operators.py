@@ -11,7 +11,7 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ..engine import HeftError
-from . import baker, frame_rate, live, mending, misses, session, shot, showing, store, warmup
+from . import compat, events, frame_rate, mending, misses, recordings, session, shot, showing, store, warmup
 from .operator_parts import BoneOperator, PhysicsOperator, ResultOperator, active_rig, chosen_rigs, redraw
 from .properties import SHOWN, has_physics
 from .properties.keyable import keyable_items
@@ -57,7 +57,7 @@ class HEFT_OT_add(bpy.types.Operator):
     def _look_at_recording(scene, rig, had: bool) -> None:
         """What is wrong with it is told; on the first time also whether its frame rate may be another."""
         try:
-            reading = mending.recording(rig, scene)
+            reading = recordings.recording(rig, scene)
         except HeftError as error:
             rig.heft.flaws = str(error)
             return
@@ -67,7 +67,7 @@ class HEFT_OT_add(bpy.types.Operator):
 
     def _add(self, context, rig) -> None:
         had = has_physics(rig)
-        with live.paused():
+        with events.paused():
             session.add(rig, context.scene)
             self._look_at_recording(context.scene, rig, had)
         bodies = sum(bone.heft.behaviour != "IGNORED" for bone in rig.pose.bones)
@@ -87,7 +87,7 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             session.remove(rig)
         return {"FINISHED"}
 
@@ -99,7 +99,7 @@ class Simulating(PhysicsOperator):
     lets_go_on = True
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             session.simulate(rig, context.scene)
         self._tell(rig)
         return {"FINISHED"}
@@ -125,7 +125,7 @@ class Simulating(PhysicsOperator):
         if any(each.bl_idname == "HEFT_OT_simulate" for each in context.window.modal_operators):
             self.report({"INFO"}, "Simulate is pressed already: it starts once the engine is compiled")
             return {"CANCELLED"}
-        live.hold()
+        events.hold()
         # By name: while it waits for the compiler the user goes on, and undo makes other objects of all.
         self._rig, self._steps, self._label = rig.name, None, ""
         manager = context.window_manager
@@ -143,7 +143,7 @@ class Simulating(PhysicsOperator):
         if event.type != "TIMER":
             return {"PASS_THROUGH"} if waiting else {"RUNNING_MODAL"}
         try:
-            with live.paused():
+            with events.paused():
                 result = self._work(context)
         except HeftError as error:
             self.cancel(context)
@@ -193,7 +193,7 @@ class Simulating(PhysicsOperator):
         self._close(context)
 
     def _close(self, context) -> None:
-        live.release()
+        events.release()
         manager = context.window_manager
         manager.event_timer_remove(self._timer)
         if self._steps is not None:
@@ -252,13 +252,13 @@ class HEFT_OT_copy_to_selected(BoneOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         active = context.active_pose_bone
-        with live.paused():
+        with events.paused():
             for bone in rig.pose.bones:
-                if bone != active and baker.is_selected(bone):
+                if bone != active and compat.is_selected(bone):
                     for name in (n for n in store.BONE_SETTINGS if n not in store.BONE_IDENTITY):
                         setattr(bone.heft, name, getattr(active.heft, name))
-        live.setting_changed(rig)
-        live.mix_changed(rig)
+        events.setting_changed(rig)
+        events.mix_changed(rig)
         return {"FINISHED"}
 
 
@@ -279,7 +279,7 @@ class HEFT_OT_key_selected(BoneOperator, bpy.types.Operator):
                 bone.keyframe_insert(KEYABLE_PREFIX + self.setting, frame=frame, group=bone.name)
                 count += 1
         self.report({"INFO"}, f"{count} bone{'s' if count != 1 else ''} keyed on frame {frame}")
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -340,12 +340,12 @@ class HEFT_OT_add_colliders(PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         chosen = self._chosen(context)
-        with live.paused():
+        with events.paused():
             added, skins = session.add_colliders(rig, context.scene, chosen)
         if skins:
             self.report({"WARNING"}, f"'{skins[0].name}' is a skin: its armature is what is simulated")
         self.report({"INFO"}, f"{len(added)} added to '{rig.heft.colliders.name}'")
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -363,9 +363,9 @@ class HEFT_OT_remove_collider(PhysicsOperator, bpy.types.Operator):
         if ob is None:
             self.report({"ERROR"}, f"'{self.name}' is not among the colliders of '{rig.name}'.")
             return {"CANCELLED"}
-        with live.paused():
+        with events.paused():
             session.remove_collider(rig, ob)
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -377,7 +377,7 @@ class HEFT_OT_fit_ground(PhysicsOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             height = session.lowest_point(rig, context.scene)
             rig.heft.ground = True
         rig.heft.ground_height = height

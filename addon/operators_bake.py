@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from . import baker, control_map, live, session, unbaking
+from . import baker, control_map, events, session, unbaking
 from .operator_parts import PhysicsOperator, ResultOperator, active_rig
 
 
@@ -67,7 +67,7 @@ class HEFT_OT_bake(ResultOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         span = (self.frame_start, self.frame_end) if self.use_range else None
-        with live.paused():
+        with events.paused():
             baked = session.bake(
                 rig, context.scene, self.target, self.selected_only, self.reduce, self.mute_constraints, span
             )
@@ -107,7 +107,7 @@ class HEFT_OT_back_to_source(PhysicsOperator, bpy.types.Operator):
         return True
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             for note in unbaking.go_back(rig):
                 self.report({"INFO"}, note)
         return {"FINISHED"}

@@ -9,7 +9,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import StringProperty
 
-from . import control_map, live, showing
+from . import control_map, events, showing
 from .control_map import Control, Mapping, Switch
 from .errors import RigError
 from .operator_parts import PhysicsOperator, active_rig
@@ -27,7 +27,7 @@ class HEFT_OT_find_controls(PhysicsOperator, bpy.types.Operator):
         bodies = [
             bone.name for bone in rig.pose.bones if (bone.name in names if names else bone.heft.behaviour != "IGNORED")
         ]
-        with live.paused(), showing.exposed(rig, "SOURCE"):
+        with events.paused(), showing.exposed(rig, "SOURCE"):
             mapping, _ = control_map.guess(rig, context.scene, bodies)
         control_map.store(rig, mapping)
         led = {entry.body for entry in mapping.controls}

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from . import copying, live, shot
+from . import copying, events, shot
 from .operator_parts import PhysicsOperator, active_rig
 
 SIDES = (
@@ -47,10 +47,10 @@ class HEFT_OT_mirror_settings(PhysicsOperator, bpy.types.Operator):
                 return {"CANCELLED"}
         else:
             bones = copying.sided(rig, self.which == "LEFT")
-        with live.paused():
+        with events.paused():
             count = copying.mirror(rig, bones)
-        live.setting_changed(rig)
-        live.mix_changed(rig)
+        events.setting_changed(rig)
+        events.mix_changed(rig)
         self.report({"INFO"}, f"{count} bones have the settings of the other side")
         return {"FINISHED"}
 
@@ -79,12 +79,12 @@ class HEFT_OT_copy_to_armatures(PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         others = other_armatures(context)
-        with live.paused():
+        with events.paused():
             found = copying.copy_character(rig, others, context.scene, self.bones, self.body)
         for leader in shot.leaders(others):
-            live.setting_changed(leader)
+            events.setting_changed(leader)
         for other, count in found.items():
-            live.mix_changed(other)
+            events.mix_changed(other)
             if self.bones and count < len(other.pose.bones):
                 missing = len(other.pose.bones) - count
                 self.report({"WARNING"}, f"'{other.name}' has {missing} bones that '{rig.name}' has not")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from . import curves, live, session
+from . import curves, events, session
 from .operator_parts import PhysicsOperator, active_rig
 
 
@@ -19,7 +19,7 @@ class HEFT_OT_pick_curve_bones(PhysicsOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             rig.heft.curve_bones, rig.heft.use_curves = "SELECTED", True
             curves.choose_bones(rig)
         session.write_curves(rig)

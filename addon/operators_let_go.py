@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty
 
-from . import ball, live, settings
+from . import ball, events, settings
 from .errors import RigError
 from .operator_parts import PhysicsOperator, active_rig
 
@@ -47,7 +47,7 @@ class HEFT_OT_let_go(PhysicsOperator, bpy.types.Operator):
         if not frames[0] <= frame <= frames[-1]:
             raise RigError(f"Frame {frame} is not in the range that is simulated, {frames[0]} to {frames[-1]}.")
         bones = chosen(context, rig)
-        with live.paused():
+        with events.paused():
             if bones:
                 for bone in bones:
                     _key_bone(bone, frame, "SIMULATED" if self.back else "LIMP")
@@ -57,7 +57,7 @@ class HEFT_OT_let_go(PhysicsOperator, bpy.types.Operator):
                 words = f"'{rig.name}' is"
         grounded = not bones and not self.back and self.ground and ball.lay_ground(rig, context.scene)
         self._tell(rig, words, frame, grounded)
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
     def draw(self, context) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from . import ball, live, reaction
+from . import ball, events, reaction
 from .operator_parts import PhysicsOperator
 
 # The lists whose entries are of a bone and change the simulation.
@@ -43,7 +43,7 @@ class _ListOperator(PhysicsOperator):
     def tell(self, rig) -> None:
         """A script is simulated only once it has become keys; controls never are."""
         if self.which in SIMULATED:
-            live.setting_changed(rig)
+            events.setting_changed(rig)
 
 
 class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
@@ -54,7 +54,7 @@ class HEFT_OT_list_add(_ListOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             entries = getattr(rig.heft, self.which)
             entry = entries.add()
             active = rig.data.bones.active
@@ -105,7 +105,7 @@ class HEFT_OT_list_remove(_ListOperator, bpy.types.Operator):
         if not 0 <= index < len(entries):
             self.report({"ERROR"}, "Nothing is active in the list.")
             return {"CANCELLED"}
-        with live.paused():
+        with events.paused():
             entries.remove(index)
             setattr(rig.heft, place, max(0, min(index, len(entries) - 1)))
         self.tell(rig)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
-from . import frame_rate, live, mending, settings, shot
+from . import events, frame_rate, recordings, settings, shot
 from .operator_parts import PhysicsOperator
 from .properties.character import BAD_FRAMES
 
@@ -35,10 +35,10 @@ class HEFT_OT_leave_out(PhysicsOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
-            first, last = mending.leave_out_ends(rig, context.scene)
+        with events.paused():
+            first, last = recordings.leave_out_ends(rig, context.scene)
         self.report({"INFO"}, f"The range is now {first} to {last}")
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -56,7 +56,7 @@ class HEFT_OT_take_action(PhysicsOperator, bpy.types.Operator):
     )
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             rig.heft.range = "ACTION"
             frames = settings.frame_range(rig, context.scene)
         first, last = int(frames[0]), int(frames[-1])
@@ -64,7 +64,7 @@ class HEFT_OT_take_action(PhysicsOperator, bpy.types.Operator):
             context.scene.frame_start = min(context.scene.frame_start, max(first, 0))
             context.scene.frame_end = max(context.scene.frame_end, last)
         self.report({"INFO"}, f"Frames {first} to {last} are simulated")
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 
@@ -77,12 +77,12 @@ class HEFT_OT_loop(PhysicsOperator, bpy.types.Operator):
 
     def run(self, context, rig) -> set[str]:
         leader = shot.leader(rig)
-        with live.paused():
+        with events.paused():
             span, frames = settings.action_range(leader), settings.frame_range(leader, context.scene)
             if span is not None and span[1] < frames[-1]:
                 leader.heft.range = "ACTION"  # the frames after it hold its last pose
             leader.heft.loop = "RANGE"
-        live.setting_changed(leader)
+        events.setting_changed(leader)
         if not leader.heft.live:
             self.report({"INFO"}, "The range is one cycle now: press Simulate")
         return {"FINISHED"}
@@ -103,7 +103,7 @@ class HEFT_OT_set_frame_rate(PhysicsOperator, bpy.types.Operator):
         if self.rate != frame_rate.of_scene(context.scene):
             render.fps, render.fps_base = self.rate, 1.0
         rig.heft.slow_at = 0
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         self.report({"INFO"}, f"The scene plays {self.rate} frames a second")
         return {"FINISHED"}
 

@@ -12,7 +12,7 @@ import numpy as np
 from bpy.props import BoolProperty
 from mathutils import Vector
 
-from . import ball, first_settings, hand_marks, jobs, live, nudging, picking, reaction, rig_ends, session, shot
+from . import ball, events, first_settings, hand_marks, jobs, nudging, picking, reaction, rig_ends, session, shot
 from .operator_parts import PhysicsOperator
 from .operators_posing import MouseOperator
 
@@ -55,7 +55,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         if picked is None:
             return False
         self._before = rig.heft.push_index
-        with live.paused():
+        with events.paused():
             self._brought, self._grounded = reaction.prepare(rig), ball.lay_ground(rig, scene)
         self._drag = nudging.add(rig, picked.bone, picked.share, scene.frame_current)
         self._picked, self._start, self._mouse = picked, mouse, mouse
@@ -87,7 +87,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
     def _simulate(self, rig) -> None:
         """At once, not beside: what is shown belongs to the arrow as it is."""
         jobs.cancel(shot.leader(rig))
-        with live.paused():
+        with events.paused():
             session.simulate(rig, bpy.context.scene, fresh=False)
         self._changed, self._simulated = False, True
         self._area.tag_redraw()
@@ -110,7 +110,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
         rig = self.rig
         index, self._drag = self._drag, None  # once, also if what follows fails
         nudging.remove(rig, index, self._before)
-        with live.paused():
+        with events.paused():
             reaction.take_back(rig, self._brought)
             if self._grounded:
                 ball.lift_ground(rig)

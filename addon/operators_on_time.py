@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import IntProperty, StringProperty
 
-from . import live, misses, pose_scripts
+from . import events, misses, pose_scripts
 from .operator_parts import PhysicsOperator, active_rig
 
 
@@ -68,7 +68,7 @@ class HEFT_OT_script_to_keys(PhysicsOperator, bpy.types.Operator):
         self.report({"INFO"}, f"'{action.name}' is the rig's action now, up to frame {end:.5g}")
         if end > context.scene.frame_end:
             self.report({"WARNING"}, f"The script ends after the scene, at frame {end:.5g}: extend the scene")
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bpy.props import BoolProperty
 
 from ..engine import HeftError
-from . import hand_marks, live, picking, posing, session, showing, warmup
+from . import events, hand_marks, live, picking, posing, session, showing, warmup
 from .operator_parts import RigOperator, active_rig
 from .properties import has_physics
 
@@ -41,7 +41,7 @@ class MouseOperator(RigOperator):
         comes before this."""
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
         self._marks = hand_marks.Marks(self.lines, context.scene)
-        live.hold()
+        events.hold()
         self._closed = False
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("SCROLL_XY")
@@ -59,7 +59,7 @@ class MouseOperator(RigOperator):
         self._closed = True
         with ExitStack() as last:  # called from the last to the first
             last.callback(live.follow_soon)  # edits made meanwhile were not followed
-            last.callback(live.release)
+            last.callback(events.release)
             last.callback(context.window_manager.event_timer_remove, self._timer)
             last.callback(self._marks.remove)
             last.callback(self._be_silent, context)
@@ -230,7 +230,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
         self._posed = False
         self._was_result = has_physics(rig) and showing.is_visible(rig)
         if self._was_result:
-            with live.paused():
+            with events.paused():
                 showing.show(rig, "SOURCE")
             context.view_layer.update()
             self.report({"INFO"}, "The source is shown: poses are made on it")
@@ -247,7 +247,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
         rig = self.rig
         if self._was_result and not self._posed and has_physics(rig):
             self._was_result = False
-            with live.paused():
+            with events.paused():
                 showing.show(rig, "RESULT")
 
     def tell(self, context) -> None:

@@ -13,7 +13,7 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from . import baker, live, session, settings
+from . import compat, events, session, settings
 from .operator_parts import BoneOperator, PhysicsOperator, active_rig
 
 FOLDER = Path(__file__).parent
@@ -43,10 +43,10 @@ class PresetOperator:
             self.report({"ERROR"}, f"There is no preset '{self.filepath}'.")
             return {"CANCELLED"}
         # a preset names the active object, which may be the character's mesh
-        with live.paused(), context.temp_override(object=rig, active_object=rig):
+        with events.paused(), context.temp_override(object=rig, active_object=rig):
             bpy.utils.execfile(self.filepath)
             self.spread(context, rig)
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         self.report({"INFO"}, f"{bpy.path.display_name(self.filepath, title_case=False)}: {told(self.filepath)}")
         return {"FINISHED"}
 
@@ -76,7 +76,7 @@ class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator)
         """All selected bones get what the active one got."""
         active = context.active_pose_bone
         for bone in rig.pose.bones:
-            if bone != active and baker.is_selected(bone):
+            if bone != active and compat.is_selected(bone):
                 for name in BONE:
                     setattr(bone.heft, name, getattr(active.heft, name))
 

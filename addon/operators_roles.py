@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import EnumProperty
 
-from . import baker, live
+from . import compat, events
 from .operator_parts import PhysicsOperator, active_rig
 from .properties.bone import ROLE_ITEMS
 
@@ -26,17 +26,17 @@ class HEFT_OT_set_role(PhysicsOperator, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if not any(map(baker.is_selected, active_rig(context).pose.bones)):
+        if not any(map(compat.is_selected, active_rig(context).pose.bones)):
             cls.poll_message_set("No bone is selected: select some in Pose Mode")
             return False
         return True
 
     def run(self, context, rig) -> set[str]:
-        chosen = [bone for bone in rig.pose.bones if baker.is_selected(bone)]
-        with live.paused():
+        chosen = [bone for bone in rig.pose.bones if compat.is_selected(bone)]
+        with events.paused():
             for bone in chosen:
                 bone.heft.role = self.role
-        live.setting_changed(rig)
+        events.setting_changed(rig)
         return {"FINISHED"}
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import bpy
 from bpy.props import StringProperty
 
-from . import live, session, takes
+from . import events, session, takes
 from .errors import RigError
 from .operator_parts import PhysicsOperator, active_rig, redraw
 
@@ -99,7 +99,7 @@ class HEFT_OT_delete_take(_TakeOperator, bpy.types.Operator):
     bl_options: ClassVar[set[str]] = UNDO
 
     def run(self, context, rig) -> set[str]:
-        with live.paused():
+        with events.paused():
             takes.delete(rig, self.uid_of(rig))
         return {"FINISHED"}
 

@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from mathutils import Vector
 
 from ..engine import HeftError
-from . import ball, live, reaction, session, throwing
+from . import ball, events, reaction, session, throwing
 from .operator_parts import active_rig
 from .operators import Simulating
 
@@ -116,12 +116,12 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
         order = ball.Order(
             self.angle, self.bone, self.frame, self.speed, self.distance, self.radius, self.mass, self.ground
         )
-        with live.paused():
+        with events.paused():
             self._thrown = ball.throw(rig, context.scene, order)
 
     def _take_back(self) -> None:
         if self._thrown is not None:
-            with live.paused():
+            with events.paused():
                 ball.take_back(self._thrown)
             self._thrown = None
 

@@ -26,9 +26,10 @@ from .. import engine
 from . import (
     actions,
     channels,
-    constraints,
+    ik_solvers,
     layers,
     mending,
+    own_marks,
     properties,
     reader,
     rotations,
@@ -126,19 +127,19 @@ def _apart(times: Iterable[float], first: float, last: float) -> tuple[float, ..
 def _led(rig: bpy.types.Object) -> tuple[str, ...]:
     """Bones with a constraint that has a target, and those that IK solves; not where it is muted for good."""
     found: set[str] = set()
-    ours = constraints.muted_solvers(rig) if properties.has_physics(rig) else ()
+    ours = own_marks.muted_solvers(rig) if properties.has_physics(rig) else ()
     moved = {path for layer in layers.layers_of(rig) for path, _ in layer.curves}
     for bone in rig.pose.bones:
         for each in bone.constraints:
             awake = not each.mute or (bone.name, each.name) in ours or f"{each.path_from_id()}.mute" in moved
-            if each.name == constraints.CONSTRAINT or not awake:
+            if each.name == own_marks.CONSTRAINT or not awake:
                 continue
             targets = [target.target for target in each.targets] if each.type == "ARMATURE" else [_target(each)]
             if not any(targets):
                 continue
             found.add(bone.name)
-            if each.type in constraints.SOLVERS:
-                found.update(above.name for above in constraints.solved_by(bone, each))
+            if each.type in ik_solvers.SOLVERS:
+                found.update(above.name for above in ik_solvers.solved_by(bone, each))
     return tuple(sorted(found))
 
 

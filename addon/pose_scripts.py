@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 import bpy
 import numpy as np
 
-from . import actions, channels, setting_paths
+from . import actions, channels, pose_library, setting_paths
 from .errors import RigError
 
 QUATERNION = "rotation_quaternion"
@@ -28,18 +28,9 @@ QUATERNION = "rotation_quaternion"
 Pose = dict[tuple[str, int], float]
 
 
-def names(rig: bpy.types.Object) -> list[str]:
-    """The poses that can be had, in the order in which they are looked for."""
-    own = _own_action(rig)
-    found = [marker.name for marker in own.pose_markers] if own is not None else []
-    found += [action.name for action in bpy.data.actions if action.asset_data is not None]
-    found += [marker.name for action in bpy.data.actions if action != own for marker in action.pose_markers]
-    return list(dict.fromkeys(found))
-
-
 def find(rig: bpy.types.Object, name: str) -> Pose:
     """The pose of that name."""
-    own = _own_action(rig)
+    own = actions.active_action(rig)
     library = [action for action in bpy.data.actions if action.asset_data is not None and action.name == name]
     others = [action for action in bpy.data.actions if action != own]
     for action in (own, *library, *others):
@@ -55,19 +46,15 @@ def find(rig: bpy.types.Object, name: str) -> Pose:
                 f"The pose '{name}' of action '{action.name}' moves no bone of '{rig.name}': choose another."
             )
         return pose
-    known = ", ".join(f"'{each}'" for each in names(rig)) or "none"
+    known = ", ".join(f"'{each}'" for each in pose_library.names(rig)) or "none"
     raise RigError(f"There is no pose '{name}': save it, or set a pose marker of that name. There are {known}.")
-
-
-def _own_action(rig: bpy.types.Object) -> bpy.types.Action | None:
-    return rig.animation_data.action if rig.animation_data is not None else None
 
 
 def _pose_at(rig: bpy.types.Object, action: bpy.types.Action, frame: float) -> Pose:
     """What the action says of the rig's bones on a frame."""
     bones = tuple(bone.path_from_id() for bone in rig.pose.bones)
     pose: Pose = {}
-    for bag in actions.bags(action, actions.slot_of(rig) if action == _own_action(rig) else None):
+    for bag in actions.bags(action, actions.slot_of(rig) if action == actions.active_action(rig) else None):
         for curve in bag.fcurves:
             path = curve.data_path
             if path.startswith(bones) and not setting_paths.is_setting(path) and len(curve.keyframe_points):
@@ -125,7 +112,7 @@ def make_keys(
     times = begin + np.cumsum([seconds for _, seconds in script]) * fps
     poses = [find(rig, name) for name, _ in script]
     keys = _collect(rig, begin, times, poses)
-    old = _own_action(rig)
+    old = actions.active_action(rig)
     action = actions.new_action(f"{rig.name} script", rig)
     bag = actions.ensure_bag(action)
     for (path, index), points in keys.items():

@@ -21,9 +21,10 @@ from ..engine.posing import Lock
 from . import (
     actions,
     channels,
-    constraints,
+    events,
     first_settings,
-    live,
+    ik_solvers,
+    own_marks,
     properties,
     reader,
     rig_roles,
@@ -58,7 +59,7 @@ def guessed(rig: bpy.types.Object, scene: bpy.types.Scene):
     size = had and rig.heft.is_property_set("meters_per_unit")
     marked = {bone.name for bone in rig.pose.bones if bone.is_property_set("heft")}
     behaving = {name for name in marked if rig.pose.bones[name].heft.is_property_set("behaviour")}
-    with live.paused():
+    with events.paused():
         try:
             first_settings.choose_bodies(rig, scene)
             first_settings.guess_size(rig, scene)
@@ -88,7 +89,7 @@ def blocked_bones(rig: bpy.types.Object) -> dict[str, Blocked]:
     found: dict[str, Blocked] = {}
     for bone in rig.pose.bones:
         for constraint in bone.constraints:
-            if constraint.name == constraints.CONSTRAINT or constraint.type in LIMITS:
+            if constraint.name == own_marks.CONSTRAINT or constraint.type in LIMITS:
                 continue
             if not constraint.enabled or constraint.influence <= 0.0:
                 continue
@@ -112,7 +113,7 @@ def _driven(rig: bpy.types.Object, channel: str) -> set[str]:
 
 def _solved(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> list[bpy.types.PoseBone]:
     """The bones that a constraint on one poses: itself, and a chain where it solves one."""
-    if constraint.type not in constraints.SOLVERS:
+    if constraint.type not in ik_solvers.SOLVERS:
         return [bone]
     chain = [bone, *bone.parent_recursive]
     if constraint.type == "IK" and not constraint.use_tail:

@@ -41,10 +41,10 @@ from . import (
     units,
     weighing,
 )
-from .bone_ends import BoneEnds
 from .errors import RigError
 from .rest_body import RestBones
 from .sampling import Samples
+from .skeleton import Skeleton
 from .units import Placement
 
 # Half the angle by which a hinge's sampled motion may leave its axis: rounding of float32 poses [rad].
@@ -101,31 +101,6 @@ class Reading:
         quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
         turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
         return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns
-
-
-@dataclass(frozen=True, eq=False)
-class Skeleton:
-    """The rig's bones at rest, in the pose's order.
-
-    names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: where the bones end there,
-    carriers (b,): the body each bone belongs to (itself, an ancestor, one that its riding is left to, or -1),
-    holders (b,): the body each bone hangs on, riders: by bone, those that ride on their holder by keys of the result,
-    and whether the rig shows them.
-    """
-
-    names: tuple[str, ...]
-    parents: list[int]
-    rests: np.ndarray
-    ends: BoneEnds
-    connected: np.ndarray
-    carriers: list[int]
-    holders: list[int]
-    riders: dict[int, bool]
-
-    @property
-    def body_bones(self) -> list[int]:
-        """Indices of the bones that are bodies."""
-        return [i for i, carrier in enumerate(self.carriers) if carrier == i]
 
 
 def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> Skeleton:

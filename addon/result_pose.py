@@ -22,9 +22,10 @@ import numpy as np
 from ..engine import Model, Motion
 from . import rotations, settings
 from .errors import RigError
+from .skeleton import Skeleton
 
 if TYPE_CHECKING:
-    from .reader import Reading, Skeleton
+    from .reader import Reading
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import bpy
 
-from . import constraints
+from . import ik_solvers, own_marks
 
 # Constraints that only bound a bone's own motion.
 BOUNDS = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"}
@@ -48,8 +48,8 @@ def riders(
 
 def _solved_with_bodies(rig: bpy.types.Object, is_body: Sequence[bool]) -> Iterator[int]:
     """The other bones of chains that IK solves and that a body is in."""
-    for bone, constraint in constraints.solvers_of(rig):
-        chain = [rig.pose.bones.find(each.name) for each in constraints.solved_by(bone, constraint)]
+    for bone, constraint in ik_solvers.solvers_of(rig):
+        chain = [rig.pose.bones.find(each.name) for each in ik_solvers.solved_by(bone, constraint)]
         if any(is_body[each] for each in chain):
             yield from (each for each in chain if not is_body[each])
 
@@ -65,4 +65,4 @@ def _follows(bones: Sequence[bpy.types.PoseBone], parents: Sequence[int], bone: 
 
 def is_pulling(constraint: bpy.types.Constraint) -> bool:
     """Does it take its bone to something else?"""
-    return not constraint.mute and constraint.type not in BOUNDS and constraint.name != constraints.CONSTRAINT
+    return not constraint.mute and constraint.type not in BOUNDS and constraint.name != own_marks.CONSTRAINT

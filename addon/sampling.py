@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .constraints import CONSTRAINT
+from .own_marks import CONSTRAINT
 
 STAGE = "Heft sampling"  # how the private scene and what is made for it are named
 # Frames between two progress reports.

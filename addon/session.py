@@ -22,12 +22,12 @@ from . import (
     curves,
     cycles,
     detail,
+    events,
     finishing,
     first_settings,
     intake,
     jobs,
     lead_in,
-    live,
     made_objects,
     objects,
     places,
@@ -41,6 +41,7 @@ from . import (
     settings,
     shot,
     showing,
+    skin,
     solids,
     store,
     take_settings,
@@ -132,7 +133,7 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
         rig.heft.colliders, rig.heft.own_colliders = group, True
     if not places.is_open(group):
         raise RigError(f"The collection '{group.name}' is linked and cannot be edited: choose another.")
-    skins = [ob for ob in chosen if ob.type == "MESH" and shot.skinned_by(ob)]
+    skins = [ob for ob in chosen if ob.type == "MESH" and skin.skinned_by(ob)]
     held = set(group.all_objects)
     added = [ob for ob in chosen if ob not in held and ob not in skins]
     for ob in added:
@@ -235,7 +236,7 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
     frames = plan.sampled
     if fresh:
         intake.forget_group(group)
-    cached, way = yield from intake.sample_group(group, scene, frames, sliced)
+    cached, way = yield from intake.sample_group(group, scene, frames, showing.sources_shown, sliced)
     meters = units.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
     solid = store.is_solid(group)
     readings = []
@@ -331,7 +332,7 @@ def keep_take(rig: bpy.types.Object, name: str = "") -> None:
     """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
     check(rig)
     jobs.finish(shot.leader(rig))
-    with live.paused():
+    with events.paused():
         there = takes.same(rig) if rig.heft_result is not None else None
         if there is None:
             there = takes.keep(rig, name)
@@ -346,7 +347,7 @@ def choose_take(rig: bpy.types.Object, uid: str) -> None:
     """Show a take with its settings; what is shown now is kept, nothing is simulated."""
     check(rig)
     jobs.finish(shot.leader(rig))
-    with live.paused():
+    with events.paused():
         if rig.heft_result is not None:
             takes.keep_present(rig)
             _remember(rig)
@@ -374,7 +375,7 @@ def update_take(rig: bpy.types.Object, uid: str) -> None:
     """Put the present settings and result in place of what a take holds."""
     check(rig)
     jobs.finish(shot.leader(rig))
-    with live.paused():
+    with events.paused():
         takes.update(rig, uid)
     _remember(rig)
 
@@ -413,7 +414,7 @@ def bake(
     baked = baker.bake(rig, scene, target, selected_only, reduce, mute, span)
     if target != "NLA":
         unbaking.remember(rig, before)
-    with live.paused():
+    with events.paused():
         for each in group.rigs:
             # Live would go on with the baked keys, and give them their weight twice.
             each.heft.live = False
@@ -440,7 +441,7 @@ def let_go() -> None:
         if rig.library is not None or rig.users_collection:
             continue
         jobs.cancel(shot.leader(rig))
-        with live.paused():
+        with events.paused():
             for ob in objects.results_of(rig):
                 objects.remove(ob)
             for uid in beside.shown_of(rig):

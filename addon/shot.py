@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import properties
-from .constraints import CONSTRAINT
+from . import properties, skin
+from .own_marks import CONSTRAINT
 
 # What holds for a whole shot, as its leader has it, and the words for it.
 LED = {
@@ -68,7 +68,7 @@ def members(rig: bpy.types.Object) -> Members:
     together = next((group for group in casts() if rig in group), (rig,))
     carried = {load.ob for each in together for load in loads(each)}
     held = (ob for each in together for ob in colliders(each))
-    meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skinned_by(ob))
+    meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skin.skinned_by(ob))
     return Members(together, tuple(dict.fromkeys(meshes)))
 
 
@@ -147,14 +147,6 @@ def _values(rig: bpy.types.Object, name: str):
     return value[:] if name in {"gravity", "wind"} else value
 
 
-def skinned_by(ob: bpy.types.Object) -> list[bpy.types.Object]:
-    """The armatures that deform a mesh object."""
-    found = [modifier.object for modifier in ob.modifiers if modifier.type == "ARMATURE" and modifier.object]
-    if ob.parent is not None and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
-        found.append(ob.parent)
-    return found
-
-
 def loads(rig: bpy.types.Object) -> list[Load]:
     """The meshes parented to bones, and theirs in turn, as long as nothing else moves them."""
     found: list[Load] = []
@@ -176,7 +168,7 @@ def _collect(found: list[Load], bone: str, ob: bpy.types.Object, above: np.ndarr
         return
     inverse, basis = (np.array(m, dtype=np.float64) for m in (ob.matrix_parent_inverse, ob.matrix_basis))
     matrix = above @ inverse @ basis
-    if ob.type == "MESH" and len(ob.data.vertices) and not skinned_by(ob):
+    if ob.type == "MESH" and len(ob.data.vertices) and not skin.skinned_by(ob):
         found.append(Load(bone, ob, matrix))
     for child in ob.children:
         if child.parent_type == "OBJECT":

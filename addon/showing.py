@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import bpy
@@ -363,6 +363,16 @@ def exposed(rig: bpy.types.Object, which: str):
     finally:
         if changed:
             show(rig, before)
+
+
+@contextmanager
+def sources_shown(rigs: tuple[bpy.types.Object, ...], things: tuple[bpy.types.Object, ...]):
+    """Within this block these rigs and objects move as they are keyed."""
+    with ExitStack() as stack:
+        for each in rigs:
+            stack.enter_context(exposed(each, "SOURCE"))
+        stack.enter_context(objects.exposed(things))
+        yield
 
 
 def remove(rig: bpy.types.Object) -> None:

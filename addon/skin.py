@@ -14,7 +14,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from . import sampling, shot, volumes
+from . import sampling, volumes
 
 # More vertices of a mesh than this are thinned out: a shape needs no more.
 MOST_VERTICES = 20_000
@@ -53,7 +53,15 @@ def forget(rig: bpy.types.Object | None = None) -> None:
 
 def meshes_of(rig: bpy.types.Object) -> list[bpy.types.Object]:
     """The mesh objects in any scene that the armature deforms."""
-    return [ob for ob in bpy.data.objects if ob.type == "MESH" and rig in shot.skinned_by(ob) and ob.users_scene]
+    return [ob for ob in bpy.data.objects if ob.type == "MESH" and rig in skinned_by(ob) and ob.users_scene]
+
+
+def skinned_by(ob: bpy.types.Object) -> list[bpy.types.Object]:
+    """The armatures that deform a mesh object."""
+    found = [modifier.object for modifier in ob.modifiers if modifier.type == "ARMATURE" and modifier.object]
+    if ob.parent is not None and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
+        found.append(ob.parent)
+    return found
 
 
 def fingerprint(rig: bpy.types.Object) -> tuple:

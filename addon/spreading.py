@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import live
+from . import events
 
 # A drag is over when the panel is drawn this long after its last step [s].
 RESTS = 1.0
@@ -56,7 +56,7 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
     """Hand a bone's edited setting on; all armatures that have changed by it."""
     global _drag
     rig = group.id_data
-    if live.is_paused() or not by_hand(context) or context.active_pose_bone is None:
+    if events.is_paused() or not by_hand(context) or context.active_pose_bone is None:
         return [rig]
     active = context.active_pose_bone
     if active.heft != group:
@@ -69,10 +69,26 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
     value = getattr(group, name)
     # Choices are not dragged: to choose the old one again is an edit like any other.
     back = value == _drag.start and isinstance(value, (int, float)) and not isinstance(value, bool)
-    with live.paused():
+    with events.paused():
         for bone, before in _drag.others:
             setattr(bone.heft, name, before if back else value)
     return list(dict.fromkeys([rig, *(bone.id_data for bone, _ in _drag.others)]))
+
+
+def bone_changed(name: str):
+    """For a bone's setting: an edit by hand reaches all selected bones, and is simulated once."""
+
+    def update(group: bpy.types.PropertyGroup, context) -> None:
+        for rig in spread(group, context, name):
+            events.setting_changed(rig)
+
+    return update
+
+
+def bone_mix_changed(group: bpy.types.PropertyGroup, context) -> None:
+    """How much of the result a bone shows was changed."""
+    for rig in spread(group, context, "mix"):
+        events.mix_changed(rig)
 
 
 def by_hand(context: bpy.types.Context) -> bool:

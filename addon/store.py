@@ -19,10 +19,10 @@ import numpy as np
 from .. import engine
 from . import (
     actions,
-    constraints,
     digests,
     lead_in,
     limits,
+    own_marks,
     physical_keys,
     properties,
     sampling,
@@ -257,7 +257,7 @@ def _strips(strips) -> Iterator[bpy.types.NlaStrip]:
 
 def _drivers(block: bpy.types.ID) -> list[bpy.types.FCurve]:
     """The user's drivers; not those that mute IK while a result shows."""
-    ours = constraints.muting_paths(block) if _is_rig(block) else ()
+    ours = own_marks.muting_paths(block) if _is_rig(block) else ()
     return [curve for curve in sampling.drivers(block) if curve.data_path not in ours]
 
 
@@ -349,15 +349,15 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
     digest.update(f"{ob.rotation_mode}{ob.parent_type}{ob.parent_bone}".encode())
     digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
     for constraint in ob.constraints:
-        if constraint.name != constraints.CONSTRAINT:
+        if constraint.name != own_marks.CONSTRAINT:
             digest.update(_constraint_text(constraint, animated, False).encode())
     if ob.pose is None:
         return
-    muted = constraints.muted_solvers(ob) if properties.has_physics(ob) else ()
+    muted = own_marks.muted_solvers(ob) if properties.has_physics(ob) else ()
     for bone in ob.pose.bones:
         digest.update(f"{bone.rotation_mode}{bone.lock_rotation[:]}".encode())
         for constraint in bone.constraints:
-            if constraint.name != constraints.CONSTRAINT:
+            if constraint.name != own_marks.CONSTRAINT:
                 digest.update(_constraint_text(constraint, animated, (bone.name, constraint.name) in muted).encode())
     for name, width in sampling.CHANNELS:
         values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)

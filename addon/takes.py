@@ -12,7 +12,7 @@ import json
 
 import bpy
 
-from . import actions, beside, live, marks, objects, shot, showing, store, take_settings
+from . import actions, beside, events, marks, objects, shot, showing, store, take_settings
 from .errors import RigError
 
 # What is kept of a result besides its keys.
@@ -173,7 +173,7 @@ def choose(rig: bpy.types.Object, uid: str) -> list[bpy.types.Object]:
     if gone is not None:
         whose = "" if gone == rig else f" on '{gone.name}'"
         raise RigError(f"The result of '{take.name}'{whose} is gone, its action was deleted: delete the take.")
-    with live.paused():
+    with events.paused():
         for each in rigs:
             take_settings.restore(each, find(each, uid).settings)
         for each in rigs:

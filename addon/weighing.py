@@ -7,20 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from . import bodies, segments, sides
 from .bodies import Bodies, Filled
 from .parts import Part
-
-if TYPE_CHECKING:
-    from .reader import Skeleton
-    from .skin import Skin
+from .skeleton import Skeleton
+from .volumes import Moments
 
 # A skin with less inside than this part of the bones' capsules is cloth only, or no skin at all.
 HOLLOW = 0.05
+
+
+class Skin(Protocol):
+    """names: of all bones; holds: what is inside of the skin, by bone."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def holds(self) -> Moments: ...
 
 
 def weigh(

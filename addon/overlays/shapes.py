@@ -12,6 +12,7 @@ import numpy as np
 
 from ...engine.model import HINGE, Model
 from .. import intake, reader, rotations, settings, shot, solids, store, units
+from ..skeleton import Skeleton
 from ..units import Placement
 from . import meshes, wires
 from .pieces import COLLIDERS, GROUND, SHAPES, Lines, Mesh, Piece, Places, Solid, Strings, Wires, with_alpha
@@ -106,7 +107,7 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
     return Built(model.names, meshes.joined(solid, 1.0 / size), edges, _bounds(skeleton, model), skeleton.ends.size)
 
 
-def _bounds(skeleton: reader.Skeleton, model: Model) -> Strings:
+def _bounds(skeleton: Skeleton, model: Model) -> Strings:
     """The limits of all joints that have some, in the joints' frames at rest [armature units]."""
     parts = []
     for body, limit in enumerate(model.limits):

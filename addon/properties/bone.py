@@ -7,7 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..parts import LEFT, MIDDLE, RIGHT, ROLES
-from .common import NOT_KEYED, OVERRIDABLE, bone_changed, bone_mix_changed, role_changed
+from ..spreading import bone_changed, bone_mix_changed
+from .common import NOT_KEYED, OVERRIDABLE, role_changed
 from .posing import PosingBone
 
 BEHAVIOURS = (

@@ -1,11 +1,11 @@
-"""What the settings share: how they are stored, and whom a changed one is handed to.
+"""What the settings share: how they are stored, and which event a changed one emits.
 
-Must not know how a simulation runs.
+Must not know who listens.
 """
 
 import bpy
 
-from .. import live
+from .. import events
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
@@ -20,53 +20,29 @@ RESPONSES = (
 
 def changed(group: bpy.types.PropertyGroup, _context) -> None:
     """A setting of a character was changed."""
-    live.setting_changed(group.id_data)
-
-
-def bone_changed(name: str):
-    """For a bone's setting: an edit by hand reaches all selected bones, and is simulated once."""
-
-    def update(group: bpy.types.PropertyGroup, context) -> None:
-        from .. import spreading
-
-        for rig in spreading.spread(group, context, name):
-            live.setting_changed(rig)
-
-    return update
-
-
-def bone_mix_changed(group: bpy.types.PropertyGroup, context) -> None:
-    """How much of the result a bone shows was changed."""
-    from .. import spreading
-
-    for rig in spreading.spread(group, context, "mix"):
-        live.mix_changed(rig)
+    events.setting_changed(group.id_data)
 
 
 def role_changed(group: bpy.types.PropertyGroup, context) -> None:
     """What a bone is, was corrected."""
-    from .. import glance
-
-    glance.forget()
+    events.role_changed(group.id_data)
     changed(group, context)
 
 
 def detail_changed(group: bpy.types.PropertyGroup, context) -> None:
     """Which bones are bodies was changed."""
-    from .. import detail
-
-    detail.apply(group.id_data, context.scene)
+    events.detail_changed(group.id_data, context.scene)
     changed(group, context)
 
 
 def mix_changed(group: bpy.types.PropertyGroup, _context) -> None:
     """How much of a result is shown was changed."""
-    live.mix_changed(group.id_data)
+    events.mix_changed(group.id_data)
 
 
 def collider_changed(group: bpy.types.PropertyGroup, _context) -> None:
     """A setting of an object that characters meet was changed."""
-    live.collider_changed(group.id_data)
+    events.collider_changed(group.id_data)
 
 
 def redraw(_group: bpy.types.PropertyGroup, context) -> None:

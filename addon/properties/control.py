@@ -6,8 +6,14 @@ Owns names and tooltips. Nothing here changes a simulation.
 import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
-from ..control_map import PARTS
 from .common import NOT_KEYED, OVERRIDABLE, redraw
+
+# What of a control is keyed: identifier, label, tooltip.
+PARTS = (
+    ("ROTATION", "Rotation", "Turn the control as the body turns", 0),
+    ("ALL", "Location and Rotation", "Move and turn the control as the body", 1),
+    ("REST", "What Is Left", "A tweak: takes what the other controls cannot make, keyed only if needed", 2),
+)
 
 
 class HeftControl(bpy.types.PropertyGroup):

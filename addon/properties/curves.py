@@ -6,7 +6,7 @@ Owns names, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from .. import live
+from .. import events
 from .common import NOT_KEYED, OVERRIDABLE
 
 CURVE_BONES = (
@@ -16,7 +16,7 @@ CURVE_BONES = (
 
 
 def _curves_changed(group: bpy.types.PropertyGroup, _context) -> None:
-    live.curves_changed(group.id_data)
+    events.curves_changed(group.id_data)
 
 
 class CurveSettings:

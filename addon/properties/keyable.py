@@ -14,8 +14,8 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..setting_paths import KEYABLE_PREFIX
+from ..spreading import bone_changed, bone_mix_changed
 from .bone import HeftBone
-from .common import bone_changed, bone_mix_changed
 
 # Kept here, as Blender asks for of choices that it is told by a function.
 _items: list[tuple[str, str, str]] = []

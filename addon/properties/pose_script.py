@@ -6,13 +6,12 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import FloatProperty, StringProperty
 
+from .. import pose_library
 from .common import NOT_KEYED, OVERRIDABLE
 
 
 def _suggested(entry: bpy.types.PropertyGroup, _context, _text) -> list[str]:
-    from .. import pose_scripts
-
-    return pose_scripts.names(entry.id_data)
+    return pose_library.names(entry.id_data)
 
 
 class HeftScriptPose(bpy.types.PropertyGroup):

@@ -6,7 +6,7 @@ Owns names and tooltips, and hands a click in the list on. Must not know how a t
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from .. import live
+from .. import events
 from .common import OVERRIDABLE, OVERRIDABLE_LIST
 
 HIDDEN = {"HIDDEN"}
@@ -14,15 +14,15 @@ HIDDEN = {"HIDDEN"}
 
 def _picked(group: bpy.types.PropertyGroup, _context) -> None:
     """A row of the list was clicked. Writing inside the callback makes the choice one undo step."""
-    live.take_picked(group.id_data)
+    events.take_picked(group.id_data)
 
 
 def _beside(group: bpy.types.PropertyGroup, _context) -> None:
-    live.take_beside(group.id_data)
+    events.take_beside_changed(group.id_data)
 
 
 def _renamed(take: bpy.types.PropertyGroup, _context) -> None:
-    live.take_renamed(take)
+    events.take_renamed(take)
 
 
 class HeftTakenObject(bpy.types.PropertyGroup):

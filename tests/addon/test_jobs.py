@@ -13,6 +13,7 @@ import rigs
 from heft.addon import (
     actions,
     costs,
+    events,
     handlers,
     intake,
     jobs,
@@ -320,7 +321,7 @@ def test_keys_that_outlived_their_settings_are_noticed(rig):
     old = keys(rig)
     rig.heft.settle_time = 0.7
     run()
-    with live.paused():
+    with events.paused():
         for name, value in before.items():
             setattr(rig.heft, name, value)
     handlers.on_undo()

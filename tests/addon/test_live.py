@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import actions, live, sampling, session
+from heft.addon import actions, events, live, sampling, session
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_edited_keys_are_followed_while_live(rig):
     before = value(rig)
     curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1)
     curve.keyframe_points[5].co[1] += 0.3
-    with live.paused():
+    with events.paused():
         live.follow_source()
     assert value(rig) == before
     live.follow_source()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from heft.addon import (
+    events,
     hand_marks,
-    live,
     nudging,
     operators_nudge,
     operators_posing,
@@ -91,9 +91,9 @@ def hands(monkeypatch):
         found.report = lambda kinds, text: found.reports.append((*kinds, text))
         return found
 
-    assert not live.is_paused()
+    assert not events.is_paused()
     yield made
-    assert live._paused == 0, "what was held is released, once"
+    assert events._pause.depth == 0, "what was held is released, once"
 
 
 def hold(command, context, rig, bone: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import live, properties, session, store
+from heft.addon import events, properties, session, store
 from heft.addon.overlays import OVERLAYS, contacts, mass, sight, stress, support, view
 from heft.addon.overlays.pieces import Dots, Faces, Lines, Mark, Note, Solid, Wires
 from heft.addon.properties.overlays import OVERLAY_SETTINGS
@@ -269,7 +269,7 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
 def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
     bpy.ops.heft.simulate()
     scene, before = bpy.context.scene, store.fingerprint(rig, bpy.context.scene)
-    monkeypatch.setattr(live, "setting_changed", lambda _rig: pytest.fail("Live was started"))
+    monkeypatch.setattr(events.setting_changed, "_listeners", [lambda _rig: pytest.fail("Live was started")])
     rig.heft.live = False
     for name in OVERLAY_SETTINGS:
         prop = rig.heft.bl_rna.properties[name]

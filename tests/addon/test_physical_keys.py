@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, intake, live, physical_keys, rotations, sampling, session, shot, units
+from heft.addon import actions, intake, live, physical_keys, rotations, sampling, session, shot, showing, units
 from test_steps import push_down
 
 FRAMES = np.arange(1, 41)
@@ -52,7 +52,7 @@ def moments(rig) -> physical_keys.Moments:
 
 def keys_of(rig):
     """The keys in the motion that would be simulated, by bone."""
-    steps = intake.sample_group(shot.members(rig), bpy.context.scene, FRAMES)
+    steps = intake.sample_group(shot.members(rig), bpy.context.scene, FRAMES, showing.sources_shown)
     while True:
         try:
             next(steps)

@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, pose_scripts
+from heft.addon import actions, pose_library, pose_scripts
 from heft.addon.errors import RigError
 
 
@@ -80,9 +80,9 @@ def test_the_panels_list_does_the_same(rig):
 
 def test_poses_are_found_again_after_the_action_has_changed(rig):
     scene = bpy.context.scene
-    assert pose_scripts.names(rig) == ["Low", "High", "Saved"]
+    assert pose_library.names(rig) == ["Low", "High", "Saved"]
     pose_scripts.make_keys(rig, scene, [("Low", 0.3)])
-    assert pose_scripts.names(rig) == ["Saved", "Low", "High"]
+    assert pose_library.names(rig) == ["Saved", "Low", "High"]
     scene.frame_set(1)
     pose_scripts.make_keys(rig, scene, [("High", 0.3)])
 

@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import constraints, showing
+from heft.addon import own_marks, showing
 
 OFFSET, ANGLE = 1e-5, 0.02
 
@@ -64,7 +64,7 @@ def test_ik_that_solves_ignored_bones_too(empty, ignored):
     bpy.ops.heft.add()
     ignore(rig, *ignored)
     simulated(rig, source)
-    assert constraints.muted_solvers(rig)
+    assert own_marks.muted_solvers(rig)
     bpy.ops.heft.remove()
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
 

@@ -53,7 +53,7 @@ def timed(function, name: str):
 
 def instrument() -> None:
     """Clocks around Heft's ways in, and a note of every setting changed and every result finished."""
-    ways_in = ("jobs.tick", "live.follow_source", "live.setting_changed", "up_to_date.is_current")
+    ways_in = ("jobs.tick", "live.follow_source", "up_to_date.is_current")
     for name, function in (each.split(".") for each in ways_in):
         setattr(module(name), function, timed(getattr(module(name), function), f"{name}.{function}"))
     for queue_name in ("depsgraph_update_post", "frame_change_pre", "undo_pre", "undo_post", "redo_post"):
@@ -62,17 +62,17 @@ def instrument() -> None:
             if handler.__module__.startswith(PREFIX):
                 _replaced.append((queue, i, handler))
                 queue[i] = timed(handler, queue_name)
-    changed, end = module("live").setting_changed, module("marks").end
+    emitted, end = module("events").setting_changed, module("marks").end
 
-    def noted_change(*args):
+    def noted_change(*_args):
         events.append(("change", time.monotonic()))
-        changed(*args)
 
     def noted_end(*args):
         end(*args)
         events.append(("written", time.monotonic()))
 
-    module("live").setting_changed, module("marks").end = noted_change, noted_end
+    emitted._listeners[:] = [noted_change, *(timed(each, "live.setting_changed") for each in emitted._listeners)]
+    module("marks").end = noted_end
     bpy.app.timers.register(beat, persistent=True)
 
 

@@ -1,0 +1,10 @@
+"""What Blender's versions call differently: one function a difference, the newest name first."""
+
+from __future__ import annotations
+
+import bpy
+
+
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    """Blender 5.0 moved the selection from the bone to the pose bone."""
+    return bone.select if hasattr(bone, "select") else bone.bone.select
