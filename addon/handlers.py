@@ -8,27 +8,16 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import (
-    aside,
-    costs,
-    detail,
-    digests,
-    events,
-    glance,
-    jobs,
-    lending,
-    live,
-    marks,
-    objects,
-    patience,
-    sampling,
-    session,
-    showing,
-    spreading,
-    store,
-    up_to_date,
-)
-from .overlays import view as overlays
+from . import events
+from .bake import restore_values
+from .blender import background_thread, sample_poses
+from .read import curve_digests, fingerprint
+from .result import free_objects, result_armature, stamps
+from .rig import detail
+from .settings import edit_selected
+from .simulate import jobs, live, session, timing
+from .ui import answers, draw_cache, up_to_date
+from .ui.overlays import callbacks as overlays
 
 # What a result may depend on.
 SOURCES = (
@@ -45,22 +34,22 @@ SOURCES = (
 def _settle(rig: bpy.types.Object) -> None:
     """Give a duplicated rig its own result, stand back from another action, follow keyed mix and the scene's range;
     put back what a baked action that is gone has moved."""
-    lending.give_back(rig)
+    restore_values.give_back(rig)
     result = rig.heft_result
     if result is None:
         return
     if result.parent != rig:
-        showing.ensure_result(rig)
+        result_armature.ensure_result(rig)
         session.forget(rig)
-    if not showing.is_applied(rig):
-        showing.apply(rig)
+    if not result_armature.is_applied(rig):
+        result_armature.apply(rig)
 
 
 @persistent
 def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
     """Before a frame is evaluated: constraints must fit what is keyed now."""
-    if not scene.name.startswith(sampling.STAGE):
-        objects.settle()
+    if not scene.name.startswith(sample_poses.STAGE):
+        free_objects.settle()
         for rig in session.rigs():
             _settle(rig)
 
@@ -68,19 +57,19 @@ def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
 @persistent
 def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After an edit: the source may have changed."""
-    if scene.name.startswith(sampling.STAGE):
+    if scene.name.startswith(sample_poses.STAGE):
         return
     edited = {update.id.original for update in depsgraph.updates}
-    glance.edited(edited)
+    answers.edited(edited)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
-    patience.edited()
+    draw_cache.edited()
     up_to_date.edited()
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
     overlays.changed()
     if any(isinstance(block, bpy.types.Collection) for block in edited):
         session.let_go()
-    objects.settle()
+    free_objects.settle()
     for rig in session.rigs():
         _settle(rig)
         if rig.heft.live:
@@ -89,9 +78,9 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
 
 def _edited(changed: list[bpy.types.Action]) -> None:
     """Actions were changed: the user's are read anew, and what is simulated from them begins anew."""
-    theirs = [action for action in changed if marks.MADE_FROM not in action]
+    theirs = [action for action in changed if stamps.MADE_FROM not in action]
     for action in theirs:
-        digests.forget(action)
+        curve_digests.forget(action)
     if theirs:
         live.source_edited()
 
@@ -100,9 +89,9 @@ def _forget() -> None:
     """What was read, foreseen or worked out of blocks that may be others now."""
     session.forget()
     overlays.forget()
-    glance.forget()
-    spreading.forget()
-    digests.forget()
+    answers.forget()
+    edit_selected.forget()
+    curve_digests.forget()
     live.forget()
     up_to_date.forget()
 
@@ -118,7 +107,7 @@ def on_undo(*_args) -> None:
     """Undo and redo bring settings and result back together, or else the result is out of date: live shots are
     simulated again."""
     _forget()
-    sampling.sweep()
+    sample_poses.sweep()
     session.let_go()
     live.follow_soon()
 
@@ -127,16 +116,16 @@ def on_undo(*_args) -> None:
 def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
     _forget()
-    costs.forget()
-    sampling.sweep()
+    timing.forget()
+    sample_poses.sweep()
     with events.paused():
         for ob in bpy.data.objects:
             if not ob.is_property_set("heft_store"):
                 continue
             if ob.type == "ARMATURE":
-                store.unpack(ob)
+                fingerprint.unpack(ob)
             else:
-                store.unpack_collider(ob)
+                fingerprint.unpack_collider(ob)
     session.let_go()
 
 
@@ -147,10 +136,10 @@ def on_save(*_args) -> None:
     if jobs.cancel():
         live.follow_soon()
     for rig in session.rigs():
-        store.pack(rig)
+        fingerprint.pack(rig)
     for ob in bpy.data.objects:
         if ob.override_library is not None and ob.type != "ARMATURE" and ob.is_property_set("heft_collider"):
-            store.pack_collider(ob)
+            fingerprint.pack_collider(ob)
 
 
 HANDLERS = (
@@ -167,7 +156,7 @@ HANDLERS = (
 
 
 def _on_role_changed(_rig: bpy.types.Object) -> None:
-    glance.forget()
+    answers.forget()
 
 
 def register() -> None:
@@ -186,7 +175,7 @@ def unregister() -> None:
     live.disconnect()
     events.role_changed.disconnect(_on_role_changed)
     events.detail_changed.disconnect(detail.apply)
-    patience.stop()
-    aside.end()
+    draw_cache.stop()
+    background_thread.end()
     for queue, function in HANDLERS:
         queue.remove(function)

@@ -7,23 +7,22 @@
 SI units, Z up, quaternions w first. Never imports Blender.
 """
 
-from .build import build_progress
-from .cast import Actor
-from .checkpoints import Memory
+from .anatomy.strengths import STRENGTH_OF_ROLE, strength_limits
+from .compile.decorators import NO_NUMBA, is_compiled
 from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
-from .forced_warnings import USE_ASSISTED
-from .jit import NO_NUMBA, is_compiled
-from .keys import Keys
-from .loop import simulate_loop, simulate_loop_iter
-from .model import Model
-from .motion import Motion
-from .posing import Pin, Posing
-from .result import Arrivals, Contacts, Progress, Result
-from .roles import STRENGTH_OF_ROLE, strength_limits
-from .scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
-from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
-from .simulate import (
+from .geometry.shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
+from .model.keys import Keys
+from .model.model import Model
+from .model.motion import Motion
+from .model.result import Arrivals, Contacts, Progress, Result
+from .model.scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
+from .posing.posing import Pin, Posing
+from .simulation.assemble import Actor
+from .simulation.checkpoints import Memory
+from .simulation.loop import simulate_loop, simulate_loop_iter
+from .simulation.precompile import build_progress
+from .simulation.simulate import (
     simulate,
     simulate_iter,
     simulate_together,
@@ -31,6 +30,7 @@ from .simulate import (
     simulate_variants,
     warm_up,
 )
+from .simulation.unmet_contacts import USE_ASSISTED
 
 ENGINE_VERSION = "0.2.0"
 

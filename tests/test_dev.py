@@ -19,7 +19,9 @@ def lint(code: str, filename: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("module", ["bpy", "mathutils", "bmesh", "gpu", "bpy_extras"])
-@pytest.mark.parametrize("filename", ["engine/step.py", "engine/__init__.py", "engine/controllers/follow.py"])
+@pytest.mark.parametrize(
+    "filename", ["engine/step/step.py", "engine/__init__.py", "engine/controllers/follow/controller.py"]
+)
 def test_the_engine_cannot_import_blender(module, filename):
     for code in (f"import {module}\n", f"from {module} import something\n", f"def f():\n    import {module}.types\n"):
         done = lint(code, filename)
@@ -27,7 +29,7 @@ def test_the_engine_cannot_import_blender(module, filename):
         assert "engine/ never imports Blender" in done.stdout
 
 
-@pytest.mark.parametrize("filename", ["addon/reader.py", "sample_scenes/chain.py", "tests/addon/test_reader.py"])
+@pytest.mark.parametrize("filename", ["addon/read/read_rig.py", "sample_scenes/chain.py", "tests/addon/test_reader.py"])
 def test_what_may_know_blender_may_import_it(filename):
     assert lint("import bpy\n", filename).returncode == 0
 

@@ -278,7 +278,7 @@ def test_every_pose_of_a_script_is_met_on_its_time(name, times, root):
     rig = build(name)
     source = sample(rig)
     turned = angles(simulate(rig, root=root), source)
-    shown = sys.modules["heft.addon.session"].last_shown(rig)
+    shown = sys.modules["heft.addon.simulate.session"].last_shown(rig)
     model, arrivals = shown.reading.model, shown.result.arrivals
     assert model.nv == 6 + 39
     keyed = sorted({round((frame - 1.0) / 24.0, 3) for frame in arrivals.frames.tolist()})
@@ -299,8 +299,8 @@ def test_straight_and_bent_arm_arrive_together():
         assert left[23] < 0.1
         arrive[arm] = int(np.argmax(left < 0.01 * left[0]))  # within 1 % of the swing
     assert abs(arrive["straight"] - arrive["bent"]) <= 1
-    torques = sys.modules["heft.addon.session"].last_shown(rig).result.torques
-    names = sys.modules["heft.addon.session"].last_shown(rig).reading.names
+    torques = sys.modules["heft.addon.simulate.session"].last_shown(rig).result.torques
+    names = sys.modules["heft.addon.simulate.session"].last_shown(rig).reading.names
     straight, bent = (np.abs(torques[:, names.index(f"upper.{arm}")]).max() for arm in ("straight", "bent"))
     assert straight > 1.3 * bent  # though it takes more
 

@@ -79,7 +79,7 @@ def main(zip_path, report_path):
     import numba
     import scipy
 
-    page = sys.modules[f"{MODULE}.addon.operators_manual"].page_path("FOLLOW")
+    page = sys.modules[f"{MODULE}.addon.ui.operators.manual"].page_path("FOLLOW")
     shown = re.findall(r'src="file://([^"]+)"', page.read_text(encoding="utf-8"))
     report["manual"] = {"page": str(page), "pictures": {path: os.path.isfile(path) for path in shown}}
     report["libraries"] = {"numba": numba.__file__, "scipy": scipy.__file__}

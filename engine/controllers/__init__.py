@@ -1,9 +1,9 @@
 """The controllers, one file each, named as in the panel."""
 
 from .base import BEHAVIOURS, ROOTS, Controller
-from .follow import Follow
+from .follow.controller import Follow
 from .limp import Limp
-from .on_time import OnTime
+from .on_time.controller import OnTime
 
 CONTROLLERS = (Follow, OnTime, Limp)
 

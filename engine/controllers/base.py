@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics.even_weight import settle_scales
+from ..dynamics.tone import tone_gains
 from ..errors import SettingError
-from ..even_weight import settle_scales
-from ..model import FREE, Model
-from ..pd import SETTLE
-from ..state import ANIMATED, ASSIST, LIMP, Plan
-from ..tone import tone_gains
+from ..model.model import FREE, Model
+from ..tables.state_table import ANIMATED, ASSIST, LIMP, Plan
+from .follow.spring import SETTLE
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model import Model
-from ..state import LIMP, SIMULATED, Plan
+from ..model.model import Model
+from ..tables.state_table import LIMP, SIMULATED, Plan
 from .base import Controller
 
 

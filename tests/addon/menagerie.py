@@ -105,7 +105,7 @@ def _turn(bone: bpy.types.PoseBone, angle: float, frame: int, axis: int) -> None
 
 def shots() -> Iterator[tuple[bpy.types.Object, str]]:
     """Each armature of the open file with each of its actions in turn, made active, the scene as long as the action."""
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     scene = bpy.context.scene
     for rig in [ob for ob in scene.objects if ob.type == "ARMATURE" and len(ob.data.bones)]:

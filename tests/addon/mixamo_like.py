@@ -295,7 +295,7 @@ def open_imported(scale: float, folder: Path, action: str = IDLE) -> bpy.types.O
 
 def choose_action(rig: bpy.types.Object, name: str) -> None:
     """Let the person stand or walk, and make the scene as long as the action."""
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     data = rig.animation_data
     for track in list(data.nla_tracks):

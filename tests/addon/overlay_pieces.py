@@ -6,17 +6,17 @@ import bpy
 import numpy as np
 
 import rigs
-from heft.addon.overlays import OVERLAYS, sight, view
-from heft.addon.overlays.pieces import Wires
+from heft.addon.ui.overlays import OVERLAYS, callbacks, overlay_input
+from heft.addon.ui.overlays.primitives import Wires
 
 
-def seen(rig, frame: int = 1) -> sight.Sight:
+def seen(rig, frame: int = 1) -> overlay_input.Sight:
     """What overlays look at, after what they need was worked out."""
     scene = bpy.context.scene
     scene.frame_set(frame)
-    view.changed()
-    view.catch_up(rig, scene)
-    return sight.of(rig, scene, bpy.context.evaluated_depsgraph_get())
+    callbacks.changed()
+    callbacks.catch_up(rig, scene)
+    return overlay_input.of(rig, scene, bpy.context.evaluated_depsgraph_get())
 
 
 def drawn(rig, *names: str, frame: int = 1) -> list:
@@ -24,7 +24,7 @@ def drawn(rig, *names: str, frame: int = 1) -> list:
     for overlay in OVERLAYS:
         setattr(rig.heft, overlay.switch, overlay.switch in names)
     looked = seen(rig, frame)
-    return view.pieces(rig, looked.scene, looked.graph)
+    return callbacks.pieces(rig, looked.scene, looked.graph)
 
 
 def placed(piece) -> np.ndarray:

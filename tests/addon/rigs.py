@@ -151,7 +151,7 @@ def throw(ob: bpy.types.Object, start, end, first: int = 1, last: int = 10) -> N
 
 def actions_of(ob: bpy.types.Object):
     """What holds the object's curves."""
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     return actions.active_bag(ob)
 

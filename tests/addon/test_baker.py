@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions
+from heft.addon.blender import actions
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import bodies, bone_ends, reader, units
+from heft.addon.blender import engine_space
+from heft.addon.read import read_rig
+from heft.engine.anatomy import bone_ends, capsule_masses
 
 
 def rests(*heads) -> np.ndarray:
@@ -15,11 +17,11 @@ def rests(*heads) -> np.ndarray:
     return out
 
 
-def measured(parents, where: np.ndarray, lengths, total: float, overrides) -> bodies.Bodies:
+def measured(parents, where: np.ndarray, lengths, total: float, overrides) -> capsule_masses.Bodies:
     """Bodies of bones that lie along Y, as long as told."""
     heads = where[:, :3, 3]
     tails = heads + where[:, :3, 1] * np.array(lengths)[:, None]
-    return bodies.measure(where, bone_ends.find(parents, heads, tails), total, np.array(overrides))
+    return capsule_masses.measure(where, bone_ends.find(parents, heads, tails), total, np.array(overrides))
 
 
 def test_masses_add_up_and_overrides_change_one_bone_only():
@@ -61,7 +63,7 @@ def test_capsule_inertia_against_points():
     points = points[(points[:, 0] ** 2 + points[:, 2] ** 2 + (points[:, 1] - core) ** 2) < radius**2]
     square = (points**2).sum(axis=1)
     wanted = mass * (np.eye(3) * square.mean() - points.T @ points / len(points))
-    got = bodies.capsule_inertias(
+    got = capsule_masses.capsule_inertias(
         np.array([mass]), np.array([radius]), np.array([straight]), np.array([[0.0, 1.0, 0.0]])
     )[0]
     np.testing.assert_allclose(got, wanted, atol=0.01 * wanted.max())
@@ -72,10 +74,10 @@ def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
     import bpy
 
     bpy.ops.heft.add()
-    place = units.Placement.from_matrices(np.eye(4)[None], 1.0)
-    whole = reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1)
+    place = engine_space.Placement.from_matrices(np.eye(4)[None], 1.0)
+    whole = read_rig.build_model(rig, read_rig.skeleton_of(rig), place, bpy.context.scene, 1)
     rig.pose.bones[3].heft.behaviour = "IGNORED"
-    merged = reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1)
+    merged = read_rig.build_model(rig, read_rig.skeleton_of(rig), place, bpy.context.scene, 1)
     assert len(merged) == 3
     assert merged.masses[2] == pytest.approx(whole.masses[2] + whole.masses[3])
     assert merged.total_mass == pytest.approx(whole.total_mass)
@@ -85,8 +87,8 @@ def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
 
 def test_trunks_and_heads_are_thicker_than_their_bones():
     names = ("mixamorig:Hips", "LowerBack", "Head", "HeadTop_End", "LeftHand", "LeftHandIndex1", "LeftUpLeg", "Bone")
-    radii = bodies.touching_radii(names, np.full(8, 0.02), 1.7)
+    radii = capsule_masses.touching_radii(names, np.full(8, 0.02), 1.7)
     assert (radii[:3] > 0.09).all() and (radii[:3] < 0.13).all()
     assert radii[4] > 0.03
     np.testing.assert_array_equal(radii[[3, 5, 6, 7]], 0.02)
-    np.testing.assert_array_equal(bodies.touching_radii(names, np.full(8, 0.5), 1.7), 0.5)
+    np.testing.assert_array_equal(capsule_masses.touching_radii(names, np.full(8, 0.5), 1.7), 0.5)

@@ -10,7 +10,8 @@ import long_tails
 import mixamo_like
 import rest_poses
 import rigs
-from heft.addon import bone_ends, first_settings, rig_ends, rig_roles
+from heft.addon.rig import bone_roles, first_guess, physical_ends
+from heft.engine.anatomy import bone_ends
 
 # A post of three bones upwards with a branch, each half a metre.
 PARENTS = [-1, 0, 1, 1]
@@ -65,7 +66,7 @@ def test_a_glTF_import_at_any_object_scale_is_the_same_person(empty, tmp_path):
     ways, drawn = [], []
     for scale in mixamo_like.SCALES:
         rig = mixamo_like.open_imported(scale, tmp_path)
-        _, ends = rig_ends.find(rig, bpy.context.scene)
+        _, ends = physical_ends.find(rig, bpy.context.scene)
         ways.append(ends.ways * scale)
         drawn.append(max(bone.length for bone in rig.data.bones) * scale)
         assert scale * ends.size == pytest.approx(1.77, abs=0.03), scale
@@ -75,7 +76,8 @@ def test_a_glTF_import_at_any_object_scale_is_the_same_person(empty, tmp_path):
 
 
 def test_masses_and_shapes_do_not_hang_on_tails(empty):
-    from heft.addon import reader, units
+    from heft.addon.blender import engine_space
+    from heft.addon.read import read_rig
 
     models = []
     for times in (1.0, 50.0):
@@ -83,8 +85,8 @@ def test_masses_and_shapes_do_not_hang_on_tails(empty):
         rig = mixamo_like.build()
         long_tails.scale_tails(rig, times)
         bpy.ops.heft.add()
-        place = units.Placement.from_matrices(np.eye(4)[None], 1.0)
-        models.append(reader.build_model(rig, reader.skeleton_of(rig), place, bpy.context.scene, 1, solid=True))
+        place = engine_space.Placement.from_matrices(np.eye(4)[None], 1.0)
+        models.append(read_rig.build_model(rig, read_rig.skeleton_of(rig), place, bpy.context.scene, 1, solid=True))
     np.testing.assert_allclose(models[0].masses, models[1].masses, rtol=1e-4)
     np.testing.assert_allclose(models[0].centers, models[1].centers, atol=1e-4)
     assert [len(shapes) for shapes in models[0].shapes] == [len(shapes) for shapes in models[1].shapes]
@@ -93,7 +95,7 @@ def test_masses_and_shapes_do_not_hang_on_tails(empty):
 @pytest.mark.parametrize("kind", rest_poses.KINDS)
 def test_a_person_is_as_tall_and_heavy_in_every_rest_pose(empty, kind):
     rig = mixamo_like.build()
-    told = dict(rig_roles.roles_of(rig))
+    told = dict(bone_roles.roles_of(rig))
     person = rest_poses.read(rig, [1], 1.0)
     rng = np.random.default_rng(7)
     for unit in (1.0, 1000.0):
@@ -101,7 +103,7 @@ def test_a_person_is_as_tall_and_heavy_in_every_rest_pose(empty, kind):
         helper = np.array([5.0, -3.0, 0.0]) if kind == "far helper" else None
         made = rest_poses.build(person, rest_poses.draw(person, kind, rng), unit, helper)
         bpy.ops.heft.add()
-        tall = first_settings.bone_height(made) * made.heft.meters_per_unit
+        tall = first_guess.bone_height(made) * made.heft.meters_per_unit
         assert tall == pytest.approx(1.74, rel=0.05) and made.heft.total_mass == pytest.approx(70.0)
-        found = rig_roles.roles_of(made)
+        found = bone_roles.roles_of(made)
         assert [name for name in person.names if found[name] != told[name]] == []

@@ -8,8 +8,9 @@ import pytest
 
 import conventions
 import rigs
-from heft.addon import choosing, session
-from heft.addon.parts import Part
+from heft.addon.simulate import session
+from heft.engine.anatomy import body_choice
+from heft.engine.anatomy.role_list import Part
 
 
 def test_helpers_ride_and_limbs_are_one_piece(empty):
@@ -33,8 +34,8 @@ def test_where_nothing_deforms_the_keyed_bones_are_bodies():
         (some, {"chest", "neck"}),
         (none, {n for n in skeleton.names if n != "root" and "tar" not in n}),
     ):
-        bones = choosing.Bones(*skeleton, none, none, keyed, none, parts)
-        chosen = choosing.behaviours(bones)
+        bones = body_choice.Bones(*skeleton, none, none, keyed, none, parts)
+        chosen = body_choice.behaviours(bones)
         assert {name for name, one in zip(skeleton.names, chosen, strict=True) if one == "SIMULATED"} == wanted
 
 

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import cli
+from heft.addon.batch import command_line
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def shot(empty, tmp_path):
 def test_bake_to_another_file(shot, tmp_path):
     out = tmp_path / "out.blend"
     before = shot.read_bytes()
-    code = cli.run(
+    code = command_line.run(
         ["bake", "--set", "settle_time=0.35", "heaviness=0.05", "--set", "root=ANIMATED", "--output", str(out)]
     )
     assert code == 0
@@ -44,17 +44,17 @@ def test_bake_to_another_file(shot, tmp_path):
     ],
 )
 def test_mistakes_are_named(shot, arguments, message, capsys):
-    assert cli.run(arguments) == 1
+    assert command_line.run(arguments) == 1
     assert message in capsys.readouterr().err
 
 
 def test_vectors_and_switches(shot):
     rig = bpy.data.objects["Rig"]
-    cli.apply_setting(rig, "gravity=0,0,-1.6")
-    cli.apply_setting(rig, "live=off")
+    command_line.apply_setting(rig, "gravity=0,0,-1.6")
+    command_line.apply_setting(rig, "live=off")
     group = bpy.data.collections.new("Things")
     for pair in ("ground=on", "ground_height=-0.5", "friction=0.2", "touch_self=yes", "colliders=Things"):
-        cli.apply_setting(rig, pair)
+        command_line.apply_setting(rig, pair)
     assert rig.heft.ground and rig.heft.ground_height == -0.5 and rig.heft.touch_self
     assert rig.heft.friction == pytest.approx(0.2) and rig.heft.colliders == group
     assert rig.heft.gravity[2] == pytest.approx(-1.6) and rig.heft.live is False

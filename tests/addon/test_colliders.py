@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, rotations, session, solids
-from heft.engine import shapes as engine_shapes
+from heft.addon.blender import actions
+from heft.addon.read import collision_shapes
+from heft.addon.simulate import session
+from heft.engine.geometry import shapes as engine_shapes
+from heft.engine.math import rotations
 
 MOCAP = sorted((rigs.DATA / "mocap").glob("*02_01*.bvh"))
 
@@ -105,7 +108,7 @@ def test_scale_mirror_and_units_reach_the_shape(empty):
     ball.scale = (0.1, -0.1, 0.1)
     bpy.ops.heft.simulate()
     shown = session.last_shown(rig)
-    shape = solids.object_shape(ball, empty, 1, shown.tracks[0].stretch)
+    shape = collision_shapes.object_shape(ball, empty, 1, shown.tracks[0].stretch)
     assert isinstance(shape, engine_shapes.Sphere)
     assert shape.radius == pytest.approx(0.2, rel=1e-3)
     assert rigs.bend(rig).max() > 5.0
@@ -204,7 +207,7 @@ def test_a_turning_collider_keeps_its_grid(rig):
     for frame in rigs.FRAMES:
         matrix = rigs.places(bowl_object, (frame,))[0]
         stretch = rotations.stretch(matrix[:3, :3])[1]
-        shapes.add(solids.object_shape(bowl_object, bpy.context.scene, 1, stretch))
+        shapes.add(collision_shapes.object_shape(bowl_object, bpy.context.scene, 1, stretch))
     assert len(shapes) <= 2
 
 

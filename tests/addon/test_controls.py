@@ -12,7 +12,10 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, control_map, responses, session, showing
+from heft.addon.bake import control_map, probe_controls
+from heft.addon.blender import actions
+from heft.addon.result import result_armature
+from heft.addon.simulate import session
 
 FRAMES = range(1, 25)
 # Shown against simulated; then what baked controls may be off: degrees, and parts of the height for 1 mm of 1.8 m.
@@ -74,7 +77,7 @@ def human(kind: str) -> bpy.types.Object:
 
 def simulated_turns(rig) -> tuple[list[str], np.ndarray]:
     """(frames, bodies, 3, 3) rotations in the world that the engine's own numbers make."""
-    from heft.addon import rotations
+    from heft.engine.math import rotations
 
     shown = session.last_shown(rig)
     model, motion = shown.reading.model, shown.result.motion
@@ -100,7 +103,7 @@ def test_a_rigify_human_is_baked_to_its_controls(rigify, kind):
     rig = human(kind)
     source = rigs.poses(rig, FRAMES)
     bpy.ops.heft.simulate()
-    bodies = [bone.name for bone in rig.pose.bones if bone.name in showing.body_names(rig)]
+    bodies = [bone.name for bone in rig.pose.bones if bone.name in result_armature.body_names(rig)]
     shown = rigs.poses(rig, FRAMES)
     names, turns = simulated_turns(rig)
     index = [rig.pose.bones.find(name) for name in names]
@@ -405,7 +408,7 @@ def test_trying_controls_out_leaves_no_trace(empty):
     rig = control_rig(empty)
     bpy.context.scene.frame_set(13)
     before = state.snapshot(rig)
-    found = responses.measure(
+    found = probe_controls.measure(
         rig, bpy.context.scene, ("ctl.0", "ctl.1"), [control_map.Switch('pose.bones["ctl.0"]["on"]', 1.0)]
     )
     assert state.difference(before, state.snapshot(rig)) == []

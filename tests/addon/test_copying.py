@@ -6,7 +6,8 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import copying, store
+from heft.addon.read import fingerprint
+from heft.addon.tools import copy_settings
 
 SIDED = ("spine", "arm.L", "arm.R", "Left leg", "Right leg", "hand_l.001", "hand_r.001", "tail.L")
 
@@ -62,8 +63,8 @@ def pair(empty):
 def test_sides_are_told_by_name():
     left = ("arm.L", "arm_l", "Left leg", "hand_l.001", "L_foot", "leftHand", "lid.L.002")
     for name in left:
-        assert copying.is_left(name) and not copying.is_left(bpy.utils.flip_name(name)), name
-    assert not any(copying.is_left(name) for name in ("spine", "head", "arm.R", "tail", "tilt"))
+        assert copy_settings.is_left(name) and not copy_settings.is_left(bpy.utils.flip_name(name)), name
+    assert not any(copy_settings.is_left(name) for name in ("spine", "head", "arm.R", "tail", "tilt"))
 
 
 @pytest.mark.parametrize("which", ["LEFT", "RIGHT", "SELECTED"])
@@ -79,7 +80,7 @@ def test_mirrored_settings(empty, which):
     if which == "SELECTED":
         choose(rig, give, take, "spine")
     assert bpy.ops.heft.mirror_settings(which=which) == {"FINISHED"}
-    names = [name for name in store.BONE_SETTINGS if name not in ("limit_low", "limit_high")]
+    names = [name for name in fingerprint.BONE_SETTINGS if name not in ("limit_low", "limit_high")]
     got = rig.pose.bones[take].heft
     assert settings_of(rig.pose.bones[take], names) == settings_of(rig.pose.bones[give], names)
     assert (got.limit_low, got.limit_high) == pytest.approx((-0.7, 0.2))
@@ -115,8 +116,8 @@ def test_mirroring_needs_two_sides(empty):
 def test_a_character_is_copied(pair, body):
     source, target = pair
     assert bpy.ops.heft.copy_to_armatures(body=body) == {"FINISHED"}
-    own = {*copying.NOT_COPIED, *(() if body else copying.BODY)}
-    names = [name for name in store.ARMATURE_SETTINGS if name not in own]
+    own = {*copy_settings.NOT_COPIED, *(() if body else copy_settings.BODY)}
+    names = [name for name in fingerprint.ARMATURE_SETTINGS if name not in own]
     assert target.heft.enabled and settings_of(target, names) == settings_of(source, names)
     assert target.heft.total_mass == (12.0 if body else 70.0)
     assert not len(target.heft.pushes) and target.heft.colliders is None
@@ -140,7 +141,7 @@ def test_bones_are_found_without_their_namespace(empty):
     bpy.context.view_layer.objects.active = source
     source.select_set(True)
     target.select_set(True)
-    assert copying.copy_character(source, [target], bpy.context.scene) == {target: len(SIDED)}
+    assert copy_settings.copy_character(source, [target], bpy.context.scene) == {target: len(SIDED)}
     assert target.pose.bones["arm.L"].heft.behaviour == "LIMP"
 
 
@@ -158,9 +159,9 @@ def test_copying_needs_another_armature_and_can_be_undone(pair):
 
 def test_every_setting_is_copied_or_named_as_not(pair):
     """A setting added later is copied by itself; what is left out must exist."""
-    assert set(copying.NOT_COPIED + copying.BODY) <= set(store.ARMATURE_SETTINGS)
-    assert set(copying.BONE_BODY) <= set(store.BONE_SETTINGS)
-    assert all(hasattr(pair[0].heft, name) for name in store.ARMATURE_SETTINGS)
+    assert set(copy_settings.NOT_COPIED + copy_settings.BODY) <= set(fingerprint.ARMATURE_SETTINGS)
+    assert set(copy_settings.BONE_BODY) <= set(fingerprint.BONE_SETTINGS)
+    assert all(hasattr(pair[0].heft, name) for name in fingerprint.ARMATURE_SETTINGS)
 
 
 def test_live_shots_follow_a_copy(pair):

@@ -8,7 +8,9 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, curves, session
+from heft.addon.blender import actions
+from heft.addon.result import plot_curves
+from heft.addon.simulate import session
 
 WHEN = range(1, 41)
 
@@ -27,7 +29,7 @@ def plotted(rig, bone: str, words: str) -> np.ndarray:
     out = []
     for frame in WHEN:
         bpy.context.scene.frame_set(frame)
-        holder = curves.holder_of(rig).evaluated_get(bpy.context.evaluated_depsgraph_get())
+        holder = plot_curves.holder_of(rig).evaluated_get(bpy.context.evaluated_depsgraph_get())
         out.append(holder[f"{bone} {words}"])
     return np.array(out)
 
@@ -86,7 +88,7 @@ def test_selected_bones_only_with_units_and_no_keys_to_edit(rig):
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "bone.002"
     bpy.ops.heft.simulate()
     rig.heft.use_curves = True
-    holder = curves.holder_of(rig)
+    holder = plot_curves.holder_of(rig)
     found = list(actions.active_curves(holder))
     assert {curve.data_path for curve in found} == {
         '["bone.002 torque (N m)"]', '["bone.002 stress"]', '["bone.002 deviation (°)"]'
@@ -142,7 +144,7 @@ def test_undone_in_one_step_and_saved(rig, tmp_path):
     rig.heft.use_curves = True
     bpy.ops.ed.undo_push(message="curves")
     bpy.ops.ed.undo()
-    assert curves.holder_of(bpy.data.objects["Rig"]) is None and not bpy.data.objects["Rig"].heft.use_curves
+    assert plot_curves.holder_of(bpy.data.objects["Rig"]) is None and not bpy.data.objects["Rig"].heft.use_curves
     bpy.ops.ed.redo()
     before = plotted(bpy.data.objects["Rig"], "bone.003", "torque (N m)")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "curves.blend"))
@@ -157,14 +159,14 @@ def test_graph_editors_list_them_and_the_keys_again(rig):
     rig.heft.use_curves = True
     bpy.ops.heft.simulate()
     assert bpy.ops.heft.show_curves.poll()
-    words = [words.split()[0] for words in curves.KINDS.values()]
-    assert words == curves.WORDS.split()
+    words = [words.split()[0] for words in plot_curves.KINDS.values()]
+    assert words == plot_curves.WORDS.split()
 
 
 def test_long_bone_names_fit(rig):
     rig.data.bones["bone.002"].name = "a bone with a name as long as Blender will have it, ÄÖÜ, and"
     bpy.ops.heft.simulate()
     rig.heft.use_curves = True
-    names = curves.holder_of(rig).keys()
+    names = plot_curves.holder_of(rig).keys()
     assert all(len(name.encode()) <= 63 for name in names)
-    assert len(list(actions.active_curves(curves.holder_of(rig)))) == 12
+    assert len(list(actions.active_curves(plot_curves.holder_of(rig)))) == 12

@@ -10,8 +10,12 @@ import pytest
 
 import conventions
 import rigs
-from heft.addon import choosing, detail, properties, rig_roles, session, store
-from heft.addon.parts import LEFT, Part
+from heft.addon import settings
+from heft.addon.read import fingerprint
+from heft.addon.rig import bone_roles, detail
+from heft.addon.simulate import session
+from heft.engine.anatomy import body_choice
+from heft.engine.anatomy.role_list import LEFT, Part
 
 FRAMES = range(1, 25)
 HEAVY = {"settle_time": 0.4, "heaviness": 0.6}
@@ -22,7 +26,7 @@ def person(fingers: float) -> bpy.types.Object:
     """A man whose arms swing and whose fingers bend by so much [rad] and back."""
     rig = conventions.armature(conventions.build(*conventions.CONVENTIONS["Unreal"])[0])
     bpy.context.scene.frame_end = FRAMES[-1]
-    parts = rig_roles.roles_of(rig)
+    parts = bone_roles.roles_of(rig)
     for bone in rig.pose.bones:
         by = {"UPPER_ARM": 0.8, "LOWER_ARM": 0.5, "THIGH": 0.4, "FINGER": fingers}.get(parts[bone.name].role)
         if by is None:
@@ -36,7 +40,7 @@ def person(fingers: float) -> bpy.types.Object:
 
 def riding(rig) -> set[str]:
     """The roles of bones with a role that are no bodies."""
-    parts = rig_roles.roles_of(rig)
+    parts = bone_roles.roles_of(rig)
     return {parts[bone.name].role for bone in rig.pose.bones if bone.heft.behaviour == "IGNORED"} - {"OTHER"}
 
 
@@ -46,7 +50,7 @@ def behaviours(rig) -> dict[str, str]:
 
 def on_parents(rig, poses: np.ndarray, roles: set[str]) -> np.ndarray:
     """(frames, bones, 4, 4) bones of these roles as seen from their parents."""
-    bones, parts = list(rig.pose.bones), rig_roles.roles_of(rig)
+    bones, parts = list(rig.pose.bones), bone_roles.roles_of(rig)
     own = [i for i, bone in enumerate(bones) if parts[bone.name].role in roles]
     above = [rig.pose.bones.find(bones[i].parent.name) for i in own]
     return np.linalg.inv(poses[:, above]) @ poses[:, own]
@@ -88,7 +92,7 @@ def test_what_rides_moves_as_keyed_on_what_carries_it(empty, chosen):
     assert np.abs(turned - shown).max() < 1e-5
     model = session.last_shown(rig).reading.model
     assert model.masses.sum() == pytest.approx(mass)
-    parts = rig_roles.roles_of(rig)
+    parts = bone_roles.roles_of(rig)
     assert not {parts[name].role for name in model.names} & SMALL[chosen]
 
 
@@ -99,7 +103,7 @@ def test_a_hand_weighs_as_much_with_its_fingers_on_it(empty):
     for chosen in ("FULL", "HANDS_AND_FEET"):
         rig.heft.detail = chosen
         bpy.ops.heft.simulate()
-        model, parts = session.last_shown(rig).reading.model, rig_roles.roles_of(rig)
+        model, parts = session.last_shown(rig).reading.model, bone_roles.roles_of(rig)
         own = [parts[name] in (Part("HAND", LEFT), Part("FINGER", LEFT)) for name in model.names]
         weights.append(model.masses[own].sum())
     assert weights[1] == pytest.approx(weights[0], rel=1e-6)
@@ -165,12 +169,12 @@ def test_settings_that_come_back_with_the_file_are_not_the_users_own(empty):
     rig = person(0.5)
     bpy.ops.heft.add()
     rig.heft.detail = "LIMBS"
-    store.pack(rig)
+    fingerprint.pack(rig)
     kept = behaviours(rig)
-    properties.forget(rig, "heft")
+    settings.forget(rig, "heft")
     for bone in rig.pose.bones:
-        properties.forget(bone, "heft")
-    store.unpack(rig)
+        settings.forget(bone, "heft")
+    fingerprint.unpack(rig)
     assert rig.heft.detail == "LIMBS" and behaviours(rig) == kept
     rig.heft.detail = "FULL"
     rig.heft.detail = "HANDS_AND_FEET"
@@ -207,10 +211,10 @@ def test_paws_ride_and_what_a_hand_holds_does_not():
     names = [f"bone {i}" for i in range(6)]
     heads = np.array([[0.1 * i, 0.0, 0.02 * i * i] for i in range(6)])
     roles = ("LOWER_ARM", "HAND", "FINGER", "OTHER", "OTHER", "TOE")
-    bones = choosing.Bones(
+    bones = body_choice.Bones(
         names, [-1, 0, 1, 2, 1, -1], heads, heads + 0.05, *([[True] * 6] * 4), [Part(role, LEFT) for role in roles]
     )
     full = ["SIMULATED"] * 6
-    assert choosing.riders(bones, full, "FULL") == []
-    assert choosing.riders(bones, full, "HANDS_AND_FEET") == [2, 3]
-    assert choosing.riders(bones, full, "LIMBS") == [1, 2, 3]
+    assert body_choice.riders(bones, full, "FULL") == []
+    assert body_choice.riders(bones, full, "HANDS_AND_FEET") == [2, 3]
+    assert body_choice.riders(bones, full, "LIMBS") == [1, 2, 3]

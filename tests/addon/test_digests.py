@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from heft.addon import actions, digests
+from heft.addon.blender import actions
+from heft.addon.read import curve_digests
 
 
 @pytest.fixture
@@ -18,13 +19,13 @@ def keyed(monkeypatch):
     for frame in (1, 10):
         ob.keyframe_insert("location", frame=frame)
     app = SimpleNamespace(background=False)
-    monkeypatch.setattr(digests, "bpy", SimpleNamespace(app=app, data=bpy.data, types=bpy.types))
+    monkeypatch.setattr(curve_digests, "bpy", SimpleNamespace(app=app, data=bpy.data, types=bpy.types))
     yield ob
-    digests.forget()
+    curve_digests.forget()
 
 
 def digest(ob) -> bytes:
-    return digests.of_bag(ob.animation_data.action, actions.active_bag(ob))
+    return curve_digests.of_bag(ob.animation_data.action, actions.active_bag(ob))
 
 
 def move_a_key(ob) -> None:
@@ -36,9 +37,9 @@ def move_a_key(ob) -> None:
 def test_a_drag_trusts_what_was_read_until_an_edit_is_told(keyed):
     first = digest(keyed)
     move_a_key(keyed)
-    with digests.trusting():
+    with curve_digests.trusting():
         assert digest(keyed) == first
-        digests.forget(keyed.animation_data.action)
+        curve_digests.forget(keyed.animation_data.action)
         told = digest(keyed)
     assert told != first
     move_a_key(keyed)
@@ -46,8 +47,8 @@ def test_a_drag_trusts_what_was_read_until_an_edit_is_told(keyed):
 
 
 def test_without_a_window_nothing_is_trusted(keyed, monkeypatch):
-    monkeypatch.setattr(digests, "bpy", bpy)
+    monkeypatch.setattr(curve_digests, "bpy", bpy)
     first = digest(keyed)
     move_a_key(keyed)
-    with digests.trusting():
+    with curve_digests.trusting():
         assert digest(keyed) != first

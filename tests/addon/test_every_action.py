@@ -9,14 +9,14 @@ import pytest
 import rigs
 import situations
 import state
-from heft.addon import actions, sampling
+from heft.addon.blender import actions, sample_poses
 
 CLOSE, ANGLE = 1e-4, 0.02  # parts of the rig's height, degrees
 
 
 def source_of(rig, frames) -> np.ndarray:
     """(frames, bones, 4, 4) as the rig plays them: these rigs have drivers that read the frame."""
-    return sampling.finish(sampling.sample(rig, bpy.context.scene, np.array(frames))).poses.astype(np.float64)
+    return sample_poses.finish(sample_poses.sample(rig, bpy.context.scene, np.array(frames))).poses.astype(np.float64)
 
 
 KINDS = [each for each in situations.SITUATIONS if each not in (situations.duplicated, situations.linked_twin)]

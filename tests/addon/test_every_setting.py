@@ -15,12 +15,12 @@ import pytest
 
 import figure
 import rigs
-from heft.addon import store
-from heft.addon.properties.bone import HeftBone
-from heft.addon.properties.character import HeftArmature
-from heft.addon.properties.collider import HeftCollider
-from heft.addon.properties.push import HeftPush
-from heft.addon.properties.tie import HeftTie
+from heft.addon.read import fingerprint
+from heft.addon.settings.bone import HeftBone
+from heft.addon.settings.character import HeftArmature
+from heft.addon.settings.collider import HeftCollider
+from heft.addon.settings.push import HeftPush
+from heft.addon.settings.tie import HeftTie
 
 # What an animator sees: a bone turned by half a degree, or something moved by half a centimetre.
 DEGREES, MILLIMETRES = 0.5, 5.0
@@ -46,7 +46,7 @@ NO_MOTION = {
         "curve_stress": "for the Graph Editor",
         "curve_deviation": "for the Graph Editor",
         "curve_bones": "for the Graph Editor",
-        **dict.fromkeys(store.OVERLAY_SETTINGS, "drawn over the view"),
+        **dict.fromkeys(fingerprint.OVERLAY_SETTINGS, "drawn over the view"),
     },
     "bone": {"pin": "held by Pull Pose"},
 }
@@ -476,11 +476,11 @@ def test_no_setting_is_left_out():
 
 
 def test_what_is_in_the_fingerprint_has_a_case():
-    for owner, names in (("armature", store.ARMATURE_SETTINGS), ("bone", store.BONE_SETTINGS)):
-        simulated = set(names) - set(store.NOT_SIMULATED)
+    for owner, names in (("armature", fingerprint.ARMATURE_SETTINGS), ("bone", fingerprint.BONE_SETTINGS)):
+        simulated = set(names) - set(fingerprint.NOT_SIMULATED)
         assert simulated <= set(CASES[owner]) and not simulated & set(NO_MOTION[owner])
-    assert set(store.COLLIDER_SETTINGS) == set(CASES["collider"])
-    assert set(store.PUSH_SETTINGS) == set(CASES["push"]) and set(store.TIE_SETTINGS) == set(CASES["tie"])
+    assert set(fingerprint.COLLIDER_SETTINGS) == set(CASES["collider"])
+    assert set(fingerprint.PUSH_SETTINGS) == set(CASES["push"]) and set(fingerprint.TIE_SETTINGS) == set(CASES["tie"])
 
 
 def test_live_simulates_by_itself(empty):

@@ -11,14 +11,14 @@ import pytest
 import conventions
 import rigs
 import skeletons
-from heft.addon import first_settings
+from heft.addon.rig import first_guess
 
 
 def _sized(rig) -> tuple[float, float]:
     """Heights before and after physics was added [m]."""
     bpy.ops.heft.add()
     scale = abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)
-    tall = first_settings.standing_height(rig, bpy.context.scene) * scale
+    tall = first_guess.standing_height(rig, bpy.context.scene) * scale
     return tall, tall * rig.heft.meters_per_unit
 
 
@@ -54,11 +54,11 @@ def test_sizes_that_may_be_meant_are_left(empty):
         rig = conventions.armature(skeleton, size)
         bpy.context.scene.unit_settings.scale_length = unit
         bpy.ops.heft.add()
-        tall = first_settings.standing_height(rig, bpy.context.scene) * unit * rig.heft.meters_per_unit
+        tall = first_guess.standing_height(rig, bpy.context.scene) * unit * rig.heft.meters_per_unit
         assert rig.heft.meters_per_unit == pytest.approx(meters) if meters else 1.4 < tall < 2.1
     rig.scale = (250.0,) * 3
     bpy.context.view_layer.update()
-    assert first_settings.meters_per_unit(rig, bpy.context.scene) == 1.0, "the object's scale counts"
+    assert first_guess.meters_per_unit(rig, bpy.context.scene) == 1.0, "the object's scale counts"
     rigs.new_file()
     rig = conventions.armature(skeleton, 100.0)
     rig.heft.meters_per_unit = 2.0

@@ -9,7 +9,8 @@ import pytest
 import menagerie
 import rigs
 import state
-from heft.addon import actions, flaws
+from heft.addon.blender import actions
+from heft.engine.analysis import recording_flaws
 from rigs import DATA
 
 WRONG = "cmu_20_10"
@@ -170,5 +171,5 @@ def test_an_animated_root_is_where_held_keys_put_it(empty):
 
 def test_short_shots_have_no_flaws():
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (5, 1, 1))
-    found = flaws.find(turns, np.zeros((5, 1, 3)), np.array([-1]), np.zeros((5, 1), dtype=bool), 24.0, 1.0)
-    assert found == flaws.Flaws()
+    found = recording_flaws.find(turns, np.zeros((5, 1, 3)), np.array([-1]), np.zeros((5, 1), dtype=bool), 24.0, 1.0)
+    assert found == recording_flaws.Flaws()

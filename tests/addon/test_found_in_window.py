@@ -12,8 +12,11 @@ import pytest
 import drawing
 import figure
 import rigs
-from heft.addon import frame_rate, panel, panel_presets, session, unbaking
-from heft.addon.operator_parts import active_rig
+from heft.addon.bake import unbake
+from heft.addon.simulate import frame_rate, session
+from heft.addon.ui import panels
+from heft.addon.ui.operators.base import active_rig
+from heft.addon.ui.panels import presets
 
 MOCAP = Path(__file__).resolve().parents[3] / "shared" / "data" / "mocap"
 
@@ -40,7 +43,7 @@ def test_the_mesh_of_a_character_means_its_armature(empty):
     activate(body)
     assert active_rig(bpy.context) == rig
     assert bpy.ops.heft.add() == {"FINISHED"} and rig.heft.enabled
-    assert "heft.simulate: Simulate" in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.simulate: Simulate" in drawing.draw(panels.HEFT_PT_result).texts("operator")
     path = next(p for p in bpy.utils.preset_paths("heft/character") if (Path(p) / "Heavy.py").exists())
     assert bpy.ops.heft.load_preset(filepath=str(Path(path) / "Heavy.py")) == {"FINISHED"}
     assert rig.heft.heaviness > 0.0 and not body.is_property_set("heft")
@@ -118,7 +121,7 @@ def test_a_loop_is_suggested_where_the_result_would_jump(rig, back, heaviness, t
     bpy.context.scene.frame_end = 30
     rig.heft.heaviness, rig.heft.settle_time = heaviness, 0.6
     bpy.ops.heft.simulate()
-    assert ("heft.loop" in drawing.draw(panel.HEFT_PT_result).texts("operator")) == told
+    assert ("heft.loop" in drawing.draw(panels.HEFT_PT_result).texts("operator")) == told
 
 
 def test_the_suggested_loop_comes_round(rig):
@@ -133,7 +136,7 @@ def test_the_suggested_loop_comes_round(rig):
     bpy.ops.heft.simulate()
     poses = rigs.poses(rig, (1, 30))
     assert rigs.deviation(poses[:1], poses[1:], 1.0)[1] < 0.5
-    assert "heft.loop" not in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.loop" not in drawing.draw(panels.HEFT_PT_result).texts("operator")
 
 
 # --- recordings ------------------------------------------------------------------------------------
@@ -142,11 +145,11 @@ def test_the_suggested_loop_comes_round(rig):
 def test_all_of_the_action_is_simulated_and_played(rig):
     rigs.wave(rig, end=80)
     bpy.context.scene.frame_end = 20
-    assert "heft.take_action" in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.take_action" in drawing.draw(panels.HEFT_PT_result).texts("operator")
     bpy.ops.heft.take_action()
     last = int(rigs.actions_of(rig).fcurves[0].range()[1])
     assert (rig.heft.range, bpy.context.scene.frame_end) == ("ACTION", last) and last > 60
-    assert "heft.take_action" not in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.take_action" not in drawing.draw(panels.HEFT_PT_result).texts("operator")
     bpy.context.scene.frame_end = 20
     bpy.ops.heft.take_action(scene_end=False)
     assert bpy.context.scene.frame_end == 20
@@ -170,7 +173,7 @@ def test_the_rate_of_a_recording_is_asked_where_it_seems_slow(empty, name):
     assert frame_rate.is_asked(rig, scene) == asked
     if not asked:
         return
-    assert "heft.set_frame_rate: 120" in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.set_frame_rate: 120" in drawing.draw(panels.HEFT_PT_result).texts("operator")
     keys = [tuple(point.co) for point in rigs.actions_of(rig).fcurves[0].keyframe_points]
     bpy.ops.heft.set_frame_rate(rate=own)
     assert frame_rate.of_scene(scene) == own and not frame_rate.is_asked(rig, scene)
@@ -197,10 +200,10 @@ def test_back_to_the_source_after_bake(rig):
     before = rigs.poses(rig, (1, 20, 40))
     bpy.ops.heft.bake()
     baked = rig.animation_data.action
-    assert "heft.back_to_source" in drawing.draw(panel.HEFT_PT_result).texts("operator")
+    assert "heft.back_to_source" in drawing.draw(panels.HEFT_PT_result).texts("operator")
     assert bpy.ops.heft.back_to_source() == {"FINISHED"}
     assert rig.animation_data.action == source and baked.use_fake_user and rig.heft.shown == "SOURCE"
-    assert not unbaking.can_go_back(rig)
+    assert not unbake.can_go_back(rig)
     bpy.ops.heft.show(which="RESULT")
     assert rigs.deviation(before, rigs.poses(rig, (1, 20, 40)), 1.0)[1] < 1e-3, "the result is still there"
 
@@ -220,18 +223,18 @@ def test_back_also_for_what_was_thrown(empty):
 
 
 def test_bake_knows_where_keys_would_not_show(rig):
-    from heft.addon import baker
+    from heft.addon.bake import bake_result
 
     rigs.wave(rig, end=20)
     rig.heft.heaviness = 0.5
     bpy.ops.heft.simulate()
-    assert not baker.is_hidden(rig)
+    assert not bake_result.is_hidden(rig)
     target = bpy.data.objects.new("Target", None)
     bpy.context.scene.collection.objects.link(target)
     follow = rig.pose.bones[1].constraints.new("COPY_ROTATION")
     follow.target = target
     bpy.ops.heft.simulate()
-    assert baker.is_hidden(rig)
+    assert bake_result.is_hidden(rig)
 
 
 # --- the sample, presets, ghosts ---------------------------------------------------------------------
@@ -264,9 +267,9 @@ def test_the_sample_stands_at_the_cursor_where_nothing_is(empty):
 
 def test_presets_are_a_menu(rig):
     """A menu closes with the click; a pop-over stays under the next."""
-    drawn = drawing.draw(panel.panel_controller.HEFT_PT_controller)
+    drawn = drawing.draw(panels.panel_controller.HEFT_PT_controller)
     assert drawn.texts("menu") == ["HEFT_MT_presets"] and not drawn.texts("popover")
-    assert issubclass(panel_presets.HEFT_MT_bone_presets, bpy.types.Menu)
+    assert issubclass(presets.HEFT_MT_bone_presets, bpy.types.Menu)
 
 
 def test_the_ghost_is_on_with_the_first_result(rig):
@@ -282,26 +285,26 @@ def test_the_ghost_is_on_with_the_first_result(rig):
     ("hidden", "chosen", "opens"), [(True, "", "CONTROLS"), (False, "", "ACTION"), (True, "NLA", "NLA")]
 )
 def test_bake_opens_on_controls_where_keys_would_not_show(rig, monkeypatch, hidden, chosen, opens):
-    from heft.addon import operators_bake
+    from heft.addon.ui.operators import bake
 
-    monkeypatch.setattr(operators_bake.baker, "is_hidden", lambda _rig: hidden)
+    monkeypatch.setattr(bake.baker, "is_hidden", lambda _rig: hidden)
     dialog = SimpleNamespace(
         properties=SimpleNamespace(is_property_set=lambda name: bool(chosen)),
         target=chosen or "ACTION", mute_constraints=False, use_range=True,
     )  # fmt: skip
     manager = SimpleNamespace(invoke_props_dialog=lambda _operator: {"RUNNING_MODAL"})
     context = SimpleNamespace(object=rig, window_manager=manager)
-    assert operators_bake.HEFT_OT_bake.invoke(dialog, context, None) == {"RUNNING_MODAL"}
+    assert bake.HEFT_OT_bake.invoke(dialog, context, None) == {"RUNNING_MODAL"}
     assert dialog.target == opens
 
 
 def test_words(rig, capfd):
-    from heft.addon import panel_curves
+    from heft.addon.ui.panels import plot_curves
 
     rig.heft.curve_names = ""
-    assert panel_curves._named(rig.heft) == "Plots All Bones: Take the Selected"
+    assert plot_curves._named(rig.heft) == "Plots All Bones: Take the Selected"
     rig.heft.curve_names = '["bone.000", "bone.001"]'
-    assert panel_curves._named(rig.heft) == "Plots 2 Bones: Take the Selected"
+    assert plot_curves._named(rig.heft) == "Plots 2 Bones: Take the Selected"
     assert rig.heft.bl_rna.properties["shape"].name == "Ease In"
     other = rigs.post(3, name="Other", at=(1.0, 0.0, 0.0))
     for ob in (rig, other):

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlparse
 import bpy
 
 import heft.addon as addon
-from heft.addon import help_map, manual_pages
-from heft.addon.properties import keyable
+from heft.addon.settings import keyable_bone
+from heft.addon.ui import help_links, manual_pages
 
 
 def places() -> set[str]:
@@ -25,7 +25,7 @@ def places() -> set[str]:
 
 
 def test_every_place_is_in_the_manual():
-    assert {place for _, place in help_map.PLACES} <= places()
+    assert {place for _, place in help_links.PLACES} <= places()
 
 
 def test_every_setting_and_command_leads_to_a_page_on_this_computer():
@@ -33,7 +33,7 @@ def test_every_setting_and_command_leads_to_a_page_on_this_computer():
     shown = [(cls, prop) for cls in groups for prop in cls.bl_rna.properties if not prop.is_hidden]
     names = [f"bpy.types.{cls.__name__}.{prop.identifier}" for cls, prop in shown if prop.identifier != "rna_type"]
     names += [f"bpy.ops.{cls.bl_idname}" for cls in addon.CLASSES if issubclass(cls, bpy.types.Operator)]
-    names += [f"bpy.types.PoseBone.heft_{name}" for name in keyable.names()]
+    names += [f"bpy.types.PoseBone.heft_{name}" for name in keyable_bone.names()]
     assert len(names) > 90
     for name in names:
         url = bpy.types.WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False)

@@ -10,7 +10,8 @@ import pytest
 from mathutils import Euler, Matrix
 
 import rigs
-from heft.addon import actions, showing
+from heft.addon.blender import actions
+from heft.addon.result import result_armature
 from rigs import DATA
 
 # Of the rig's height, and degrees.
@@ -144,7 +145,7 @@ def test_ignored_bones_ride_along(empty, ignored):
     for i in ignored:
         rig.pose.bones[i].heft.behaviour = "IGNORED"
     check_identity(rig)
-    assert len(showing.body_names(rig)) == 6 - len(ignored)
+    assert len(result_armature.body_names(rig)) == 6 - len(ignored)
 
 
 def test_unkeyed_rig_keeps_its_pose(empty):

@@ -10,21 +10,12 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import (
-    actions,
-    costs,
-    events,
-    handlers,
-    intake,
-    jobs,
-    live,
-    marks,
-    sampling,
-    session,
-    showing,
-    store,
-    up_to_date,
-)
+from heft.addon import events, handlers
+from heft.addon.blender import actions, sample_poses
+from heft.addon.read import fingerprint, source_cache
+from heft.addon.result import result_armature, stamps
+from heft.addon.simulate import jobs, live, session, timing
+from heft.addon.ui import up_to_date
 
 
 @pytest.fixture
@@ -41,8 +32,8 @@ def rig(empty, monkeypatch):
     rig.heft.live = True
     monkeypatch.setattr(live, "is_quick", lambda *_: False)
     monkeypatch.setattr(jobs, "SLICE", 0.0)
-    monkeypatch.setattr(intake, "AT_ONCE", 0.0)
-    monkeypatch.setattr(showing, "AT_ONCE", 20)
+    monkeypatch.setattr(source_cache, "AT_ONCE", 0.0)
+    monkeypatch.setattr(result_armature, "AT_ONCE", 20)
     yield rig
     jobs.cancel()
 
@@ -69,7 +60,7 @@ def run(until=lambda: False) -> int:
 
 
 def is_writing(rig) -> bool:
-    return marks.made_from(rig.heft_result) == marks.UNFINISHED
+    return stamps.made_from(rig.heft_result) == stamps.UNFINISHED
 
 
 def edit(rig, frame: float) -> None:
@@ -89,7 +80,7 @@ def test_a_job_gives_what_the_callback_gives(rig, monkeypatch):
     assert run() > 5
     found = keys(rig)
     assert found != before and session.is_current(rig, bpy.context.scene)
-    assert store.keys_fingerprint(rig.heft_result) == rig.heft.written == marks.keys(rig.heft_result)
+    assert fingerprint.keys_fingerprint(rig.heft_result) == rig.heft.written == stamps.keys(rig.heft_result)
     monkeypatch.setattr(live, "is_quick", lambda *_: True)
     rig.heft.settle_time = 0.3
     rig.heft.settle_time = 0.4
@@ -167,7 +158,7 @@ def test_a_bones_multiplier_of_several_bones(rig):
 
 
 def test_an_edited_key_goes_on_from_the_frame_it_reaches(rig, monkeypatch):
-    monkeypatch.setattr("heft.engine.checkpoints.FEWEST_FRAMES", 4)
+    monkeypatch.setattr("heft.engine.simulation.checkpoints.FEWEST_FRAMES", 4)
     rig.heft.natural_limits = False  # a range that the edit widens holds from the first frame on
     bpy.ops.heft.simulate()
     rig.heft.settle_time = 0.45
@@ -176,12 +167,12 @@ def test_an_edited_key_goes_on_from_the_frame_it_reaches(rig, monkeypatch):
     edit(rig, 0.7 * last)
     live.follow_source()
     run()
-    cost = costs.last(rig)
+    cost = timing.last(rig)
     assert 0 < cost.first < 0.7 * last and cost.frames == last - rig.heft.result_start + 1
     found = keys(rig)
     session._memories.clear()
     bpy.ops.heft.simulate()
-    assert costs.last(rig).first == 0 and keys(rig) == found
+    assert timing.last(rig).first == 0 and keys(rig) == found
 
 
 def test_the_rig_never_shows_its_source_between_slices(rig):
@@ -191,7 +182,7 @@ def test_the_rig_never_shows_its_source_between_slices(rig):
 
     def look():
         seen.add(jobs.of(rig).latest.label if jobs.of(rig).latest else "")
-        assert rig.heft.shown == "RESULT" and showing.is_applied(rig)
+        assert rig.heft.shown == "RESULT" and result_armature.is_applied(rig)
         return False
 
     run(look)
@@ -207,7 +198,7 @@ def test_hand_work_becomes_a_take_and_its_own_job_goes_on(rig):
     rig.heft.settle_time = 0.5
     run()
     assert len(rig.heft.takes) == 1 and session.is_current(rig, bpy.context.scene)
-    assert store.keys_fingerprint(rig.heft_result) == rig.heft.written
+    assert fingerprint.keys_fingerprint(rig.heft_result) == rig.heft.written
     rig.heft.settle_time = 0.6
     run()
     assert len(rig.heft.takes) == 1
@@ -249,7 +240,7 @@ def test_remove_stops_it(rig, stage):
     begun(rig, stage)
     bpy.ops.heft.remove()
     assert not jobs.any_left() and rig.heft_result is None and not rig.heft.enabled
-    assert not [each for each in bpy.data.scenes if each.name.startswith(sampling.STAGE)]
+    assert not [each for each in bpy.data.scenes if each.name.startswith(sample_poses.STAGE)]
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -265,7 +256,7 @@ def test_bake_waits_for_it(rig, stage):
     bpy.ops.heft.bake()
     assert not jobs.any_left()
     baked = rig.animation_data.action
-    assert "baked" in baked.name and marks.MADE_FROM not in baked
+    assert "baked" in baked.name and stamps.MADE_FROM not in baked
     assert rig.heft.baked, "what was baked was current"
 
 
@@ -274,13 +265,13 @@ def test_a_deleted_rig_ends_it(rig, stage):
     begun(rig, stage)
     bpy.data.objects.remove(rig)
     run()
-    assert not [each for each in bpy.data.scenes if each.name.startswith(sampling.STAGE)]
+    assert not [each for each in bpy.data.scenes if each.name.startswith(sample_poses.STAGE)]
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_deleted_result_ends_it(rig, stage):
     begun(rig, stage)
-    showing.delete_result(rig.heft_result)
+    result_armature.delete_result(rig.heft_result)
     run()
     assert rig.heft_result is None or session.is_current(rig, bpy.context.scene)
 
@@ -302,7 +293,7 @@ def test_a_file_saved_on_the_way_holds_nothing_of_it(rig, stage, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     rig = next(ob for ob in bpy.data.objects if ob.heft.enabled)
     assert not session.is_current(rig, bpy.context.scene), "the edited source is not in the result"
-    assert not [each for each in bpy.data.scenes if each.name.startswith(sampling.STAGE)]
+    assert not [each for each in bpy.data.scenes if each.name.startswith(sample_poses.STAGE)]
     assert rig.heft.shown == "RESULT"
 
 
@@ -379,7 +370,7 @@ def test_undo_on_the_way_leaves_nothing_half(rig, stage):
     assert session.is_current(rig, bpy.context.scene) and keys(rig) == old
     bpy.ops.ed.redo()
     rig = bpy.data.objects[name]
-    assert not [each for each in bpy.data.scenes if each.name.startswith(sampling.STAGE)]
+    assert not [each for each in bpy.data.scenes if each.name.startswith(sample_poses.STAGE)]
     live.follow_source()
     run()
     assert session.is_current(rig, bpy.context.scene) and keys(rig) != old

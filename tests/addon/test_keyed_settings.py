@@ -11,8 +11,10 @@ import pytest
 
 import rigs
 import test_every_setting as every
-from heft.addon import properties, setting_paths, settings
-from heft.addon.properties import keyable
+from heft.addon import settings
+from heft.addon.blender import setting_paths
+from heft.addon.read import read_controller
+from heft.addon.settings import keyable_bone
 
 KEYED_ON = 10
 # These act when something begins: a blow on frame 6, the way to the key after frame 9.
@@ -82,10 +84,10 @@ def test_nothing_else_offers_a_key(empty):
     for owner, kind in every.OWNERS.items():
         offered = {prop.identifier for prop in kind.bl_rna.properties if getattr(prop, "is_animatable", False)}
         assert offered - {"name"} == {name for whose, name in KEYABLE if whose == owner}
-    for kind in properties.CLASSES:
+    for kind in settings.CLASSES:
         if kind not in every.OWNERS.values():
             assert not any(getattr(prop, "is_animatable", False) for prop in kind.bl_rna.properties), kind
-    assert set(keyable.names()) == {name for owner, name in KEYABLE if owner == "bone"}
+    assert set(keyable_bone.names()) == {name for owner, name in KEYABLE if owner == "bone"}
 
 
 def test_a_bones_field_is_the_groups_value(empty):
@@ -103,7 +105,7 @@ def test_both_paths_of_a_bones_setting_are_one(empty):
     rig.keyframe_insert('pose.bones["bone.001"].heft.settle_scale', frame=1)
     rig.pose.bones["bone.002"].keyframe_insert("heft_settle_scale", frame=1)
     paths = {f'pose.bones["bone.00{i}"].heft.settle_scale' for i in (1, 2)}
-    assert set(settings.keyed_settings(rig)) == paths
+    assert set(read_controller.keyed_settings(rig)) == paths
 
 
 def test_a_driver_on_a_bones_mix_is_shown(empty):
@@ -135,6 +137,6 @@ def test_all_selected_bones_are_keyed_at_once(empty):
     rig.pose.bones["bone.001"].heft.behaviour = "LIMP"
     bpy.context.scene.frame_set(7)
     assert bpy.ops.heft.key_selected(setting="behaviour") == {"FINISHED"}
-    keyed = settings.keyed_settings(rig)
+    keyed = read_controller.keyed_settings(rig)
     values = {path.split('"')[1]: curve.keyframe_points[0].co[:] for path, curve in keyed.items()}
     assert values == {"bone.001": (7.0, 2.0), "bone.002": (7.0, 1.0)}

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, cycles, lead_in, rotations, session, shot
+from heft.addon.blender import actions
+from heft.addon.read import cycles, frame_plan, shot
+from heft.addon.simulate import session
+from heft.engine.math import rotations
 
 PERIOD, BONES = 24, 6
 POSE_GAP, RATE_GAP = 0.05, 0.02  # [degrees], of the fastest
@@ -48,7 +51,7 @@ def ponytail(travels: float = 0.0, start: int = 1, cycles: bool = True) -> bpy.t
 
 
 def cycle_of(rig) -> cycles.Cycle | None:
-    return lead_in.plan_of(shot.members(rig), bpy.context.scene).cycle
+    return frame_plan.plan_of(shot.members(rig), bpy.context.scene).cycle
 
 
 def simulated(rig) -> tuple:
@@ -420,19 +423,19 @@ def test_a_free_ball_waits_for_its_frame_through_the_pre_roll(rig):
 
 
 def test_the_range_of_an_action_is_its_own_frame_range(empty):
-    from heft.addon import settings
+    from heft.addon.read import read_controller
 
     rig = waved()
     rig.heft.range = "ACTION"
-    assert settings.frame_range(rig, empty)[[0, -1]].tolist() == [1, 57]
+    assert read_controller.frame_range(rig, empty)[[0, -1]].tolist() == [1, 57]
     action = rig.animation_data.action
     action.use_frame_range, action.frame_start, action.frame_end = True, 5, 30
-    assert settings.frame_range(rig, empty)[[0, -1]].tolist() == [5, 30]
+    assert read_controller.frame_range(rig, empty)[[0, -1]].tolist() == [5, 30]
     slot = actions.slot_of(rig)
     rig.animation_data.action = None
     strip = rig.animation_data.nla_tracks.new().strips.new("take", 100, action)
     if slot is not None:
         strip.action_slot = slot
-    assert settings.frame_range(rig, empty)[[0, -1]].tolist() == [100, 125]
+    assert read_controller.frame_range(rig, empty)[[0, -1]].tolist() == [100, 125]
     bpy.ops.heft.simulate()
     assert (rig.heft.result_start, rig.heft.result_end) == (100, 125)

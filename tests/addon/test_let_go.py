@@ -8,7 +8,8 @@ import pytest
 
 import figure
 import rigs
-from heft.addon import reaction, settings
+from heft.addon.read import read_controller
+from heft.addon.tools import reaction_settings
 
 LAST, GO, BACK = 60, 20, 45
 
@@ -39,9 +40,9 @@ def test_a_body_falls_from_the_frame_on_and_returns(man):
     assert man.heft.ground, "there is something to fall on"
     bpy.context.scene.frame_set(BACK)
     assert bpy.ops.heft.let_go(back=True) == {"FINISHED"}
-    gone = settings.let_go_frames(man, np.arange(1, LAST + 1))
+    gone = read_controller.let_go_frames(man, np.arange(1, LAST + 1))
     assert gone.nonzero()[0].tolist() == list(range(GO - 1, BACK - 1))
-    assert settings.has_free_root(man) and man.heft.root == "ANIMATED"
+    assert read_controller.has_free_root(man) and man.heft.root == "ANIMATED"
     bpy.ops.heft.simulate()
     off = off_by(man, source)
     assert off[:GO].max() < 1e-4
@@ -72,7 +73,7 @@ def test_selected_bones_alone(man):
     bpy.context.scene.frame_set(GO)
     assert bpy.ops.heft.let_go() == {"FINISHED"}
     assert not man.heft.let_go and not man.heft.ground
-    keyed = settings.keyed_settings(man)
+    keyed = read_controller.keyed_settings(man)
     assert {path for path in keyed if path.endswith("behaviour")} == {
         'pose.bones["upper_arm.L"].heft.behaviour', 'pose.bones["forearm.L"].heft.behaviour',
     }  # fmt: skip
@@ -95,22 +96,22 @@ def test_it_is_refused_outside_the_range(man):
 def test_a_throw_brings_what_a_blow_needs_and_takes_it_back(man):
     bpy.ops.heft.throw(frame=30)
     assert {name: getattr(man.heft, name) for name in ("root",)} == {"root": "ASSISTED"}
-    assert man.heft.recovery_time == pytest.approx(reaction.BLOW["recovery_time"])
-    assert man.heft.settle_time == pytest.approx(reaction.BLOW["settle_time"])
-    reaction.take_back(man, tuple(reaction.BLOW))
+    assert man.heft.recovery_time == pytest.approx(reaction_settings.BLOW["recovery_time"])
+    assert man.heft.settle_time == pytest.approx(reaction_settings.BLOW["settle_time"])
+    reaction_settings.take_back(man, tuple(reaction_settings.BLOW))
     assert man.heft.root == "ANIMATED" and man.heft.recovery_time == 0.0
 
 
 def test_what_the_animator_has_set_stays(man):
     man.heft.root, man.heft.settle_time = "ANIMATED", 0.1
-    assert reaction.prepare(man) == ("recovery_time",)
+    assert reaction_settings.prepare(man) == ("recovery_time",)
     assert man.heft.root == "ANIMATED" and man.heft.settle_time == pytest.approx(0.1)
     man.heft.controller = "LIMP"
-    reaction.take_back(man, ("recovery_time",))
-    assert reaction.prepare(man) == ()
+    reaction_settings.take_back(man, ("recovery_time",))
+    assert reaction_settings.prepare(man) == ()
 
 
 def test_a_chain_is_no_person(empty):
     rig = rigs.chain()
     bpy.ops.heft.add()
-    assert reaction.prepare(rig) == ()
+    assert reaction_settings.prepare(rig) == ()

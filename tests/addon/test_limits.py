@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import session
+from heft.addon.simulate import session
 
 
 def test_limits_hold_a_joint_back(rig):

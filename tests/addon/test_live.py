@@ -6,7 +6,9 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import actions, events, live, sampling, session
+from heft.addon import events
+from heft.addon.blender import actions, sample_poses
+from heft.addon.simulate import live, session
 
 
 @pytest.fixture
@@ -40,8 +42,8 @@ def test_a_changed_setting_writes_keys_inside_the_callback(rig):
 
 def test_dragging_does_not_sample_again_but_edited_keys_do(rig, monkeypatch):
     count = []
-    original = sampling.sample
-    monkeypatch.setattr(sampling, "sample", lambda *args: count.append(1) or original(*args))
+    original = sample_poses.sample
+    monkeypatch.setattr(sample_poses, "sample", lambda *args: count.append(1) or original(*args))
     rig.heft.live = True
     assert len(count) == 1
     for i in range(5):
@@ -371,14 +373,14 @@ def test_live_stands_back_from_another_action(rig):
 
 
 def test_a_change_waits_for_the_compiler(rig, monkeypatch):
-    from heft.addon import warmup
+    from heft.addon.simulate import compile_engine
 
     rig.heft.heaviness = 0.5
-    monkeypatch.setattr(warmup, "is_running", lambda: True)
+    monkeypatch.setattr(compile_engine, "is_running", lambda: True)
     rig.heft.live = True
     assert rig.heft_result is None, "nothing is simulated, and nothing waits"
     assert live._after_compiling() == live.COMPILER_EVERY
-    monkeypatch.setattr(warmup, "is_running", lambda: False)
+    monkeypatch.setattr(compile_engine, "is_running", lambda: False)
     assert live._after_compiling() is None
     assert rig.heft_result is not None
     bpy.app.timers.unregister(live._after_compiling)

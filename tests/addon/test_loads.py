@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import session, shot
-from heft.engine import moments
+from heft.addon.read import shot
+from heft.addon.simulate import session
+from heft.engine.geometry import mass_properties
 
 
 def carried(rig, bone: str = "bone.002") -> bpy.types.Object:
@@ -33,7 +34,7 @@ def test_a_parented_object_adds_its_mass_and_shape(rig):
     held = model.shapes[2][1]
     bpy.context.view_layer.update()
     spot = np.linalg.inv(np.array(rig.pose.bones[2].matrix)) @ np.array(box.matrix_world)
-    np.testing.assert_allclose(moments.center_of_mass(held), spot[:3, 3], atol=1e-5)
+    np.testing.assert_allclose(mass_properties.center_of_mass(held), spot[:3, 3], atol=1e-5)
     box.heft_collider.mass = 0.0
     bpy.ops.heft.simulate()
     heavy = session.last_shown(rig).reading.model.total_mass

@@ -10,7 +10,9 @@ import pytest
 
 import heft
 import rigs
-from heft.addon import cli, manual_pages, operators_manual
+from heft.addon.batch import command_line
+from heft.addon.ui import manual_pages
+from heft.addon.ui.operators import manual
 
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "addon" / "manual"
@@ -44,7 +46,7 @@ def labels(cls) -> list[str]:
 
 def groups() -> list:
     """Every group of settings, but for what is only ever listed."""
-    return [cls for cls in heft.addon.properties.CLASSES if cls.__name__ not in ("HeftMiss",)]
+    return [cls for cls in heft.addon.settings.CLASSES if cls.__name__ not in ("HeftMiss",)]
 
 
 def test_every_group_of_settings_has_its_pages():
@@ -115,16 +117,16 @@ def test_the_example_runs_and_bakes(empty, with_ball):
 def test_the_command_line_is_as_written():
     text = (MANUAL / "scripting.md").read_text(encoding="utf-8")
     (line,) = [line for line in text.splitlines() if line.startswith("blender -b")]
-    options = cli._parser().parse_args(line.split("--command heft ")[1].split())
+    options = command_line._parser().parse_args(line.split("--command heft ")[1].split())
     assert options.armature == "Walker" and options.set == ["settle_time=0.2", "heaviness=0.5"]
-    (bake,) = [a.choices["bake"] for a in cli._parser()._actions if getattr(a, "choices", None)]
+    (bake,) = [a.choices["bake"] for a in command_line._parser()._actions if getattr(a, "choices", None)]
     told = set(re.findall(r"^\| `(--\w+)", text, re.MULTILINE))
     assert told == {a.option_strings[0] for a in bake._actions if a.option_strings[0] != "-h"}
 
 
 def test_the_page_that_is_opened_exists():
     for name, _ in manual_pages.CONTENTS:
-        path = operators_manual.page_path(name.upper())
+        path = manual.page_path(name.upper())
         assert path.is_file() and "<main>" in path.read_text(encoding="utf-8")
     pages = bpy.ops.heft.manual.get_rna_type().properties["page"].enum_items.keys()
     assert pages == [name.upper() for name, _ in manual_pages.CONTENTS]

@@ -11,7 +11,7 @@ from bl_ui import space_view3d
 
 import drawing
 import rigs
-from heft.addon import keymap, menus
+from heft.addon.ui import keymap, menus
 
 # Looked at before an editor's own keys, or together with those of a mode in the 3D View.
 EVERYWHERE = ("Window", "Screen", "Screen Editing", "Frames", "User Interface", "View2D", "3D View", "3D View Generic",

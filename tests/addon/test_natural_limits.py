@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 
 import figure
 import rigs
-from heft.addon import joint_range, natural_ranges, segments, session
-from heft.addon.parts import LEFT, MIDDLE, RIGHT, Part
-from heft.addon.rest_body import RestBones
+from heft.addon.simulate import session
+from heft.engine.anatomy import joint_limit, natural_joint_limits, person_masses
+from heft.engine.anatomy.rest_body import RestBones
+from heft.engine.anatomy.role_list import LEFT, MIDDLE, RIGHT, Part
 from rigs import DATA
 
 MOCAP = sorted((DATA / "mocap").glob("cmu_*.bvh"))
@@ -76,7 +77,7 @@ def test_recorded_people_have_limits_wider_than_what_they_do(empty, path):
         spare = min(spare, high - twist.max(), twist.min() - low)
     left = math.degrees(spare)
     print(f"{path.stem}: {len(limited)} of {len(model)} joints limited, at least {left:.2f} deg to spare")
-    assert len(limited) >= 17 and spare > 0.99 * joint_range.SPARE
+    assert len(limited) >= 17 and spare > 0.99 * joint_limit.SPARE
     assert rig.heft.undisturbed
 
 
@@ -166,7 +167,7 @@ def still(bones: RestBones) -> np.ndarray:
     return np.tile([1.0, 0.0, 0.0, 0.0], (2, len(bones.parts), 1))
 
 
-def allowed(found: joint_range.Range, turn: Rotation) -> bool:
+def allowed(found: joint_limit.Range, turn: Rotation) -> bool:
     """Whether a joint may be turned so."""
     before, own = (Rotation.from_quat(q, scalar_first=True) for q in found.frames)
     to = (before.inv() * turn * own).apply([0.0, 1.0, 0.0])
@@ -182,7 +183,7 @@ def about(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Rotation:
 
 def test_straight_knees_bend_away_from_the_toes_and_straight_elbows_to_any_side():
     bones = person()
-    found = natural_ranges.ranges(bones, still(bones))
+    found = natural_joint_limits.ranges(bones, still(bones))
     knee, elbow = (found[bones.parts.index(Part(role, LEFT))] for role in ("SHANK", "LOWER_ARM"))
     # looking along −Y a turn about +X takes a hanging shin to the back
     assert allowed(knee, about(x=-120.0)) != allowed(knee, about(x=120.0))
@@ -196,27 +197,27 @@ def test_straight_knees_bend_away_from_the_toes_and_straight_elbows_to_any_side(
 def test_elbows_bend_as_at_rest_or_as_the_source_does():
     bent = person(LOWER_ARM_LEFT=(0.5, 0.03, 1.4))
     left = bent.parts.index(Part("LOWER_ARM", LEFT))
-    found = natural_ranges.ranges(bent, still(bent))[left]
+    found = natural_joint_limits.ranges(bent, still(bent))[left]
     # the hand is in front of the line through shoulder and elbow: forward, a turn about Z to −Y
     assert allowed(found, about(z=-130.0)) and not allowed(found, about(z=30.0)) and not allowed(found, about(y=30.0))
     bones = person()
     source = still(bones)
     source[1, left] = about(y=-80.0).as_quat(scalar_first=True)  # up
-    found = natural_ranges.ranges(bones, source)[left]
+    found = natural_joint_limits.ranges(bones, source)[left]
     assert allowed(found, about(y=-140.0)) and not allowed(found, about(y=20.0)) and not allowed(found, about(z=40.0))
     # and never less than the source: a knee that it bends forward by 20° may
     shank = bones.parts.index(Part("SHANK", LEFT))
     source = still(bones)
     source[1, shank] = about(x=20.0).as_quat(scalar_first=True)
     source[0, shank] = about(x=-90.0).as_quat(scalar_first=True)
-    found = natural_ranges.ranges(bones, source)[shank]
+    found = natural_joint_limits.ranges(bones, source)[shank]
     assert allowed(found, about(x=20.0)) and allowed(found, about(x=-90.0))
 
 
 def test_hips_and_shoulders_are_measured_from_the_body_not_from_the_rest_pose():
     """In a T-pose the arm may hang down, point up and forward, but not straight back."""
     bones = person()
-    found = natural_ranges.ranges(bones, still(bones))
+    found = natural_joint_limits.ranges(bones, still(bones))
     arm, hip = (found[bones.parts.index(Part(role, LEFT))] for role in ("UPPER_ARM", "THIGH"))
     assert allowed(arm, about(y=90.0)) and allowed(arm, about(y=-90.0)) and allowed(arm, about(z=-100.0))
     assert not allowed(arm, about(z=90.0))
@@ -263,12 +264,12 @@ def test_a_person_who_rests_folded_has_the_same_ranges_as_one_who_rests_standing
     bones = person()
     fold = Rotation.random(len(bones.parts), random_state=seed).as_quat(scalar_first=True)
     fold[0] = (1.0, 0.0, 0.0, 0.0)
-    folded = natural_ranges.posed(bones, fold)
-    assert not segments.stands_upright(folded.parts, folded.heads)
-    upright, back = natural_ranges.ranges(bones, still(bones)), fold * (1.0, -1.0, -1.0, -1.0)
-    found = natural_ranges.ranges(folded, np.tile(back, (2, 1, 1)))
+    folded = natural_joint_limits.posed(bones, fold)
+    assert not person_masses.stands_upright(folded.parts, folded.heads)
+    upright, back = natural_joint_limits.ranges(bones, still(bones)), fold * (1.0, -1.0, -1.0, -1.0)
+    found = natural_joint_limits.ranges(folded, np.tile(back, (2, 1, 1)))
     tried = Rotation.random(20, random_state=9)
     for b, each in upright.items():
-        wanted = joint_range.outside(each.limits, each.frames, tried.as_quat(scalar_first=True))
+        wanted = joint_limit.outside(each.limits, each.frames, tried.as_quat(scalar_first=True))
         folds = (Rotation.from_quat(back[b], scalar_first=True) * tried).as_quat(scalar_first=True)
-        np.testing.assert_allclose(joint_range.outside(found[b].limits, found[b].frames, folds), wanted, atol=1e-6)
+        np.testing.assert_allclose(joint_limit.outside(found[b].limits, found[b].frames, folds), wanted, atol=1e-6)

@@ -8,7 +8,10 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, curves, handlers, session
+from heft.addon import handlers
+from heft.addon.blender import actions
+from heft.addon.result import plot_curves
+from heft.addon.simulate import session
 
 FRAMES = range(1, 41)
 
@@ -306,7 +309,7 @@ def test_save_and_reload(shot, tmp_path):
 
 
 def test_settings_lost_with_the_group_come_back_from_the_store(shot):
-    from heft.addon import handlers, properties
+    from heft.addon import handlers, settings
 
     rig, ball = shot
     free(rig, ball)
@@ -317,8 +320,8 @@ def test_settings_lost_with_the_group_come_back_from_the_store(shot):
     tie = rig.heft.ties.add()
     tie.bone, tie.target = "bone.001", ball
     handlers.on_save()
-    properties.forget(rig, "heft")
-    properties.forget(rig.pose.bones[1], "heft")
+    settings.forget(rig, "heft")
+    settings.forget(rig.pose.bones[1], "heft")
     assert rig.heft.colliders is None
     handlers.on_load()
     assert rig.heft.colliders.name == "Colliders" and rig.heft.ground_friction == pytest.approx(0.25)
@@ -383,14 +386,16 @@ def test_a_deleted_character_is_gone_from_its_shot(shot, plotted):
     rig.select_set(True)
     bpy.ops.object.delete()
     bpy.context.view_layer.update()
-    assert session.rigs() == [other] and curves.holder_of(other) is None
+    assert session.rigs() == [other] and plot_curves.holder_of(other) is None
     assert [ob.name for ob in bpy.context.scene.objects if ob.name.startswith("Rig")] == []
     assert np.abs(rigs.places(ball, FRAMES) - source).max() < 1e-6
     bpy.ops.ed.undo_push(message="deleted")
     bpy.ops.ed.undo()
     rig, ball = bpy.data.objects["Rig"], bpy.data.objects["Ball"]
     assert np.abs(rigs.places(ball, FRAMES) - result).max() < 1e-6
-    assert session.is_current(rig, bpy.context.scene) and rig.heft.use_curves == (curves.holder_of(rig) is not None)
+    assert session.is_current(rig, bpy.context.scene) and rig.heft.use_curves == (
+        plot_curves.holder_of(rig) is not None
+    )
 
 
 def test_a_character_that_a_file_or_a_redo_brought_back_deleted(shot):

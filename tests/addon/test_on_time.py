@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import misses, sampling, session
+from heft.addon.blender import sample_poses
+from heft.addon.result import missed_keys
+from heft.addon.simulate import session
 from test_physical_keys import key, set_type
 
 KEYS = (1, 12, 22.4, 36)
@@ -128,7 +130,7 @@ def test_missed_keys_are_listed_the_worst_first(missed):
         )
         assert degrees == pytest.approx(np.degrees(arrivals.angles[k]), rel=1e-5) and degrees > 0.5
     assert [each[2] for each in listed] == sorted((each[2] for each in listed), reverse=True)
-    assert f"'{listed[0][0]}': {listed[0][2]:.1f}°" in misses.sentence(missed)
+    assert f"'{listed[0][0]}': {listed[0][2]:.1f}°" in missed_keys.sentence(missed)
 
 
 def test_a_click_goes_to_the_missed_key(missed):
@@ -153,7 +155,7 @@ def test_misses_outlive_the_file_and_end_with_the_next_simulation(missed, tmp_pa
     assert [(miss.bone, miss.frame, miss.degrees) for miss in rig.heft.misses] == kept
     rig.heft.use_strength = False
     bpy.ops.heft.simulate()
-    assert not len(rig.heft.misses) and not misses.sentence(rig)
+    assert not len(rig.heft.misses) and not missed_keys.sentence(rig)
 
 
 def test_settings_can_be_keyed(rig):
@@ -192,8 +194,8 @@ def test_a_struck_post_is_back_after_its_recovery_time(empty, controller):
 
 def test_dragging_samples_nothing_and_other_keys_only_around_them(rig, monkeypatch):
     count = []
-    original = sampling.sample
-    monkeypatch.setattr(sampling, "sample", lambda *args: count.append(len(args[2])) or original(*args))
+    original = sample_poses.sample
+    monkeypatch.setattr(sample_poses, "sample", lambda *args: count.append(len(args[2])) or original(*args))
     rig.heft.live = True
     assert count == [40, 5 * 3]  # every frame, and five looks at each of three keys
     for shape in (4.0, 6.0, 8.0):

@@ -6,7 +6,10 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import beside, curves, operators, properties, session
+from heft.addon import settings
+from heft.addon.result import plot_curves, takes_side_by_side
+from heft.addon.simulate import session
+from heft.addon.ui.operators import simulate
 
 
 def test_commands_need_an_armature(empty):
@@ -45,7 +48,7 @@ def test_only_hefts_errors_become_reports(empty, monkeypatch):
     def broken(*_args):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(operators.session, "simulate", broken)
+    monkeypatch.setattr(simulate.session, "simulate", broken)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         bpy.ops.heft.simulate()
 
@@ -169,9 +172,9 @@ def test_what_is_made_beside_an_override_goes_where_it_can(library):
     bpy.ops.heft.simulate()
     bpy.ops.heft.keep_take(name="A")
     rig.heft.takes["A"].beside = rig.heft.use_curves = True
-    for made in (curves.holder_of(rig), *beside.shown_of(rig).values()):
+    for made in (plot_curves.holder_of(rig), *takes_side_by_side.shown_of(rig).values()):
         assert made.users_collection == (bpy.context.scene.collection,)
-    assert len(beside.shown_of(rig)) == 1
+    assert len(takes_side_by_side.shown_of(rig)) == 1
 
 
 def test_colliders_of_a_library_are_left_alone(library):
@@ -195,10 +198,10 @@ def test_the_sample_goes_where_it_can(library):
 
 
 def test_every_setting_has_a_tooltip_and_can_be_overridden():
-    for cls in properties.CLASSES:
+    for cls in settings.CLASSES:
         for prop in cls.bl_rna.properties:
             if prop.identifier in {"rna_type", "name"}:
                 continue
             assert prop.is_overridable, prop.identifier
             assert prop.is_hidden or prop.description, prop.identifier
-    assert "tiffness" in properties.HeftArmature.bl_rna.properties["settle_time"].description
+    assert "tiffness" in settings.HeftArmature.bl_rna.properties["settle_time"].description

@@ -8,19 +8,13 @@ import bpy
 import numpy as np
 import pytest
 
-from heft.addon import (
-    events,
-    hand_marks,
-    nudging,
-    operators_nudge,
-    operators_posing,
-    picking,
-    posing,
-    session,
-    showing,
-    warmup,
-)
+from heft.addon import events
 from heft.addon.errors import RigError
+from heft.addon.result import result_armature
+from heft.addon.simulate import compile_engine, session
+from heft.addon.tools import nudge, pick_bone, pull_pose, view_marks
+from heft.addon.ui.operators import nudge as nudge_operator
+from heft.addon.ui.operators import pull_pose as pull_pose_operator
 from posed import channels, region, world
 
 
@@ -75,13 +69,13 @@ def bare(command: type) -> type:
 @pytest.fixture
 def hands(monkeypatch):
     """Makes a command that can be driven without a window."""
-    monkeypatch.setattr(warmup, "is_posing_ready", lambda: True)
-    monkeypatch.setattr(hand_marks.Marks, "__init__", lambda self, *_: None)
-    monkeypatch.setattr(hand_marks.Marks, "remove", lambda self: None)
-    monkeypatch.setattr(picking.View, "on_screen", lambda _self, point: (200.0 + 100.0 * point[0], 100.0 * point[2]))
-    monkeypatch.setattr(picking.View, "ahead", lambda _self, _point: np.array([0.0, 1.0, 0.0]))
+    monkeypatch.setattr(compile_engine, "is_posing_ready", lambda: True)
+    monkeypatch.setattr(view_marks.Marks, "__init__", lambda self, *_: None)
+    monkeypatch.setattr(view_marks.Marks, "remove", lambda self: None)
+    monkeypatch.setattr(pick_bone.View, "on_screen", lambda _self, point: (200.0 + 100.0 * point[0], 100.0 * point[2]))
+    monkeypatch.setattr(pick_bone.View, "ahead", lambda _self, _point: np.array([0.0, 1.0, 0.0]))
     monkeypatch.setattr(
-        picking.View, "in_plane",
+        pick_bone.View, "in_plane",
         lambda _self, mouse, through: np.array([0.01 * mouse[0] - 2.0, through[1], 0.01 * mouse[1]]),
     )  # fmt: skip
 
@@ -107,14 +101,14 @@ def hold(command, context, rig, bone: str) -> None:
 
 def test_esc_and_errors_put_every_channel_back_and_end_the_command(body, hands, monkeypatch):
     before = channels(body)
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    command, context = hands(pull_pose_operator.HEFT_OT_pull_pose), Hands()
     assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
     hold(command, context, body, "hand.L")
     assert channels(body) != before
     command.modal(context, event("ESC"))
     assert channels(body) == before
     hold(command, context, body, "hand.L")
-    monkeypatch.setattr(posing.Pull, "pull", lambda *_: 1 / 0)
+    monkeypatch.setattr(pull_pose.Pull, "pull", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         command.modal(context, event("MOUSEMOVE", "NOTHING", 250, 120)), command.modal(context, event("TIMER"))
     assert channels(body) == before and context.timers == ["timer"]
@@ -125,7 +119,7 @@ def test_esc_and_errors_put_every_channel_back_and_end_the_command(body, hands, 
 
 def test_a_window_that_is_gone_is_no_obstacle(body, hands, monkeypatch):
     before = channels(body)
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    command, context = hands(pull_pose_operator.HEFT_OT_pull_pose), Hands()
     command.invoke(context, event(x=200, y=100))
     hold(command, context, body, "hand.L")
     context.window = context.workspace = None
@@ -135,7 +129,7 @@ def test_a_window_that_is_gone_is_no_obstacle(body, hands, monkeypatch):
 
 def test_a_click_beside_all_bones_never_takes_the_mouse(body, hands):
     """Blender frees a command that ends as it begins, but not the handler that it had added."""
-    command, context = hands(operators_posing.HEFT_OT_pull_pose, once=True), Hands()
+    command, context = hands(pull_pose_operator.HEFT_OT_pull_pose, once=True), Hands()
     assert command.invoke(context, event("LEFTMOUSE", x=390, y=30)) == {"CANCELLED"}
     assert context.handlers == []
 
@@ -143,17 +137,17 @@ def test_a_click_beside_all_bones_never_takes_the_mouse(body, hands):
 def test_the_result_is_shown_again_where_nothing_can_be_pulled(rig, hands):
     bpy.ops.heft.simulate()
     rig.data.pose_position = "REST"
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    command, context = hands(pull_pose_operator.HEFT_OT_pull_pose), Hands()
     assert command.invoke(context, event(x=200, y=100)) == {"CANCELLED"}
     assert "Pose Position" in command.reports[-1][1]
-    assert showing.is_visible(rig) and context.handlers == []
+    assert result_armature.is_visible(rig) and context.handlers == []
 
 
 def test_a_pin_that_cannot_be_does_not_end_the_command(body, hands):
     bpy.ops.heft.add()
     for bone in body.pose.bones:
         bone.heft.behaviour = "IGNORED" if bone.name == "hips" else "SIMULATED"
-    command, context = hands(operators_posing.HEFT_OT_pull_pose), Hands()
+    command, context = hands(pull_pose_operator.HEFT_OT_pull_pose), Hands()
     assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
     at = command._view.on_screen(world(body, "hips"))
     assert command.modal(context, event("P", "PRESS", *at)) == {"RUNNING_MODAL"}
@@ -165,8 +159,8 @@ def test_a_nudge_taken_back_takes_no_other_with_it(rig, hands, monkeypatch):
     """Also if the shot cannot be simulated without it."""
     bpy.ops.heft.simulate()
     bpy.context.scene.frame_set(5)
-    nudging.add(rig, "bone.001", 0.5, 3)
-    command, context = hands(operators_nudge.HEFT_OT_nudge), Hands()
+    nudge.add(rig, "bone.001", 0.5, 3)
+    command, context = hands(nudge_operator.HEFT_OT_nudge), Hands()
     assert command.invoke(context, event(x=200, y=100)) == {"RUNNING_MODAL"}
     rig.heft.live = True
     hold(command, context, rig, "bone.002")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from heft.addon import session
-from heft.addon.overlays.pieces import Lines, Solid
+from heft.addon.simulate import session
+from heft.addon.ui.overlays.primitives import Lines, Solid
 from overlay_pieces import drawn, only, seen, select, walker
 
 

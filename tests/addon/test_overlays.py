@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import events, properties, session, store
-from heft.addon.overlays import OVERLAYS, contacts, mass, sight, stress, support, view
-from heft.addon.overlays.pieces import Dots, Faces, Lines, Mark, Note, Solid, Wires
-from heft.addon.properties.overlays import OVERLAY_SETTINGS
-from heft.engine.whole_body import ballistic
+from heft.addon import events, settings
+from heft.addon.read import fingerprint
+from heft.addon.settings.overlays import OVERLAY_SETTINGS
+from heft.addon.simulate import session
+from heft.addon.ui.overlays import OVERLAYS, callbacks, center_of_mass, contacts, overlay_input, stress, support
+from heft.addon.ui.overlays.primitives import Dots, Faces, Lines, Mark, Note, Solid, Wires
+from heft.engine.analysis.whole_body import ballistic
 from overlay_pieces import drawn, only, placed, seen, select, walker
 
 
@@ -23,9 +25,9 @@ def rig(empty):
     rig = rigs.post(3)
     bpy.ops.heft.add()
     rig.heft.total_mass = 3.0
-    view.forget()
+    callbacks.forget()
     yield rig
-    view.forget()
+    callbacks.forget()
 
 
 # --- shapes and limits ---------------------------------------------------------------
@@ -74,7 +76,7 @@ def test_colliders_ground_and_limits(rig):
     ball.location.x = 5.0
     bpy.context.view_layer.update()
     graph = bpy.context.evaluated_depsgraph_get()
-    moved = only(view.pieces(rig, bpy.context.scene, graph), Wires)[1]
+    moved = only(callbacks.pieces(rig, bpy.context.scene, graph), Wires)[1]
     assert placed(moved)[:, 0].mean() == pytest.approx(5.0, abs=1e-3), "placed without building again"
 
 
@@ -106,7 +108,7 @@ def test_a_thrown_rig_flies_the_parabola_that_is_drawn(empty):
     bpy.ops.heft.simulate()
     looked = seen(rig, 6)
     assert looked.shows_result
-    flight, film = mass.flight_of(looked), looked.film
+    flight, film = center_of_mass.flight_of(looked), looked.film
     landed = int(np.flatnonzero(~film.flying(looked.ground, looked.reach))[0])
     flying = np.arange(landed)
     assert landed > 10
@@ -133,9 +135,9 @@ def test_the_flight_of_a_keyed_jump_without_ground(empty):
     bpy.ops.heft.add()
     bpy.ops.heft.simulate()
     rig.heft.show_mass = True
-    assert mass.flight_of(seen(rig, 3)) is None
+    assert center_of_mass.flight_of(seen(rig, 3)) is None
     looked = seen(rig, 7)
-    flight = mass.flight_of(looked)
+    flight = center_of_mass.flight_of(looked)
     flying = looked.film.flying(looked.ground, looked.reach)
     touching = np.flatnonzero(~flying)
     before, after = touching[touching < 6].max(), touching[touching > 6].min()
@@ -144,7 +146,7 @@ def test_the_flight_of_a_keyed_jump_without_ground(empty):
     wanted = ballistic(whole.centers[6], whole.velocities[6], np.array([0.0, 0.0, -9.81]), times)
     np.testing.assert_allclose(flight[[0, -1]], wanted, atol=1e-9)
     rig.heft.ballistic = "ALWAYS"
-    assert mass.flight_of(seen(rig, 3)) is not None
+    assert center_of_mass.flight_of(seen(rig, 3)) is not None
 
 
 def test_standing_still_the_point_is_below_the_centre(rig):
@@ -174,11 +176,11 @@ def test_leaning_too_far_is_seen(empty):
     looked = seen_of(rig, "show_support", 10)
     _, point, holds = support.balance(looked, looked.row)
     assert not holds and np.isfinite(point).all()
-    (cross,) = only(view.pieces(rig, looked.scene, looked.graph), Mark)
+    (cross,) = only(callbacks.pieces(rig, looked.scene, looked.graph), Mark)
     assert cross.color[0] > cross.color[1], "red"
 
 
-def seen_of(rig, switch: str, frame: int) -> sight.Sight:
+def seen_of(rig, switch: str, frame: int) -> overlay_input.Sight:
     setattr(rig.heft, switch, True)
     return seen(rig, frame)
 
@@ -268,7 +270,7 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
 
 def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
     bpy.ops.heft.simulate()
-    scene, before = bpy.context.scene, store.fingerprint(rig, bpy.context.scene)
+    scene, before = bpy.context.scene, fingerprint.fingerprint(rig, bpy.context.scene)
     monkeypatch.setattr(events.setting_changed, "_listeners", [lambda _rig: pytest.fail("Live was started")])
     rig.heft.live = False
     for name in OVERLAY_SETTINGS:
@@ -278,11 +280,11 @@ def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
         else:
             setattr(rig.heft, name, not getattr(rig.heft, name) if prop.type == "BOOLEAN" else prop.soft_max)
         assert prop.is_overridable if hasattr(prop, "is_overridable") else True
-    assert store.fingerprint(rig, scene) == before and session.is_current(rig, scene)
-    store.pack(rig)
+    assert fingerprint.fingerprint(rig, scene) == before and session.is_current(rig, scene)
+    fingerprint.pack(rig)
     values = {name: getattr(rig.heft, name) for name in OVERLAY_SETTINGS}
-    properties.forget(rig, "heft")
-    store.unpack(rig)
+    settings.forget(rig, "heft")
+    fingerprint.unpack(rig)
     assert {name: getattr(rig.heft, name) for name in OVERLAY_SETTINGS} == values
 
 
@@ -368,11 +370,11 @@ def test_what_is_drawn_is_worked_out_in_the_scene_it_is_drawn_in(rig, monkeypatc
     """Another window may show another scene; and what is not drawn need not be known."""
     other = bpy.data.scenes.new("Other")
     looked = []
-    monkeypatch.setattr(view, "catch_up", lambda each, scene: looked.append((each, scene)))
+    monkeypatch.setattr(callbacks, "catch_up", lambda each, scene: looked.append((each, scene)))
     rig.heft.show_mass = True
-    view._stale[rig.session_uid] = other.name
-    view._catch_up()
-    view._catch_up()
+    callbacks._stale[rig.session_uid] = other.name
+    callbacks._catch_up()
+    callbacks._catch_up()
     assert looked == [(rig, other)]
 
 
@@ -380,7 +382,7 @@ def test_drawing_never_raises_and_leaves_no_trace(rig, capsys):
     other = rigs.ball("Other")
     drawn(rig, "show_shapes")
     assert not other.is_property_set("heft_collider")
-    broken = view.guarded(lambda: 1 / 0)
+    broken = callbacks.guarded(lambda: 1 / 0)
     broken()
     broken()
     assert capsys.readouterr().out.count("ZeroDivisionError") == 1

@@ -8,7 +8,9 @@ import pytest
 import drawing
 import heft.addon as addon
 import rigs
-from heft.addon import glance, operators_presets, panel, warmup
+from heft.addon.simulate import compile_engine
+from heft.addon.ui import answers, panels
+from heft.addon.ui.operators import presets
 
 PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel)]
 PANELS = [cls for cls in PANELS if getattr(cls, "bl_category", "") == "Heft"]
@@ -45,7 +47,7 @@ def test_an_empty_scene_offers_a_character(empty):
     bpy.ops.heft.add()
     assert any(words.startswith("heft.simulate") for words in seen().texts("operator"))
     bpy.context.scene.frame_end = 20
-    bpy.ops.heft.load_preset(filepath=str(operators_presets.FOLDER / "presets/heft/character/Heavy.py"))
+    bpy.ops.heft.load_preset(filepath=str(presets.FOLDER / "presets/heft/character/Heavy.py"))
     bpy.ops.heft.simulate()
     assert rig.heft_result is not None and not rig.heft.undisturbed and not rig.heft.message
 
@@ -65,7 +67,7 @@ def test_each_controller_shows_just_its_own_sliders(rig, controller, mode):
     rig.heft.controller = controller
     bpy.ops.object.mode_set(mode=mode)
     rig.data.bones.active = rig.data.bones[1]
-    sliders = drawing.draw(panel.panel_controller.HEFT_PT_controller).texts("prop")
+    sliders = drawing.draw(panels.panel_controller.HEFT_PT_controller).texts("prop")
     own = {"FOLLOW": "settle_time", "ON_TIME": "key_type"}
     for kind, name in own.items():
         assert (name in sliders) == (kind == controller)
@@ -108,7 +110,7 @@ def test_two_characters_and_their_colliders(rig):
     bpy.context.view_layer.objects.active = ball
     bpy.context.view_layer.update()
     assert "Meets" in seen().said() and "response" in seen().texts("prop")
-    assert glance.shots_with(ball)
+    assert answers.shots_with(ball)
     bpy.data.objects.remove(other)
     bpy.context.view_layer.update()
     assert "Meets" not in seen().said()
@@ -148,52 +150,52 @@ def test_a_root_led_through_a_wall_is_told_and_can_be_assisted(rig):
 
 def test_no_message_moves_the_first_buttons(rig, monkeypatch):
     """Simulate and Throw a Ball are where they were, whatever is told."""
-    from heft.engine.build_clock import BuildProgress
+    from heft.engine.compile.compile_time import BuildProgress
 
-    monkeypatch.setattr(warmup, "_last", None)
-    calm = drawing.draw(panel.HEFT_PT_result).drawn[:3]
+    monkeypatch.setattr(compile_engine, "_last", None)
+    calm = drawing.draw(panels.HEFT_PT_result).drawn[:3]
     assert [words for _, words in calm] == ["heft.simulate: Simulate", "live", "heft.throw"]
     rig.heft.meters_per_unit = 0.001
     rig.heft.root, rig.heft.flaws, rig.heft.message = "FREE", "Frame 3 jumps.", "Something else."
-    monkeypatch.setattr(warmup, "is_running", lambda: True)
-    monkeypatch.setattr(warmup.engine, "build_progress", lambda: BuildProgress(0.5, 20.0))
-    drawn = drawing.draw(panel.HEFT_PT_result)
+    monkeypatch.setattr(compile_engine, "is_running", lambda: True)
+    monkeypatch.setattr(compile_engine.engine, "build_progress", lambda: BuildProgress(0.5, 20.0))
+    drawn = drawing.draw(panels.HEFT_PT_result)
     assert drawn.drawn[:3] == calm
     assert "4 Messages" in drawn.said() and "heft.set_size" in drawn.texts("operator")
-    assert drawing.draw(panel.HEFT_PT_main).texts("progress") == [], "it is told below Simulate"
+    assert drawing.draw(panels.HEFT_PT_main).texts("progress") == [], "it is told below Simulate"
 
 
 def test_the_compilers_progress_is_shown_and_goes(empty, monkeypatch):
-    from heft.engine.build_clock import BuildProgress
+    from heft.engine.compile.compile_time import BuildProgress
 
     def told(done: float, left: float | None) -> list[str]:
-        monkeypatch.setattr(warmup.engine, "build_progress", lambda: BuildProgress(done, left))
+        monkeypatch.setattr(compile_engine.engine, "build_progress", lambda: BuildProgress(done, left))
         return seen().texts("progress")
 
-    monkeypatch.setattr(warmup, "is_running", lambda: True)
-    monkeypatch.setattr(warmup, "_last", None)
+    monkeypatch.setattr(compile_engine, "is_running", lambda: True)
+    monkeypatch.setattr(compile_engine, "_last", None)
     assert told(0.01, None) == ["a minute or two"]
     assert told(0.25, 57.0) == ["25 %, about 60 s left"]
     assert told(0.25, 597.0) == ["25 %, about 10 minutes left"]
     assert told(0.24, 60.0) == ["25 %, about 65 s left"], "it never goes back"
-    monkeypatch.setattr(warmup.engine, "build_progress", lambda: None)
+    monkeypatch.setattr(compile_engine.engine, "build_progress", lambda: None)
     assert seen().texts("progress") == ["almost done"], "what is compiled is still to be read"
-    monkeypatch.setattr(warmup, "is_running", lambda: False)
+    monkeypatch.setattr(compile_engine, "is_running", lambda: False)
     assert seen().texts("progress") == []
 
 
 def test_what_the_panel_knows_follows_the_rig(rig):
     scene = bpy.context.scene
-    tall = glance.height_in_meters(rig, scene)
+    tall = answers.height_in_meters(rig, scene)
     assert tall == pytest.approx(1.5, rel=1e-3)
     rig.heft.meters_per_unit = 2.0
-    assert glance.height_in_meters(rig, scene) == pytest.approx(2.0 * tall)
+    assert answers.height_in_meters(rig, scene) == pytest.approx(2.0 * tall)
     bpy.ops.object.mode_set(mode="EDIT")
     for bone, tail in [(bone, 2.0 * bone.tail) for bone in rig.data.edit_bones]:
         bone.tail = tail  # the next one's head goes along
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
-    assert glance.height_in_meters(rig, scene) == pytest.approx(4.0 * tall, rel=1e-3)
-    assert glance.parts(rig)["bone.001"].role != "HEAD"
+    assert answers.height_in_meters(rig, scene) == pytest.approx(4.0 * tall, rel=1e-3)
+    assert answers.parts(rig)["bone.001"].role != "HEAD"
     rig.pose.bones["bone.001"].heft.role = "HEAD"
-    assert glance.parts(rig)["bone.001"].role == "HEAD"
+    assert answers.parts(rig)["bone.001"].role == "HEAD"

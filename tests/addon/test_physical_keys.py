@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, intake, live, physical_keys, rotations, sampling, session, shot, showing, units
+from heft.addon.blender import actions, engine_space, sample_poses
+from heft.addon.read import physical_keys, shot, source_cache
+from heft.addon.result import result_armature
+from heft.addon.simulate import live, session
+from heft.engine.math import rotations
 from test_steps import push_down
 
 FRAMES = np.arange(1, 41)
@@ -52,15 +56,17 @@ def moments(rig) -> physical_keys.Moments:
 
 def keys_of(rig):
     """The keys in the motion that would be simulated, by bone."""
-    steps = intake.sample_group(shot.members(rig), bpy.context.scene, FRAMES, showing.sources_shown)
+    steps = source_cache.sample_group(shot.members(rig), bpy.context.scene, FRAMES, result_armature.sources_shown)
     while True:
         try:
             next(steps)
         except StopIteration as stop:
             cached = stop.value[0][rig]
             break
-    meters = units.meters_in_unit(rig.heft.meters_per_unit, 1.0)
-    keys = sampling.finish(intake.read_steps(rig, bpy.context.scene, cached, meters, False, False)).motion.keys
+    meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, 1.0)
+    keys = sample_poses.finish(
+        source_cache.read_steps(rig, bpy.context.scene, cached, meters, False, False)
+    ).motion.keys
     found: dict[str, dict] = {}
     for i, (name, frame) in enumerate(zip(keys.bodies, keys.frames, strict=True)):
         row = (keys.rotations[i], keys.velocities[i], keys.positions[i], keys.drifts[i])

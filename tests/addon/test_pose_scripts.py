@@ -8,8 +8,9 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, pose_library, pose_scripts
+from heft.addon.blender import actions, pose_library
 from heft.addon.errors import RigError
+from heft.addon.tools import pose_scripts
 
 
 @pytest.fixture

@@ -11,21 +11,18 @@ from mathutils import Euler, Vector
 
 import figure as man
 import rigs
-from heft.addon import (
-    picking,
-    posing,
-    properties,
-    store,
-)
+from heft.addon import settings
 from heft.addon.errors import RigError
+from heft.addon.read import fingerprint
+from heft.addon.tools import pick_bone, pull_pose
 from posed import channels, graph, region, world
 
 
-def start(rig) -> posing.Pull:
-    return posing.Pull(rig, bpy.context.scene, graph())
+def start(rig) -> pull_pose.Pull:
+    return pull_pose.Pull(rig, bpy.context.scene, graph())
 
 
-def pull_to(pull: posing.Pull, target, steps: int = 60) -> None:
+def pull_to(pull: pull_pose.Pull, target, steps: int = 60) -> None:
     for _ in range(steps):
         if pull.pull(target):
             break
@@ -42,7 +39,7 @@ def test_the_hand_goes_to_the_mouse_and_feet_stay(body):
     np.testing.assert_allclose(world(body, "hand.L", "tail"), target, atol=1e-3)
     for name, before in feet.items():
         np.testing.assert_allclose(world(body, name), before, atol=1e-3)
-    assert not properties.has_physics(body) and not body.is_property_set("heft"), "the rig is not marked"
+    assert not settings.has_physics(body) and not body.is_property_set("heft"), "the rig is not marked"
     assert not any(bone.is_property_set("heft") for bone in body.pose.bones)
 
 
@@ -240,10 +237,10 @@ def test_pins_are_kept_with_the_bone(body):
 def store_it(rig) -> None:
     """A pin is no part of the simulation, but of the settings that are kept."""
     bpy.ops.heft.add()
-    mark = store.fingerprint(rig, bpy.context.scene)
+    mark = fingerprint.fingerprint(rig, bpy.context.scene)
     rig.pose.bones["head"].heft.pin = "ON"
-    assert store.fingerprint(rig, bpy.context.scene) == mark
-    store.pack(rig)
+    assert fingerprint.fingerprint(rig, bpy.context.scene) == mark
+    fingerprint.pack(rig)
     assert '"pin": "ON"' in rig.heft_store
 
 
@@ -372,15 +369,15 @@ class Straight:
 
 def test_the_nearest_bone_is_picked_and_of_two_the_one_in_front(body):
     view = Straight()
-    head = picking.pick(body, graph(), view, (0.0, 170.0))
+    head = pick_bone.pick(body, graph(), view, (0.0, 170.0))
     assert head.bone == "head" and abs(head.point[2] - 1.7) < 0.01
-    assert picking.pick(body, graph(), view, (150.0, 30.0)) is None
+    assert pick_bone.pick(body, graph(), view, (150.0, 30.0)) is None
     body.pose.bones["shin.R"].location = (0.18, 0.0, 0.0)  # behind or before the other shin
     for shift in (-0.3, 0.3):
         body.pose.bones["shin.R"].matrix = moved(body, "shin.L", shift)
-        found = picking.pick(body, graph(), view, (9.0, 30.0))
+        found = pick_bone.pick(body, graph(), view, (9.0, 30.0))
         assert found.bone == ("shin.R" if shift < 0.0 else "shin.L")
-    assert picking.pick(body, graph(), view, (0.0, 170.0), {"chest"}) is None
+    assert pick_bone.pick(body, graph(), view, (0.0, 170.0), {"chest"}) is None
 
 
 def moved(rig, bone: str, along: float):
@@ -397,9 +394,9 @@ def test_the_view_is_the_region_under_the_mouse():
     view = SimpleNamespace(type="VIEW_3D", regions=[*over, *quarters])
     other = SimpleNamespace(type="DOPESHEET_EDITOR", regions=[region("WINDOW", 200, 0, 100, 200)])
     screen = SimpleNamespace(areas=[other, view])
-    found = picking.View.under(screen, SimpleNamespace(mouse_x=120, mouse_y=30))
+    found = pick_bone.View.under(screen, SimpleNamespace(mouse_x=120, mouse_y=30))
     assert (found.area, found.region, found.data) == (view, quarters[2], "WINDOW 100 0")
     assert found.mouse(SimpleNamespace(mouse_x=120, mouse_y=30)) == (20, 30)
-    assert picking.View.under(screen, SimpleNamespace(mouse_x=0, mouse_y=120)).region is quarters[1]
+    assert pick_bone.View.under(screen, SimpleNamespace(mouse_x=0, mouse_y=120)).region is quarters[1]
     for x, y in ((170, 30), (50, 195), (250, 30)):
-        assert picking.View.under(screen, SimpleNamespace(mouse_x=x, mouse_y=y)) is None
+        assert pick_bone.View.under(screen, SimpleNamespace(mouse_x=x, mouse_y=y)) is None

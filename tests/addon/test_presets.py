@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import operators_presets as presets
-from heft.addon import session, store
+from heft.addon.read import fingerprint
+from heft.addon.simulate import session
+from heft.addon.ui.operators import presets as presets
 
 FOLDER = presets.FOLDER / "presets" / "heft"
 CHARACTER = {path.stem: path for path in sorted((FOLDER / "character").glob("*.py"))}
@@ -48,7 +49,7 @@ def test_the_names_asked_for_are_there():
 
 
 def test_each_preset_applies_alone_and_differs_from_all_others(rig):
-    others = [n for n in store.ARMATURE_SETTINGS if n not in presets.CHARACTER]
+    others = [n for n in fingerprint.ARMATURE_SETTINGS if n not in presets.CHARACTER]
     before, seen = [getattr(rig.heft, n) for n in others if n != "gravity"], {}
     for name in CHARACTER:
         load(name)

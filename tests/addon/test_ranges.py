@@ -10,11 +10,14 @@ from scipy.spatial.transform import Rotation
 import menagerie
 import mixamo_like
 import rigs
-from heft.addon import joint_range, natural_ranges, reader, rig_roles, roles, sampling
-from heft.addon.joint_range import Range
-from heft.addon.parts import LEFT, RIGHT
-from heft.addon.rest_body import RestBody, RestBones
-from heft.addon.units import Placement
+from heft.addon.blender import sample_poses
+from heft.addon.blender.engine_space import Placement
+from heft.addon.read import read_rig
+from heft.addon.rig import bone_roles
+from heft.engine.anatomy import joint_limit, natural_joint_limits, roles
+from heft.engine.anatomy.joint_limit import Range
+from heft.engine.anatomy.rest_body import RestBody, RestBones
+from heft.engine.anatomy.role_list import LEFT, RIGHT
 
 DOWN, UP, FRONT, BACK = np.array([0, 0, -1.0]), np.array([0, 0, 1.0]), np.array([0, -1.0, 0]), np.array([0, 1.0, 0])
 REST = np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -31,7 +34,7 @@ def drawn(rows: dict[str, tuple[str | None, tuple, tuple]], rolled: int = 0) -> 
 
 
 def still(bones: RestBones) -> dict[int, Range]:
-    return natural_ranges.ranges(bones, np.tile([1.0, 0.0, 0.0, 0.0], (1, len(bones.parts), 1)))
+    return natural_joint_limits.ranges(bones, np.tile([1.0, 0.0, 0.0, 0.0], (1, len(bones.parts), 1)))
 
 
 def room(bones: RestBones, found: dict[int, Range], name: str, towards: np.ndarray, angle: float) -> float:
@@ -40,7 +43,7 @@ def room(bones: RestBones, found: dict[int, Range], name: str, towards: np.ndarr
     way = RestBody(bones, REST[:, None]).way(b)
     axis = np.cross(way, towards)
     turn = Rotation.from_rotvec(np.radians(angle) * bones.turns[b].T @ axis / np.linalg.norm(axis))
-    outside = joint_range.outside(found[b].limits, found[b].frames, turn.as_quat(scalar_first=True)[None])
+    outside = joint_limit.outside(found[b].limits, found[b].frames, turn.as_quat(scalar_first=True)[None])
     return float(-np.degrees(outside[0]))
 
 
@@ -155,7 +158,7 @@ def test_fingers_without_names_or_sides_close_as_the_source_closes_them():
         if name.startswith("f_"):  # up: nothing but the source tells
             axis = bones.turns[b].T @ np.array([0.0, -1.0, 0.0])
             source[1, b] = Rotation.from_rotvec(np.radians(60.0) * axis).as_quat(scalar_first=True)
-    found = natural_ranges.ranges(bones, source)
+    found = natural_joint_limits.ranges(bones, source)
     assert room(bones, found, "f_a.02", UP, 90.0) > 0.0 > room(bones, found, "f_a.02", DOWN, 30.0)
 
 
@@ -171,22 +174,22 @@ def test_what_nobody_knows_has_a_finite_range_and_a_hinge_shows_in_its_source():
         x, y = (bones.turns[b].T @ axis for b, axis in ((lid, [-1.0, 0, 0]), (wheel, [0, 1.0, 0])))
         source[frame, lid] = Rotation.from_rotvec(0.25 * angle * x).as_quat(scalar_first=True)
         source[frame, wheel] = Rotation.from_rotvec(angle * y).as_quat(scalar_first=True)
-    found = natural_ranges.ranges(bones, source)
+    found = natural_joint_limits.ranges(bones, source)
     for b, each in found.items():
         assert (
-            np.isfinite(each.limits[:3]).all() and joint_range.outside(each.limits, each.frames, source[:, b]).max() < 0
+            np.isfinite(each.limits[:3]).all() and joint_limit.outside(each.limits, each.frames, source[:, b]).max() < 0
         )
     assert room(bones, found, "lid", UP, 85.0) > 0.0 > room(bones, found, "lid", np.array([1.0, 0, 0]), 30.0)
     assert room(bones, found, "lid", DOWN, 30.0) < 0.0
     assert room(bones, found, "a5", FRONT, 50.0) > 0.0 > room(bones, found, "a5", FRONT, 90.0)
-    assert found[wheel].limits[2] == joint_range.WHOLE
+    assert found[wheel].limits[2] == joint_limit.WHOLE
 
 
 def test_the_relaxed_pose_is_within_every_range():
     for bones in (drawn(fox()), drawn(arm((0.7, -0.6, -0.3))), drawn(right(arm(None)))):
         for b, each in still(bones).items():
-            for pose in (each.relaxed, joint_range.middle_of(each.limits, each.frames)):
-                outside = joint_range.outside(each.limits, each.frames, pose[None])[0]
+            for pose in (each.relaxed, joint_limit.middle_of(each.limits, each.frames)):
+                outside = joint_limit.outside(each.limits, each.frames, pose[None])[0]
                 assert outside < 0.0, f"{bones.names[b]} relaxes {np.degrees(outside):.1f} deg outside"
 
 
@@ -195,10 +198,10 @@ def test_the_relaxed_pose_is_within_every_range():
 
 def rest_of(rig: bpy.types.Object) -> RestBones:
     scene = bpy.context.scene
-    skeleton = reader.skeleton_of(rig)
+    skeleton = read_rig.skeleton_of(rig)
     placement = Placement.from_matrices(np.array(rig.matrix_world)[None], 1.0)
-    model = reader.build_model(rig, skeleton, placement, scene, 1)
-    return reader.rest_bones(rig, skeleton, [skeleton.names.index(name) for name in model.names], model.parents)
+    model = read_rig.build_model(rig, skeleton, placement, scene, 1)
+    return read_rig.rest_bones(rig, skeleton, [skeleton.names.index(name) for name in model.names], model.parents)
 
 
 def generated(kind: str) -> tuple[RestBones, dict[int, Range]]:
@@ -279,13 +282,13 @@ def test_recorded_fingers_close_within_their_ranges(empty, name, tmp_path):
     bpy.ops.heft.add()
     rig.heft.detail = "FULL"
     scene.frame_end = min(scene.frame_end, scene.frame_start + 150)
-    samples = sampling.finish(sampling.sample(rig, scene, [*range(scene.frame_start, scene.frame_end + 1)]))
-    reading = reader.read(rig, scene, samples)
-    model, parts = reading.model, rig_roles.roles_of(rig)
+    samples = sample_poses.finish(sample_poses.sample(rig, scene, [*range(scene.frame_start, scene.frame_end + 1)]))
+    reading = read_rig.read(rig, scene, samples)
+    model, parts = reading.model, bone_roles.roles_of(rig)
     held = np.flatnonzero(model.parents >= 0)
     assert np.isfinite(model.limits[held][:, :3]).all()
     outside = [
-        joint_range.outside(model.limits[b], model.limit_frames[b], reading.motion.rotations[:, b]).max() for b in held
+        joint_limit.outside(model.limits[b], model.limit_frames[b], reading.motion.rotations[:, b]).max() for b in held
     ]
     assert max(outside) < 0.0
     hinges = [b for b in held if parts[reading.names[b]].role == "FINGER" and np.isfinite(model.limits[b, 3])]
@@ -297,7 +300,7 @@ def test_recorded_fingers_close_within_their_ranges(empty, name, tmp_path):
 @pytest.mark.in_one_blender
 def test_relaxed_arms_hang_and_relaxed_legs_are_nearly_straight(empty):
     bones, found = generated("human")
-    at_ease = natural_ranges.posed(
+    at_ease = natural_joint_limits.posed(
         bones, np.array([found[b].relaxed if b in found else REST[0] for b in range(len(bones.parts))])
     )
     for side in ("L", "R"):
@@ -337,6 +340,6 @@ def test_rounding_does_not_turn_the_frame_of_a_round_range(way):
     frames = []
     for _ in range(20):
         middle = way + 1e-7 * rng.normal(size=3)
-        frames.append(joint_range.round_about(np.eye(3), middle, middle, 40.0, 30.0, REST).frames)
+        frames.append(joint_limit.round_about(np.eye(3), middle, middle, 40.0, 30.0, REST).frames)
     apart = np.abs(np.einsum("kfi,fi->kf", np.array(frames), frames[0]))
     assert (1.0 - apart).max() < 1e-9

@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import reader, sampling, session, settings
-from heft.engine import Limp, simulate
+from heft.addon.blender import sample_poses
+from heft.addon.read import read_controller, read_rig
+from heft.addon.simulate import session
+from heft.engine import Limp
+from heft.engine.simulation import simulate
 
 
-def read(rig) -> reader.Reading:
+def read(rig) -> read_rig.Reading:
     scene = bpy.context.scene
-    samples = sampling.finish(sampling.sample(rig, scene, settings.frame_range(rig, scene)))
-    return reader.read(rig, scene, samples)
+    samples = sample_poses.finish(sample_poses.sample(rig, scene, read_controller.frame_range(rig, scene)))
+    return read_rig.read(rig, scene, samples)
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def rig(empty):
 
 def test_engine_kinematics_reproduce_the_pose(rig):
     """x = x_p + R_p·position and R = R_p·rest·R(q), written out here, give Blender's heads and axes."""
-    from heft.addon import rotations
+    from heft.engine.math import rotations
 
     rig.location, rig.rotation_euler, rig.scale = (1.0, 2.0, 3.0), (0.5, 0.1, -0.4), (2.0, 2.0, 2.0)
     rig.heft.meters_per_unit = 0.5
@@ -55,15 +58,15 @@ def test_frame_rate_and_range(rig):
     assert got.motion.fps == pytest.approx(30 / 1.001)
     assert len(got.motion) == 16 and got.motion.frame_start == -3
     rig.heft.range = "ACTION"
-    assert settings.frame_range(rig, scene)[[0, -1]].tolist() == [1, 37]
+    assert read_controller.frame_range(rig, scene)[[0, -1]].tolist() == [1, 37]
     rig.heft.range = "PREVIEW"
-    assert settings.frame_range(rig, scene)[[0, -1]].tolist() == [1, 40]
+    assert read_controller.frame_range(rig, scene)[[0, -1]].tolist() == [1, 40]
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
-    assert settings.frame_range(rig, scene).tolist() == [5, 6, 7, 8, 9]
+    assert read_controller.frame_range(rig, scene).tolist() == [5, 6, 7, 8, 9]
 
 
 def test_stepped_keys_are_marked_where_they_jump(rig):
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.002"].rotation_quaternion', index=1)
     for point in curve.keyframe_points:
@@ -77,7 +80,7 @@ def test_stepped_keys_are_marked_where_they_jump(rig):
 
 
 def test_held_keys_of_equal_value_and_stepped_modifiers_are_no_jumps(rig):
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.002"].rotation_quaternion', index=1)
     for point in curve.keyframe_points:
@@ -88,7 +91,7 @@ def test_held_keys_of_equal_value_and_stepped_modifiers_are_no_jumps(rig):
 
 
 def test_ignored_bones_pass_their_steps_on(rig):
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.002"].rotation_quaternion', index=1)
     for point in curve.keyframe_points:
@@ -111,7 +114,7 @@ def test_several_roots(empty):
 
 
 def test_a_broken_key_is_named(rig):
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     curve = actions.active_bag(rig).fcurves.find('pose.bones["bone.003"].rotation_quaternion', index=1)
     curve.keyframe_points[2].co[1] = float("nan")

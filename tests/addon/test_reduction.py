@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, reduction, showing
+from heft.addon.bake import reduce_keys
+from heft.addon.blender import actions
+from heft.addon.result import result_armature
 
 TOLERANCE = 0.1
 
@@ -67,7 +69,7 @@ def test_a_walk_keeps_two_keys_in_five_at_most(empty, pushed, capfd):
     now = rigs.poses(rig, frames)
     angles = local_angles(rig, shown, now)
     world = rigs.deviation(shown, now, rigs.height(rig))
-    bodies = {rig.pose.bones[name].path_from_id() for name in showing.body_names(rig)}
+    bodies = {rig.pose.bones[name].path_from_id() for name in result_armature.body_names(rig)}
     curves = [curve for curve in actions.active_curves(rig) if curve.data_path.rpartition(".")[0] in bodies]
     counted = sum(frames[0] <= frame <= frames[-1] for curve in curves for frame in actions.key_frames(curve))
     print(f"\n{'pushed' if pushed else 'as recorded'}: {said.strip()}, {100 * (1 - written / full):.1f} % fewer;")
@@ -104,10 +106,10 @@ def test_a_cubic_needs_two_keys_and_a_kink_one_more():
     frames = np.arange(50)
     t = frames / 49.0
     smooth = np.stack([t**3 - t, 2.0 * t**2], axis=1)
-    keys = reduction.fit(frames, [reduction.Track("location", smooth, "", 1e-9)])
+    keys = reduce_keys.fit(frames, [reduce_keys.Track("location", smooth, "", 1e-9)])
     assert len(keys.kept) == 2
     kinked = np.stack([np.abs(t - t[20]), t], axis=1)
-    keys = reduction.fit(frames, [reduction.Track("location", kinked, "", 1e-6)])
+    keys = reduce_keys.fit(frames, [reduce_keys.Track("location", kinked, "", 1e-6)])
     assert list(keys.kept) == [0, 20, 49]
     assert straight_keys(smooth, 1e-3) > 10, "straight lines would take far more"
 
@@ -116,8 +118,8 @@ def test_keys_of_several_tracks_stand_together():
     frames = np.arange(40)
     calm = np.zeros((40, 3))
     busy = np.stack([np.sin(0.7 * frames), np.cos(0.7 * frames), np.sin(frames)], axis=1)
-    tracks = [reduction.Track("location", busy, "", 0.01), reduction.Track("scale", calm, "", 0.01)]
-    keys = reduction.fit(frames, tracks)
+    tracks = [reduce_keys.Track("location", busy, "", 0.01), reduce_keys.Track("scale", calm, "", 0.01)]
+    keys = reduce_keys.fit(frames, tracks)
     assert len(keys.span("location", 0)) == len(keys.span("scale", 2)) == len(keys.kept)
     for name, values in (("location", busy), ("scale", calm)):
         made = np.array([evaluated(keys.span(name, i), frames) for i in range(3)]).T
@@ -126,9 +128,9 @@ def test_keys_of_several_tracks_stand_together():
 
 def evaluated(span, frames) -> list[float]:
     """What Blender's own curves make of a span."""
-    from heft.addon import spans
+    from heft.addon.blender import key_spans
 
     action = actions.new_action("fitted", bpy.data.objects.new("holder", None))
     curve = actions.ensure_bag(action).fcurves.new("location", index=0)
-    spans.replace(curve, span)
+    key_spans.replace(curve, span)
     return [curve.evaluate(float(frame)) for frame in frames]

@@ -8,7 +8,8 @@ import pytest
 
 import rigs
 import state
-from heft.addon import own_marks, showing
+from heft.addon.blender import own_marks
+from heft.addon.result import result_armature
 
 OFFSET, ANGLE = 1e-5, 0.02
 
@@ -39,7 +40,7 @@ def test_connected_bodies_below_ignored_bones(empty, ignored):
     bpy.ops.heft.add()
     ignore(rig, *ignored)
     simulated(rig, source)
-    assert showing.body_names(rig) & {bone.name for bone in rig.pose.bones} == {
+    assert result_armature.body_names(rig) & {bone.name for bone in rig.pose.bones} == {
         bone.name for i, bone in enumerate(rig.pose.bones) if i not in ignored
     }, "ignored bones keep their own keys"
 
@@ -78,7 +79,7 @@ def test_a_rider_becomes_a_body_and_rides_again(empty):
     for behaviour in ("IGNORED", "SIMULATED", "IGNORED"):
         rig.pose.bones[2].heft.behaviour = behaviour
         simulated(rig, source)
-        assert (name in showing.body_names(rig)) == (behaviour == "SIMULATED")
+        assert (name in result_armature.body_names(rig)) == (behaviour == "SIMULATED")
         assert (rig.pose.bones[2].constraints.get("Heft") is not None) == (behaviour == "SIMULATED")
 
 

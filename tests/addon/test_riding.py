@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import joining, reader, session, showing
+from heft.addon.read import read_rig
+from heft.addon.result import result_armature
+from heft.addon.simulate import session
+from heft.engine.anatomy import body_parents
 
 FRAMES = range(1, 25)
 
@@ -124,14 +127,14 @@ def test_links_are_keyed_but_not_shown(empty):
     bpy.ops.heft.add()
     rig.pose.bones[1].heft.behaviour = "IGNORED"
     bpy.ops.heft.simulate()
-    assert showing.body_names(rig) == {"bone.000", "bone.002", "bone.003"}
+    assert result_armature.body_names(rig) == {"bone.000", "bone.002", "bone.003"}
     offset, angle = rigs.deviation(source, rigs.poses(rig, FRAMES), rigs.height(rig))
     assert offset < 1e-5 and angle < 0.01
     there = rigs.deviation(source, rigs.poses(rig.heft_result, FRAMES), rigs.height(rig))
     assert there[0] < 1e-5, "on the result armature too"
     rig.pose.bones[1].heft.behaviour = "SIMULATED"
     bpy.ops.heft.simulate()
-    assert len(showing.body_names(rig)) == 4, "a link that became a body is shown"
+    assert len(result_armature.body_names(rig)) == 4, "a link that became a body is shown"
 
 
 @pytest.mark.parametrize("times", [0.01, 1.0, 100.0])
@@ -145,7 +148,7 @@ def test_holders_do_not_hang_on_how_long_bones_are_drawn(times):
     order = [1, 0, 2, 3, 4, 5]
     place = {old: new for new, old in enumerate(order)}
     parents = [place[parents[old]] if parents[old] >= 0 else -1 for old in order]
-    held = joining.holders(parents, heads[order], tails[order], [is_body[old] for old in order])
+    held = body_parents.holders(parents, heads[order], tails[order], [is_body[old] for old in order])
     assert held[place[3]] == place[0]
 
 
@@ -153,15 +156,15 @@ def test_holders_form_no_ring():
     """Two bodies that each hang on a bone lying on the other: one of them stays a root."""
     heads = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])
     tails = heads + np.array([0.0, 0.0, 1.0])
-    held = joining.holders([-1, -1, 0, 1], heads, tails, [False, False, True, True])
+    held = body_parents.holders([-1, -1, 0, 1], heads, tails, [False, False, True, True])
     assert held[2:] in ([3, -1], [-1, 2])
-    assert joining.holders([-1, 0, 1], heads[:3], tails[:3], [True, False, True])[2] == 0
+    assert body_parents.holders([-1, 0, 1], heads[:3], tails[:3], [True, False, True])[2] == 0
 
 
 def test_masses_go_with_the_ride(empty):
     rig = pair(False)
     add(rig)
-    skeleton = reader.skeleton_of(rig)
+    skeleton = read_rig.skeleton_of(rig)
     place = {name: i for i, name in enumerate(skeleton.names)}
     assert skeleton.carriers[place["DEF-badge"]] == place["DEF-high"]
     assert skeleton.carriers[place["DEF-half"]] == place["DEF-link"]

@@ -14,8 +14,11 @@ import pytest
 import conventions
 import rigs
 import skeletons
-from heft.addon import choosing, rig_roles, roles, session, settings
-from heft.addon.parts import JOINT_OF_ROLE, ROLES, Part
+from heft.addon.read import read_controller
+from heft.addon.rig import bone_roles
+from heft.addon.simulate import session
+from heft.engine.anatomy import body_choice, roles
+from heft.engine.anatomy.role_list import JOINT_OF_ROLE, ROLES, Part
 
 RIGHT_WITH_NAMES, RIGHT_BY_SHAPE = 95.0, 80.0
 GENERATED = {
@@ -116,7 +119,9 @@ def test_any_tree_gets_an_answer():
         tails, deform = heads + random.normal(size=(count, 3)), (random.random(count) < 0.7).tolist()
         found = roles.find(names, above, heads, tails, deform)
         assert len(found) == count and {part.role for part in found} <= {name for name, _ in ROLES}
-        chosen = choosing.behaviours(choosing.Bones(names, above, heads, tails, deform, deform, deform, deform, found))
+        chosen = body_choice.behaviours(
+            body_choice.Bones(names, above, heads, tails, deform, deform, deform, deform, found)
+        )
         assert "SIMULATED" in chosen
 
 
@@ -207,7 +212,7 @@ def test_roots_and_the_second_halves_of_limbs_have_no_joint():
     def joints(*parts):
         names = tuple(f"{i}" for i in range(len(parts)))
         known = {name: Part(*part.split()) for name, part in zip(names, parts, strict=True)}
-        return rig_roles.joints_of(names, np.arange(-1, len(parts) - 1), known)
+        return bone_roles.joints_of(names, np.arange(-1, len(parts) - 1), known)
 
     assert joints("PELVIS MIDDLE", "SPINE MIDDLE", "SPINE MIDDLE", "NECK MIDDLE") == [None, "spine", "spine", "neck"]
     assert joints("SPINE MIDDLE", "COLLAR LEFT", "UPPER_ARM LEFT", "UPPER_ARM LEFT", "LOWER_ARM LEFT") == [
@@ -227,7 +232,7 @@ def test_a_named_joint_is_as_strong_as_a_persons(empty):
     reading = session.last_shown(rig).reading
 
     def strength(name):
-        given = settings.controller_of(rig, reading.model, reading.names, reading.frames).strength
+        given = read_controller.controller_of(rig, reading.model, reading.names, reading.frames).strength
         return given[reading.names.index(name)]
 
     assert strength("spine") == pytest.approx(0.5 * 70.0 * 687.9 / 69.6, rel=1e-3)
@@ -243,13 +248,17 @@ def test_a_named_joint_is_as_strong_as_a_persons(empty):
 def test_roles_are_corrected_for_all_selected_bones(empty):
     rig = rigs.post(3)
     bpy.ops.heft.add()
-    assert rig_roles.roles_of(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    assert bone_roles.roles_of(rig)["bone.001"] == Part("OTHER", "MIDDLE")
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="SELECT")
     bpy.ops.heft.set_role(role="TAIL")
     rig.pose.bones[1].heft.side = "LEFT"
-    assert [*rig_roles.roles_of(rig).values()] == [Part("TAIL", "MIDDLE"), Part("TAIL", "LEFT"), Part("TAIL", "MIDDLE")]
-    assert rig_roles.found_in(rig)["bone.001"] == Part("OTHER", "MIDDLE")
+    assert [*bone_roles.roles_of(rig).values()] == [
+        Part("TAIL", "MIDDLE"),
+        Part("TAIL", "LEFT"),
+        Part("TAIL", "MIDDLE"),
+    ]
+    assert bone_roles.found_in(rig)["bone.001"] == Part("OTHER", "MIDDLE")
     rig.data.bones.active = rig.data.bones[0]
     rig.pose.bones[0].heft.role, rig.pose.bones[0].heft.settle_scale = "HEAD", 2.0
     bpy.ops.heft.copy_to_selected()
@@ -260,14 +269,14 @@ def test_asking_again_costs_nothing(empty):
     skeleton, _ = conventions.build(*conventions.CONVENTIONS["Unreal"])
     rig = conventions.armature(skeleton)
     bpy.ops.heft.add()
-    rig_roles.roles_of(rig)
+    bone_roles.roles_of(rig)
     times = []
     for _ in range(20):
         start = time.perf_counter()
-        rig_roles.roles_of(rig)
+        bone_roles.roles_of(rig)
         times.append(1000.0 * (time.perf_counter() - start))
     per_75 = min(times) * 75 / len(skeleton.names)
     print(f"roles of {len(skeleton.names)} bones asked again: {min(times):.3f} ms, {per_75:.3f} ms on 75")
     assert per_75 < 1.0
     rig.data.bones["head"].name = "thigh_x"
-    assert rig_roles.roles_of(rig)["thigh_x"].role == "THIGH", "a changed rig is looked at again"
+    assert bone_roles.roles_of(rig)["thigh_x"].role == "THIGH", "a changed rig is looked at again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from heft.addon import rotations
+from heft.engine.math import rotations
 
 RANDOM = np.random.default_rng(5)
 

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 import rigs
-from heft.addon import sampling
+from heft.addon.blender import sample_poses
 
 
 def drive_by_scene(rig) -> None:
@@ -29,7 +29,7 @@ def test_samples_equal_the_scene_frame_by_frame(empty):
     rig.keyframe_insert("location", frame=1)
     rig.location = (1.0, 2.0, 3.0)
     rig.keyframe_insert("location", frame=40)
-    got = sampling.finish(sampling.sample(rig, bpy.context.scene, np.arange(1, 41)))
+    got = sample_poses.finish(sample_poses.sample(rig, bpy.context.scene, np.arange(1, 41)))
     np.testing.assert_array_equal(got.poses, rigs.poses(rig, range(1, 41)).astype(np.float32))
     assert got.placements[39, 2, 3] == 3.0
 
@@ -37,13 +37,13 @@ def test_samples_equal_the_scene_frame_by_frame(empty):
 def test_drivers_that_read_the_scene_use_the_scene(empty):
     rig = rigs.chain(4)
     rigs.wave(rig)
-    assert not sampling.reads_scene(rig)
+    assert not sample_poses.reads_scene(rig)
     drive_by_scene(rig)
-    assert sampling.reads_scene(rig)
+    assert sample_poses.reads_scene(rig)
     wanted = rigs.poses(rig, range(1, 41))
     bpy.context.scene.frame_set(23)
     rig.pose.bones[2].rotation_quaternion = (0.5, 0.5, 0.5, 0.5)
-    got = sampling.finish(sampling.sample(rig, bpy.context.scene, np.arange(1, 41)))
+    got = sample_poses.finish(sample_poses.sample(rig, bpy.context.scene, np.arange(1, 41)))
     np.testing.assert_allclose(got.poses, wanted, atol=1e-6)
     assert bpy.context.scene.frame_current == 23
     assert tuple(rig.pose.bones[2].rotation_quaternion) == (0.5, 0.5, 0.5, 0.5)
@@ -52,7 +52,7 @@ def test_drivers_that_read_the_scene_use_the_scene(empty):
 def test_closing_half_way_removes_the_private_scene(empty):
     rig = rigs.chain(4)
     rigs.wave(rig)
-    steps = sampling.sample(rig, bpy.context.scene, np.arange(1, 41))
+    steps = sample_poses.sample(rig, bpy.context.scene, np.arange(1, 41))
     next(steps)
     assert len(bpy.data.scenes) == 2
     steps.close()
@@ -64,5 +64,5 @@ def test_without_a_window_as_on_the_command_line(empty):
     rigs.wave(rig)
     with bpy.context.temp_override(window=None):
         assert bpy.context.window is None
-        sampling.finish(sampling.sample(rig, bpy.context.scene, np.arange(1, 10)))
+        sample_poses.finish(sample_poses.sample(rig, bpy.context.scene, np.arange(1, 10)))
     assert len(bpy.data.scenes) == 1

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import rotations, scenery, session, shot
+from heft.addon.read import read_scene, shot
+from heft.addon.simulate import session
+from heft.engine.math import rotations
 
 
 def folded(rig) -> None:
@@ -59,7 +61,7 @@ def test_shapes_that_overlap_at_rest_never_touch(empty, roots):
     bpy.ops.heft.add()
     rig.heft.touch_self = True
     bpy.ops.heft.simulate()
-    never = scenery.overlapping(session.last_shown(rig).reading)
+    never = read_scene.overlapping(session.last_shown(rig).reading)
     assert never >= {(1, 2), (2, 3)}
     assert roots == 1 or {(0, 1), (0, 2)} <= never, "bodies of other trees, too"
     offset, angle = rigs.deviation(source, rigs.poses(rig, rigs.FRAMES), rigs.height(rig))
@@ -217,13 +219,13 @@ def test_what_cannot_take_part_is_named(rig):
 
 
 def test_the_command_line_bakes_characters_that_meet(empty, tmp_path):
-    from heft.addon import cli
+    from heft.addon.batch import command_line
 
     _rig, other = two(empty)
     bpy.ops.heft.simulate()
     shown = rigs.poses(other, rigs.FRAMES)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    assert cli.run(["bake", "--output", str(tmp_path / "out.blend")]) == 0
+    assert command_line.run(["bake", "--output", str(tmp_path / "out.blend")]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
     for name in ("Rig", "Other"):
         assert "baked" in bpy.data.objects[name].animation_data.action.name

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, constraints, showing
+from heft.addon.blender import actions
+from heft.addon.result import result_armature, show_constraints
 
 
 @pytest.fixture
@@ -136,8 +137,8 @@ def test_stands_back_from_another_action(rig):
     actions.write_keys(curve, np.array([1.0, 9.0], dtype=np.float32), np.array([0.0, 0.7], dtype=np.float32))
     actions.assign(rig, other)
     now = rigs.poses(rig, (9,))
-    assert showing.standing_back(rig)
-    assert not list(constraints.constraints_of(rig))
+    assert result_armature.standing_back(rig)
+    assert not list(show_constraints.constraints_of(rig))
     assert np.abs(now[0, 1] - result[8, 1]).max() > 1e-3
     actions.assign(rig, recorded, slot)
     assert same(rig, rigs.poses(rig, (9,)), result[8:9])
@@ -156,7 +157,7 @@ def test_a_duplicated_rig_gets_its_own_result(rig):
     bpy.context.scene.collection.objects.link(twin)
     bpy.context.scene.frame_set(5)
     assert twin.heft_result is not None and twin.heft_result != rig.heft_result
-    assert all(c.target == twin.heft_result for c in constraints.constraints_of(twin))
+    assert all(c.target == twin.heft_result for c in show_constraints.constraints_of(twin))
     assert rig.heft_result.parent == rig
     bpy.context.view_layer.objects.active = twin
     bpy.ops.heft.remove()
@@ -312,7 +313,7 @@ def test_a_driver_of_the_users_on_ik_is_left_alone(rig):
 def test_a_frame_looks_through_the_curves_once(rig, monkeypatch):
     """With some thousand of them twice is felt while playing."""
     bpy.ops.heft.simulate()
-    asked, is_keyed = [], constraints.mix_is_keyed
-    monkeypatch.setattr(constraints, "mix_is_keyed", lambda each: asked.append(each) or is_keyed(each))
+    asked, is_keyed = [], show_constraints.mix_is_keyed
+    monkeypatch.setattr(show_constraints, "mix_is_keyed", lambda each: asked.append(each) or is_keyed(each))
     bpy.context.scene.frame_set(7)
     assert asked == [rig]

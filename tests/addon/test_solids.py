@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import rotations, session, skin, solids
-from heft.addon.overlays import wires
-from heft.engine import moments
-from heft.engine import shapes as engine_shapes
+from heft.addon.read import collision_shapes
+from heft.addon.rig import skin
+from heft.addon.simulate import session
+from heft.addon.ui.overlays import shape_wires
+from heft.engine.geometry import mass_properties
+from heft.engine.geometry import shapes as engine_shapes
+from heft.engine.math import rotations
 
 pytestmark = pytest.mark.in_one_blender
 
@@ -72,7 +75,7 @@ def test_every_kind_of_shape_holds_a_ball_up(rig, kind):
 
 def test_auto_finds_the_simplest_shape(empty):
     def kind_of(ob):
-        return type(solids.object_shape(ob, empty, 1, np.eye(3))).__name__
+        return type(collision_shapes.object_shape(ob, empty, 1, np.eye(3))).__name__
 
     assert kind_of(rigs.ball("a")) == "Sphere"
     assert kind_of(rigs.block("b")) == "Box"
@@ -117,10 +120,10 @@ def test_shapes_are_fitted_to_the_skin(rig, mirror):
     rig.heft.ground, rig.heft.ground_height = True, -1.0
     bpy.ops.heft.simulate()
     shape = session.last_shown(rig).reading.model.shapes[1][0]
-    volume = moments.volume(shape)
+    volume = mass_properties.volume(shape)
     assert isinstance(shape, engine_shapes.Capsule)
     assert math.pi * 0.1**2 * 0.5 * 0.7 < volume < math.pi * 0.1**2 * 0.5 * 1.5
-    np.testing.assert_allclose(moments.center_of_mass(shape), (0.0, 0.25, 0.0), atol=0.02)
+    np.testing.assert_allclose(mass_properties.center_of_mass(shape), (0.0, 0.25, 0.0), atol=0.02)
 
 
 @pytest.mark.skipif(not SKINS[0].exists(), reason=f"no rigs in {rigs.DATA / 'rigs'}")
@@ -146,7 +149,7 @@ def test_real_skins_get_shapes_close_to_them(path, tmp_path):
     corners = []
     for body, shapes in enumerate(reading.model.shapes):
         for shape in shapes:
-            corners.append(wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
+            corners.append(shape_wires.of_shape(shape) @ rotations.to_matrix(turns[body]).T + places[body])
     there = np.concatenate(corners).reshape(-1, 3) / reading.placement.sizes[0]
     wanted = np.concatenate(list(skin.points(rig, scene).values()))
     size = np.ptp(wanted, axis=0).max()

@@ -8,7 +8,9 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon import panel_bones, session, spreading
+from heft.addon.settings import edit_selected
+from heft.addon.simulate import session
+from heft.addon.ui.panels import bones
 
 
 @pytest.fixture
@@ -21,8 +23,8 @@ def posed(empty, monkeypatch):
     for i, bone in enumerate(rig.pose.bones):
         (bone if hasattr(bone, "select") else bone.bone).select = i < 4
     rig.data.bones.active = rig.data.bones[0]
-    spreading.forget()
-    monkeypatch.setattr(spreading, "by_hand", lambda _context: True)
+    edit_selected.forget()
+    monkeypatch.setattr(edit_selected, "by_hand", lambda _context: True)
     return rig
 
 
@@ -31,7 +33,7 @@ def scales(rig) -> list[float]:
 
 
 def drawn(rig) -> None:
-    spreading.look(rig.pose.bones[0], panel_bones.EDITED)
+    edit_selected.look(rig.pose.bones[0], bones.EDITED)
 
 
 def test_numbers_and_choices_reach_the_selected_bones(posed):
@@ -65,8 +67,8 @@ def test_after_a_drag_the_old_value_is_an_edit_like_any_other(posed, monkeypatch
     posed.pose.bones[1].heft.settle_scale = 3.0
     drawn(posed)
     posed.pose.bones[0].heft.settle_scale = 2.0
-    now = spreading.time.monotonic()
-    monkeypatch.setattr(spreading, "time", SimpleNamespace(monotonic=lambda: now + 2.0 * spreading.RESTS))
+    now = edit_selected.time.monotonic()
+    monkeypatch.setattr(edit_selected, "time", SimpleNamespace(monotonic=lambda: now + 2.0 * edit_selected.RESTS))
     drawn(posed)
     posed.pose.bones[0].heft.settle_scale = 1.0
     assert scales(posed) == [1.0] * 5
@@ -94,7 +96,7 @@ def test_by_hand_is_in_the_sidebar_in_pose_mode(area, region, mode, spreads):
     context = SimpleNamespace(
         area=area and SimpleNamespace(type=area), region=region and SimpleNamespace(type=region), mode=mode
     )
-    assert spreading.by_hand(context) == spreads
+    assert edit_selected.by_hand(context) == spreads
 
 
 def test_a_click_in_the_list_selects_in_either_mode(posed):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import actions, steps
+from heft.addon.blender import actions
+from heft.addon.read import held_keys
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def jumps_seen(rig) -> list[int]:
 
 
 def jumps_found(rig) -> list[int]:
-    found = steps.jumps_of(rig)
+    found = held_keys.jumps_of(rig)
     assert set(found) <= {"bone.001"}
     return sorted(found.get("bone.001", set()))
 

@@ -10,7 +10,10 @@ import pytest
 
 import rigs
 import state
-from heft.addon import actions, beside, caption, live, marks, session, take_settings, takes
+from heft.addon.blender import actions
+from heft.addon.result import stamps, take_settings, takes, takes_side_by_side
+from heft.addon.simulate import live, session
+from heft.addon.ui import view_caption
 
 WHEN = range(1, 41, 3)
 
@@ -105,7 +108,7 @@ def test_keys_that_belong_to_other_settings_stay_out_of_date(two):
     """As a save or an undo in the middle of a job leaves them."""
     rig, _, _ = two
     actions.active_bag(rig.heft_result).fcurves[0].keyframe_points[3].co[1] += 0.3
-    marks.begin(rig.heft_result)
+    stamps.begin(rig.heft_result)
     assert not session.is_current(rig, bpy.context.scene)
     bpy.ops.heft.keep_take(name="Half")
     bpy.ops.heft.choose_take(name="Soft")
@@ -343,18 +346,18 @@ def test_a_take_beside_a_rig_whose_result_was_deleted(two):
     rig, _, _ = two
     bpy.data.objects.remove(rig.heft_result)
     rig.heft.takes["Soft"].beside = True
-    beside.apply(rig)
-    assert not beside.shown_of(rig)
+    takes_side_by_side.apply(rig)
+    assert not takes_side_by_side.shown_of(rig)
     bpy.ops.heft.choose_take(name="Soft")
-    beside.apply(rig)
-    assert beside.shown_of(rig)
+    takes_side_by_side.apply(rig)
+    assert takes_side_by_side.shown_of(rig)
 
 
 def test_a_take_beside_the_character_moves_as_it_did_and_leaves_no_trace(two):
     rig, soft, _ = two
     before = state.snapshot(rig, pose=False)
     rig.heft.takes["Soft"].beside = True
-    bones = beside.shown_of(rig)[rig.heft.takes["Soft"].uid]
+    bones = takes_side_by_side.shown_of(rig)[rig.heft.takes["Soft"].uid]
     assert np.abs(rigs.poses(bones, WHEN) - soft).max() < 1e-5
     assert bones.hide_select and bones.hide_render and bones.name in bpy.context.view_layer.objects
     off = np.array(rig.matrix_world.inverted() @ bones.matrix_world)[:3, 3]
@@ -363,15 +366,15 @@ def test_a_take_beside_the_character_moves_as_it_did_and_leaves_no_trace(two):
     bpy.context.view_layer.update()
     assert np.allclose(np.array(bones.matrix_world), np.array(rig.matrix_world))
     bpy.ops.heft.delete_take(name="Soft")
-    assert not beside.shown_of(rig)
+    assert not takes_side_by_side.shown_of(rig)
     rig.heft.takes["Stiff"].beside = True
     rig.heft.heaviness = 0.9
     bpy.ops.heft.simulate()
     heavy = rigs.poses(rig, WHEN)
     bpy.ops.heft.update_take()
-    assert np.abs(rigs.poses(beside.shown_of(rig)[rig.heft.take], WHEN) - heavy).max() < 1e-5
+    assert np.abs(rigs.poses(takes_side_by_side.shown_of(rig)[rig.heft.take], WHEN) - heavy).max() < 1e-5
     rig.heft.takes["Stiff"].beside = False
-    assert not beside.shown_of(rig)
+    assert not takes_side_by_side.shown_of(rig)
     assert state.difference(before, state.snapshot(rig, pose=False)) == []
     rig.heft.takes["Stiff"].beside = True
     bpy.ops.heft.remove()
@@ -415,16 +418,16 @@ def test_a_take_whose_action_was_deleted_says_so(two):
 
 def test_the_view_says_what_is_shown(two):
     rig, _, _ = two
-    assert caption.text_of(rig) == ("RESULT", "Result: Stiff")
+    assert view_caption.text_of(rig) == ("RESULT", "Result: Stiff")
     bpy.ops.heft.flip()
-    assert caption.text_of(rig) == ("SOURCE", "Source")
+    assert view_caption.text_of(rig) == ("SOURCE", "Source")
     bpy.ops.heft.flip_take()
-    assert caption.text_of(rig) == ("RESULT", "Result: Soft")
+    assert view_caption.text_of(rig) == ("RESULT", "Result: Soft")
     rig.heft.heaviness = 0.5
     bpy.ops.heft.simulate()
-    assert caption.text_of(rig) == ("RESULT", "Result: Soft, changed")
+    assert view_caption.text_of(rig) == ("RESULT", "Result: Soft, changed")
     actions.assign(rig, actions.new_action("other", rig))
-    assert caption.text_of(rig) == ("SOURCE", "Source"), "it stands back"
+    assert view_caption.text_of(rig) == ("SOURCE", "Source"), "it stands back"
 
 
 def test_what_was_simulated_comes_back_to_those_who_draw_it(two):

@@ -13,9 +13,10 @@ import figure
 import mixamo_like
 import rigs
 import state
-from heft.addon import ball, ball_check, session, throwing
 from heft.addon.errors import RigError
-from heft.engine.shapes import Sphere
+from heft.addon.simulate import session
+from heft.addon.tools import first_hit, throw_ball, throw_path
+from heft.engine.geometry.shapes import Sphere
 
 GRAVITY = np.array([0.3, -0.2, -9.81])
 FIRST, LAST = 1, 60
@@ -28,7 +29,7 @@ FIRST, LAST = 1, 60
 def test_it_is_where_it_shall_be_when_it_shall_be(fps):
     """Beside small steps of the equation of motion."""
     target, heading = np.array([1.0, 2.0, 1.4]), np.array([0.6, -0.8, 0.0])
-    throw = throwing.aim(target, heading, 8.0, GRAVITY, (10, 30), fps)
+    throw = throw_path.aim(target, heading, 8.0, GRAVITY, (10, 30), fps)
     place, velocity, steps = throw.place.copy(), throw.velocity.copy(), 20000
     step = 20 / fps / steps
     for _ in range(steps):  # leapfrog, exact for a constant pull
@@ -38,17 +39,17 @@ def test_it_is_where_it_shall_be_when_it_shall_be(fps):
     np.testing.assert_allclose(throw.place_at(30), target, atol=1e-12)
     np.testing.assert_allclose(throw.velocity_at(30), velocity, atol=1e-9)
     # Without a wind of gravity's along the ground, the speed along the way is the one asked for.
-    level = throwing.aim(target, heading, 8.0, (0, 0, -9.81), (10, 30), fps)
+    level = throw_path.aim(target, heading, 8.0, (0, 0, -9.81), (10, 30), fps)
     assert level.velocity @ heading == pytest.approx(8.0)
     assert level.place[2] == pytest.approx(target[2])
 
 
 def test_lifted_it_arrives_all_the_same():
-    throw = throwing.aim(np.array([0.0, 0.0, 0.1]), np.array([1.0, 0.0, 0.0]), 5.0, GRAVITY, (3, 13), 24.0)
-    higher = throwing.lifted(throw, 0.5)
+    throw = throw_path.aim(np.array([0.0, 0.0, 0.1]), np.array([1.0, 0.0, 0.0]), 5.0, GRAVITY, (3, 13), 24.0)
+    higher = throw_path.lifted(throw, 0.5)
     assert higher.place[2] == pytest.approx(0.5)
     np.testing.assert_allclose(higher.place_at(13), [0.0, 0.0, 0.1], atol=1e-12)
-    assert throwing.lifted(throw, -1.0) is throw
+    assert throw_path.lifted(throw, -1.0) is throw
 
 
 @pytest.mark.parametrize(
@@ -60,21 +61,21 @@ def test_lifted_it_arrives_all_the_same():
     ],
 )
 def test_a_flight_keeps_within_the_shot(wanted, frames):
-    assert throwing.flight(wanted, 3.0, 8.0, 24.0, FIRST, LAST) == frames
+    assert throw_path.flight(wanted, 3.0, 8.0, 24.0, FIRST, LAST) == frames
 
 
 def test_a_short_shot_has_a_short_flight_or_none():
-    assert throwing.flight(1, 3.0, 8.0, 24.0, 1, 5) == (2, 5)
+    assert throw_path.flight(1, 3.0, 8.0, 24.0, 1, 5) == (2, 5)
     with pytest.raises(RigError, match="The shot has 3 frames, from 4 to 6"):
-        throwing.flight(5, 3.0, 8.0, 24.0, 4, 6)
+        throw_path.flight(5, 3.0, 8.0, 24.0, 4, 6)
 
 
 @pytest.mark.parametrize("angle", [-2.5, -0.4, 0.0, 1.0, 3.0])
 def test_angles_and_headings_answer_one_another(angle):
     front = np.array([math.cos(0.7), math.sin(0.7), 0.0])
-    heading = throwing.heading_from(front, angle)
-    assert throwing.angle_of(front, -heading) == pytest.approx(angle)
-    assert throwing.angle_of(front, (0.0, 0.0, 1.0)) is None
+    heading = throw_path.heading_from(front, angle)
+    assert throw_path.angle_of(front, -heading) == pytest.approx(angle)
+    assert throw_path.angle_of(front, (0.0, 0.0, 1.0)) is None
 
 
 # --- what it touches first ------------------------------------------------------------
@@ -85,8 +86,8 @@ def test_the_first_touch_is_found_between_frames(side, touched):
     """Two balls of 0.2 m, one before the other and beside it; the thrown one has 0.1 m and flies 0.1 m a frame."""
     shapes = [[Sphere(0.2, (0.0, 0.0, 0.0))], [Sphere(0.2, (0.0, 0.0, 0.0))], []]
     places = np.tile([[1.65, 0.0, 0.0], [1.85, 0.35, 0.0], [0.5, 0.0, 0.0]], (30, 1, 1))
-    film = ball_check.Film(("near", "far", "bare"), shapes, np.arange(30), places, np.tile(np.eye(3), (30, 3, 1, 1)))
-    found = ball_check.first_touch(film, lambda frame: np.array([0.1 * frame, side, 0.0]), 0.1, 0.0, 29.0)
+    film = first_hit.Film(("near", "far", "bare"), shapes, np.arange(30), places, np.tile(np.eye(3), (30, 3, 1, 1)))
+    found = first_hit.first_touch(film, lambda frame: np.array([0.1 * frame, side, 0.0]), 0.1, 0.0, 29.0)
     assert found is None if touched is None else (found.body == touched[0] and abs(found.frame - touched[1]) < 1e-3)
 
 
@@ -152,7 +153,7 @@ def test_the_ball_hits_the_moving_chest_on_its_frame(man, angle, ground):
 
 def test_the_keys_are_the_flight(man):
     """The curves Blender plays, beside the closed form on every frame."""
-    thrown = ball.throw(man, bpy.context.scene, ball.Order(0.0, "", 30, 8.0, 3.0, 0.12, 3.0))
+    thrown = throw_ball.throw(man, bpy.context.scene, throw_ball.Order(0.0, "", 30, 8.0, 3.0, 0.12, 3.0))
     throw = thrown.throw
     assert (thrown.bone, throw.hit) == ("chest", 30)
     frames = range(throw.release - 1, 2 * throw.hit - throw.release + 1)
@@ -160,7 +161,7 @@ def test_the_keys_are_the_flight(man):
     np.testing.assert_allclose(rigs.places(thrown.ob, frames)[:, :3, 3], expected, atol=2e-5)
     # It stands in front of the man, and has touched the front of his chest a little before.
     chest = rigs.poses(man, [30])[0][[b.name for b in man.pose.bones].index("chest")]
-    assert throw.place[1] < -2.0 and -0.4 < throw.place_at(30 - ball.LEAD)[1] < -0.12
+    assert throw.place[1] < -2.0 and -0.4 < throw.place_at(30 - throw_ball.LEAD)[1] < -0.12
     assert abs(throw.place_at(30)[0] - (man.matrix_world.translation.x + chest[0, 3])) < 0.3
 
 
@@ -326,12 +327,12 @@ def test_it_hits_who_was_imported_at_any_object_scale(empty, tmp_path, capfd, sc
 
 def test_a_ball_that_will_not_hit_is_not_thrown(man, monkeypatch):
     """Its check looks along the flight of another ball, which goes far beside."""
-    before, kept = state.snapshot(man), ball_check.first_touch
+    before, kept = state.snapshot(man), first_hit.first_touch
 
     def beside(film, place_at, *others):
         return kept(film, lambda frame: np.add(place_at(frame), (2.0, 0.0, 0.0)), *others)
 
-    monkeypatch.setattr(ball_check, "first_touch", beside)
+    monkeypatch.setattr(first_hit, "first_touch", beside)
     with pytest.raises(RuntimeError, match="would fly past 'chest' of 'Man': it was not thrown"):
         bpy.ops.heft.throw(frame=30, bone="chest")
     assert state.difference(before, state.snapshot(man)) == [] and "Ball" not in bpy.data.objects
@@ -339,9 +340,9 @@ def test_a_ball_that_will_not_hit_is_not_thrown(man, monkeypatch):
 
 def test_the_bone_in_the_way_is_the_one_that_is_named(man, capfd):
     """Both arms stretched out to the front: a ball for the head from the side of the hand meets the hand."""
-    thrown = ball.throw(man, bpy.context.scene, ball.Order(math.pi / 2, "chest", 30, 8.0, 3.0, 0.12, 3.0))
+    thrown = throw_ball.throw(man, bpy.context.scene, throw_ball.Order(math.pi / 2, "chest", 30, 8.0, 3.0, 0.12, 3.0))
     assert thrown.bone == "upper_arm.L" and abs(thrown.frame - 30) <= 2
-    ball.take_back(thrown)
+    throw_ball.take_back(thrown)
 
 
 def test_what_does_not_give_is_told_so_and_not_that_nothing_disturbs(man, capfd):

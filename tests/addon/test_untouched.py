@@ -7,7 +7,7 @@ import pytest
 
 import rigs
 import state
-from heft.addon import session
+from heft.addon.simulate import session
 
 
 @pytest.fixture
@@ -234,14 +234,14 @@ def test_save_and_reload_keeps_result_and_settings(rig, tmp_path):
 
 
 def test_settings_lost_with_the_group_come_back_from_the_store(rig):
-    from heft.addon import handlers, properties
+    from heft.addon import handlers, settings
 
     bpy.ops.heft.add()
     rig.heft.settle_time = 0.61
     rig.pose.bones[1].heft.mass = 3.0
     handlers.on_save()
-    properties.forget(rig, "heft")
-    properties.forget(rig.pose.bones[1], "heft")
+    settings.forget(rig, "heft")
+    settings.forget(rig.pose.bones[1], "heft")
     assert not rig.heft.enabled
     handlers.on_load()
     assert rig.heft.enabled and rig.heft.settle_time == pytest.approx(0.61)

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from heft.addon import patience, session, up_to_date
+from heft.addon.simulate import session
+from heft.addon.ui import draw_cache, up_to_date
 
 
 class Clock:
@@ -17,15 +18,15 @@ class Clock:
         self.now, self.asked_for = 100.0, None
         timers = SimpleNamespace(is_registered=lambda _work: self.asked_for is not None, register=self._register)
         app = SimpleNamespace(background=False, timers=timers)
-        monkeypatch.setattr(patience, "bpy", SimpleNamespace(app=app))
-        monkeypatch.setattr(patience, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(draw_cache, "bpy", SimpleNamespace(app=app))
+        monkeypatch.setattr(draw_cache, "time", SimpleNamespace(perf_counter=lambda: self.now))
 
     def _register(self, _work, first_interval: float) -> None:
         self.asked_for = first_interval
 
 
 def edit() -> None:
-    patience.edited()
+    draw_cache.edited()
     up_to_date.edited()
 
 

@@ -6,7 +6,7 @@ import bmesh
 import numpy as np
 import pytest
 
-from heft.addon import volumes
+from heft.engine.anatomy import skin_volumes
 
 pytestmark = pytest.mark.in_one_blender
 BALL = 4.0 / 3.0 * np.pi
@@ -28,19 +28,19 @@ def ball(radius: float = 1.0, middle=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.nd
     return points + middle, triangles
 
 
-def piece(points, triangles, bone=0) -> volumes.Piece:
+def piece(points, triangles, bone=0) -> skin_volumes.Piece:
     """All vertices with one bone, or each with its own (k,)."""
     index = np.broadcast_to(bone, (len(points),))[:, None].astype(np.int64)
-    return volumes.Piece(points, triangles, index, np.ones((len(points), 1)))
+    return skin_volumes.Piece(points, triangles, index, np.ones((len(points), 1)))
 
 
 def total(*pieces) -> float:
-    return float(volumes.fill(pieces, 2).volumes.sum())
+    return float(skin_volumes.fill(pieces, 2).volumes.sum())
 
 
 def test_a_ball_has_its_volume_centre_and_moments():
     points, triangles = ball(0.3, (1.0, -2.0, 0.5))
-    found = volumes.fill([piece(points, triangles)], 1)
+    found = skin_volumes.fill([piece(points, triangles)], 1)
     exact = BALL * 0.3**3
     print(f"ball: volume off by {found.volumes[0] / exact - 1.0:.4f}")
     assert found.volumes[0] == pytest.approx(exact, rel=0.01)
@@ -95,12 +95,12 @@ def test_weights_share_it_out():
 
     points, triangles = mesh(build)
     points = points * [4.0, 0.4, 0.4]
-    half = volumes.fill([piece(points, triangles, points[:, 0] > 0.4)], 2)
+    half = skin_volumes.fill([piece(points, triangles, points[:, 0] > 0.4)], 2)
     assert half.volumes.sum() == pytest.approx(4.0 * 0.16, rel=0.02)
     assert half.volumes[1] / half.volumes.sum() == pytest.approx(1.6 / 4.0, abs=0.03)
     share = 0.5 + points[:, 0] / 4.0
     index = np.tile([0, 1], (len(points), 1))
-    blend = volumes.fill([volumes.Piece(points, triangles, index, np.stack([1.0 - share, share], axis=1))], 2)
+    blend = skin_volumes.fill([skin_volumes.Piece(points, triangles, index, np.stack([1.0 - share, share], axis=1))], 2)
     assert blend.volumes[1] / blend.volumes.sum() == pytest.approx(0.5, abs=0.01)
     # the mean of x weighed by (½ + x/4) over −2 … 2: 2/3
     assert blend.firsts[1, 0] / blend.volumes[1] == pytest.approx(2.0 / 3.0, abs=0.03)
@@ -112,5 +112,5 @@ def test_nothing_at_all():
     flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     assert total(piece(flat, np.array([[0, 1, 2]]))) == 0.0
     points, triangles = ball()
-    bare = volumes.Piece(points, triangles, np.zeros((len(points), 1), dtype=np.int64), np.zeros((len(points), 1)))
+    bare = skin_volumes.Piece(points, triangles, np.zeros((len(points), 1), dtype=np.int64), np.zeros((len(points), 1)))
     assert total(bare) == 0.0

@@ -8,8 +8,11 @@ import pytest
 
 import figure
 import rigs
-from heft.addon import bodies, reader, segments, session, sides, units, volumes
-from heft.addon.parts import LEFT, MIDDLE, RIGHT, Part
+from heft.addon.blender import engine_space
+from heft.addon.read import read_rig
+from heft.addon.simulate import session
+from heft.engine.anatomy import capsule_masses, mirror_pairs, person_masses, skin_volumes
+from heft.engine.anatomy.role_list import LEFT, MIDDLE, RIGHT, Part
 from rigs import DATA
 
 MOCAP = sorted((DATA / "mocap").glob("cmu_*.bvh"))
@@ -21,8 +24,8 @@ SEGMENTS = {
 
 
 def model_of(rig):
-    placement = units.Placement.from_matrices(np.eye(4)[None], 1.0)
-    return reader.build_model(rig, reader.skeleton_of(rig), placement, bpy.context.scene, 1)
+    placement = engine_space.Placement.from_matrices(np.eye(4)[None], 1.0)
+    return read_rig.build_model(rig, read_rig.skeleton_of(rig), placement, bpy.context.scene, 1)
 
 
 def de_leva() -> dict[str, np.ndarray]:
@@ -43,11 +46,11 @@ def test_the_table_is_de_levas():
     for name, key in {"UPPER_ARM": "Upper arm", "LOWER_ARM": "Forearm", "THIGH": "Thigh", "SHANK": "Shank"}.items():
         mass, center, sagittal, transverse, along = wanted[key]
         about = 0.5 * (sagittal + transverse)
-        np.testing.assert_allclose(segments.TABLE[name], (mass, center, about, along), atol=6e-4)
+        np.testing.assert_allclose(person_masses.TABLE[name], (mass, center, about, along), atol=6e-4)
     for name, key in {"HEAD": "Head", "TRUNK": "Trunk", "HAND": "Hand", "FOOT": "Foot"}.items():
-        assert segments.TABLE[name].mass == pytest.approx(wanted[key][0], abs=1e-4)
+        assert person_masses.TABLE[name].mass == pytest.approx(wanted[key][0], abs=1e-4)
     thirds = [wanted[f"{part} trunk"][0] for part in ("Lower", "Middle", "Upper")]
-    np.testing.assert_allclose(segments.TRUNK_MASSES, np.divide(thirds, sum(thirds)), atol=1e-3)
+    np.testing.assert_allclose(person_masses.TRUNK_MASSES, np.divide(thirds, sum(thirds)), atol=1e-3)
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason=f"no tables in {TABLE}")
@@ -76,7 +79,7 @@ def test_without_a_skin_he_weighs_the_same(empty, arms_down):
     for name, parts in SEGMENTS.items():
         found = sum(model.masses[model.index(part)] for part in parts) / model.total_mass
         key = {"Upper arm": "UPPER_ARM", "Forearm": "LOWER_ARM"}.get(name, name.upper())
-        assert found == pytest.approx(segments.TABLE[key].mass, rel=2e-3)
+        assert found == pytest.approx(person_masses.TABLE[key].mass, rel=2e-3)
     thigh = model.index("thigh.L")
     long = np.linalg.norm(np.subtract(*reversed(figure.bones(0.0)[8][2:])))
     assert np.linalg.norm(model.centers[thigh]) == pytest.approx(0.38535 * long, rel=1e-3)
@@ -129,14 +132,14 @@ def test_skinned_samples_weigh_the_same_left_and_right(empty, name, tmp_path):
 
 def test_a_limb_of_another_kind_keeps_its_weight():
     masses = np.array([10.0, 1.0, 1.2, 1.0, 9.0])
-    found = bodies.Bodies(masses, np.zeros((5, 3)), np.tile(np.eye(3), (5, 1, 1)), np.ones(5), np.ones(5))
+    found = capsule_masses.Bodies(masses, np.zeros((5, 3)), np.tile(np.eye(3), (5, 1, 1)), np.ones(5), np.ones(5))
     heads = np.array([[0.0, 0, 0], [1, 0, 0], [-1, 0, 0], [2, 0, 0], [-2, 0, 0]])
-    paired = sides.pairs(heads, heads - 0.5 * np.eye(3)[2], [None] * 5, range(5))
+    paired = mirror_pairs.pairs(heads, heads - 0.5 * np.eye(3)[2], [None] * 5, range(5))
     assert sorted(paired) == [(1, 2), (3, 4)]
-    even = sides.even(found, paired, np.zeros(5))
+    even = mirror_pairs.even(found, paired, np.zeros(5))
     np.testing.assert_allclose(even.masses, [10.0, 1.1, 1.1, 1.0, 9.0])
     np.testing.assert_allclose(even.inertias[1], 1.1 * np.eye(3))
-    given = sides.even(found, paired, [0.0, 1.0, 0.0, 0.0, 0.0])
+    given = mirror_pairs.even(found, paired, [0.0, 1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(given.masses, masses)
 
 
@@ -147,11 +150,11 @@ def test_a_dog_is_no_person():
     parts = [Part(*name) for name in names]
     legs = [[0.4, 0, 0.5], [0.4, 0, 0.2], [-0.4, 0, 0.5], [-0.4, 0, 0.2]]
     dog = np.array([[-0.4, 0, 0.6], [0.5, 0, 0.7], *legs, *legs])
-    assert not segments.is_person(parts, dog)
+    assert not person_masses.is_person(parts, dog)
     legs = [[0.2, 0, 1.4], [0.5, 0, 1.4], [0.1, 0, 0.9], [0.1, 0, 0.5]]
     man = np.array([[0.0, 0, 1.0], [0, 0, 1.6], *legs, *legs])
-    assert segments.is_person(parts, man)
-    assert not segments.is_person([part for part in parts if part.role != "HEAD"], np.delete(man, 1, axis=0))
+    assert person_masses.is_person(parts, man)
+    assert not person_masses.is_person([part for part in parts if part.role != "HEAD"], np.delete(man, 1, axis=0))
 
 
 def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
@@ -161,7 +164,7 @@ def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
     bpy.ops.heft.add()
     session.simulate(man, bpy.context.scene)
     calls = []
-    monkeypatch.setattr(volumes, "fill", lambda *args: calls.append(args))
+    monkeypatch.setattr(skin_volumes, "fill", lambda *args: calls.append(args))
     for mass in (50.0, 60.0):
         man.heft.total_mass = mass
         session.simulate(man, bpy.context.scene, fresh=False)
@@ -172,7 +175,7 @@ def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
 
 def test_the_segments_add_up_to_a_person():
     """The trunk's thirds and the segments add up to a whole person."""
-    paired = sum(segments.TABLE[name].mass for name in segments.PAIRED)
-    whole = 2.0 * paired + segments.TABLE["HEAD"].mass + segments.TABLE["TRUNK"].mass
+    paired = sum(person_masses.TABLE[name].mass for name in person_masses.PAIRED)
+    whole = 2.0 * paired + person_masses.TABLE["HEAD"].mass + person_masses.TABLE["TRUNK"].mass
     assert whole == pytest.approx(1.0, abs=1e-3)
-    assert segments.TRUNK_LENGTHS.sum() == pytest.approx(1.0, abs=1e-3)
+    assert person_masses.TRUNK_LENGTHS.sum() == pytest.approx(1.0, abs=1e-3)

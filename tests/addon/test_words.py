@@ -11,7 +11,7 @@ import pytest
 
 import heft.addon as addon
 import rigs
-from heft.addon import operator_parts
+from heft.addon.ui.operators import base
 
 GROUPS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.PropertyGroup)]
 OPERATORS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Operator)]
@@ -141,4 +141,4 @@ def test_a_button_that_cannot_be_used_says_why(empty):
     assert "Edit Mode" in found["heft.simulate"]
     bpy.ops.object.mode_set(mode="OBJECT")
     assert "Pose Mode" in reasons()["heft.copy_to_selected"]
-    assert operator_parts.active_rig(bpy.context) == rig
+    assert base.active_rig(bpy.context) == rig

@@ -147,7 +147,7 @@ def _pose(draw: random.Random, bone: bpy.types.PoseBone, size: float) -> None:
 
 
 def _keys(draw: random.Random, rig: bpy.types.Object, size: float, kinds: tuple[str, ...]) -> None:
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     scene = bpy.context.scene
     for bone in rig.pose.bones:
@@ -347,7 +347,7 @@ def _check_result(rig: bpy.types.Object, source: np.ndarray, calm: bool) -> None
 
 
 def _check_finite(holder: bpy.types.Object) -> None:
-    from heft.addon import actions
+    from heft.addon.blender import actions
 
     for curve in actions.active_curves(holder):
         co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)

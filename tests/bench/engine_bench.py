@@ -25,9 +25,9 @@ import mujoco  # noqa: E402
 import numpy as np  # noqa: E402
 
 import engine  # noqa: E402
-from engine import rotations as rot  # noqa: E402
-from engine.cast import Actor  # noqa: E402
-from engine.simulate import Shot, begin  # noqa: E402
+from engine.math import quaternions as rot  # noqa: E402
+from engine.simulation.assemble import Actor  # noqa: E402
+from engine.simulation.simulate import Shot, begin  # noqa: E402
 from mujoco_model import Oracle  # noqa: E402
 from shapes import ragdoll, smooth_motion  # noqa: E402
 

@@ -34,7 +34,7 @@ SETTLE = "heft.settle_time"
 # A drag goes through the times most characters settle in: from here [s] by so many pixels, of 1 ms each, a notch.
 USUAL, NOTCH = 0.1, 60
 DEAD = 8  # motions before Blender takes them for a drag
-IDLE = "not module('jobs').any_left()"
+IDLE = "not module('simulate.jobs').any_left()"
 BEGIN = f"""
 import sys
 sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests" / "bench")!r}]
@@ -61,7 +61,7 @@ def begin(window: Window, code: str, name: str) -> None:
     window.build(BEGIN + code, shot)
     window.open(str(shot))
     window.ask(PROBE.read_text(encoding="utf-8"))
-    window.wait_for("not module('warmup').is_running()", 1800.0)
+    window.wait_for("not module('simulate.compile_engine').is_running()", 1800.0)
 
 
 def end(window: Window) -> None:
@@ -187,7 +187,7 @@ def long(window: Window, frames: int = 2500) -> bool:
     place = set_up(window, frames)
     window.ask("rig().heft.heaviness = 0.3")
     window.wait_for(IDLE, 600.0)
-    said = window.ask("module('panel_status').took(rig())")
+    said = window.ask("module('ui.panels.status').took(rig())")
     print(f"{frames:,} frames: {said}")
     window.ask("rig().heft.live = False")
     calm = blocked(window, place)

@@ -53,8 +53,8 @@ def timed(function, name: str):
 
 def instrument() -> None:
     """Clocks around Heft's ways in, and a note of every setting changed and every result finished."""
-    ways_in = ("jobs.tick", "live.follow_source", "up_to_date.is_current")
-    for name, function in (each.split(".") for each in ways_in):
+    ways_in = ("simulate.jobs.tick", "simulate.live.follow_source", "ui.up_to_date.is_current")
+    for name, _, function in (each.rpartition(".") for each in ways_in):
         setattr(module(name), function, timed(getattr(module(name), function), f"{name}.{function}"))
     for queue_name in ("depsgraph_update_post", "frame_change_pre", "undo_pre", "undo_post", "redo_post"):
         queue = getattr(bpy.app.handlers, queue_name)
@@ -62,7 +62,7 @@ def instrument() -> None:
             if handler.__module__.startswith(PREFIX):
                 _replaced.append((queue, i, handler))
                 queue[i] = timed(handler, queue_name)
-    emitted, end = module("events").setting_changed, module("marks").end
+    emitted, end = module("events").setting_changed, module("result.stamps").end
 
     def noted_change(*_args):
         events.append(("change", time.monotonic()))
@@ -72,7 +72,7 @@ def instrument() -> None:
         events.append(("written", time.monotonic()))
 
     emitted._listeners[:] = [noted_change, *(timed(each, "live.setting_changed") for each in emitted._listeners)]
-    module("marks").end = noted_end
+    module("result.stamps").end = noted_end
     bpy.app.timers.register(beat, persistent=True)
 
 

@@ -30,7 +30,7 @@ ROUNDS, SECONDS, LEAST = 5, 4.0, 0.8
 window.WIDTH, window.HEIGHT = 960, 640  # of the window [pixels]
 MEASURE = """
 import sys, time
-view = sys.modules['bl_ext.user_default.heft.addon.overlays.view']
+view = sys.modules['bl_ext.user_default.heft.addon.ui.overlays.callbacks']
 seen = {'frames': 0, 'python': 0.0, 'pieces': 0.0}
 def timed(draw):
     def drawn():

@@ -28,12 +28,12 @@ def main() -> int:
     stage.load_addon()
     for ob in list(bpy.context.scene.objects):
         bpy.data.objects.remove(ob)
-    from heft.addon import posing
+    from heft.addon.tools import pull_pose
 
     rig, scene = build_rig("Rig"), bpy.context.scene
     scene.frame_set(1)
     start = time.perf_counter()
-    pull = posing.Pull(rig, scene, bpy.context.evaluated_depsgraph_get())
+    pull = pull_pose.Pull(rig, scene, bpy.context.evaluated_depsgraph_get())
     grabbed = time.perf_counter() - start
     shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
     home = np.array(shown.matrix_world @ shown.pose.bones[PULLED].tail)

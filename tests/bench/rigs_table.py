@@ -60,7 +60,7 @@ def measure(name: str, folder: Path) -> dict:
 
 def about(rig) -> dict:
     """What Add Physics makes of a rig."""
-    from heft.addon import session
+    from heft.addon.simulate import session
 
     bpy.ops.heft.remove()
     bpy.ops.heft.add()
@@ -78,9 +78,9 @@ def about(rig) -> dict:
 
 def roles_found(rig, names: list[str]) -> int:
     """Bodies of which Heft knows what they are."""
-    from heft.addon import rig_roles
+    from heft.addon.rig import bone_roles
 
-    parts = rig_roles.roles_of(rig)
+    parts = bone_roles.roles_of(rig)
     return sum(parts[name].role != "OTHER" for name in names)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import Capsule, Model, Motion
-from engine import rotations as rot
+from engine.math import quaternions as rot
 
 MOCAP = Path(__file__).parents[3] / "shared" / "data" / "mocap"
 CMU_SCALE = 0.0564  # metres a unit

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 import engine
-from engine.appointments import arrival
-from engine.pd import SETTLE
+from engine.controllers.follow.spring import SETTLE
+from engine.controllers.on_time.arrivals import arrival
 from naive import angle_between
 from pd_laws import GONE, LEAST_WAY, Player, hand_tuned, own_link_gains
 from performer import perform, performer

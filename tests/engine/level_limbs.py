@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 import engine
-from engine.even_weight import settle_scales
-from engine.model import Model
-from engine.pd import SETTLE
+from engine.controllers.follow.spring import SETTLE
+from engine.dynamics.even_weight import settle_scales
+from engine.model.model import Model
 from naive import gravity_torques, mass_matrix, rotation_vectors
 
 SETTLE_TIME = 0.2  # [s] as physics starts with

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from engine.model import BALL, FREE, HINGE, UNIVERSAL, Model
+from engine.model.model import BALL, FREE, HINGE, UNIVERSAL, Model
 
 
 class Oracle:

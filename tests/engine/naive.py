@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from engine.model import BALL, FREE, HINGE, UNIVERSAL
+from engine.model.model import BALL, FREE, HINGE, UNIVERSAL
 
 
 def matrices(quaternions: np.ndarray) -> np.ndarray:

@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from engine import collide, distance
-from engine.contact_table import CONTACT_COLUMNS, TOUCH_COLUMNS
-from engine.first_impact import time_of_impact
-from engine.jit import entry
-from engine.shape_tables import build_shapes, new_placed
-from engine.shapes import Box, Capsule, Grid, Hull, Sphere
+from engine.collision import narrow_phase, signed_distance
+from engine.collision.contact_table import CONTACT_COLUMNS, TOUCH_COLUMNS
+from engine.collision.time_of_impact import time_of_impact
+from engine.compile.decorators import entry
+from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.shapes import Box, Capsule, Grid, Hull, Sphere
 from shapes import random_quaternion
 
 STILL = (1.0, 0.0, 0.0, 0.0)
@@ -23,22 +23,22 @@ PAIRS = list(itertools.combinations_with_replacement(CONVEX, 2))
 
 @entry
 def _place(shapes, where, placed):
-    distance.place_shapes(shapes, where, placed)
+    signed_distance.place_shapes(shapes, where, placed)
 
 
 @entry
 def _collide(shapes, placed, a, b, margin, contact, touch, count):
-    return collide.collide(shapes, placed, a, b, margin, contact, touch, count)
+    return narrow_phase.collide(shapes, placed, a, b, margin, contact, touch, count)
 
 
 @entry
 def _gap_of(shapes, placed, a, b):
-    return collide.gap_of(shapes, placed, a, b)
+    return narrow_phase.gap_of(shapes, placed, a, b)
 
 
 @entry
 def _distance(shapes, placed, s, x, y, z):
-    return distance.distance(shapes, placed, s, (x, y, z))
+    return signed_distance.distance(shapes, placed, s, (x, y, z))
 
 
 @entry

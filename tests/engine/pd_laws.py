@@ -12,10 +12,10 @@ import numpy as np
 from scipy.linalg import block_diag
 
 import engine
-from engine import rotations as rot
-from engine.model import BALL
-from engine.pd import SETTLE
-from engine.target import KEY_RATE, KEY_VALUE, WHEN
+from engine.controllers.follow.spring import SETTLE
+from engine.math import quaternions as rot
+from engine.model.model import BALL
+from engine.tables.motion_table import KEY_RATE, KEY_VALUE, WHEN
 from mujoco_model import Oracle
 from naive import angle_between, rotation_vectors, turns_of
 from test_follow import coordinates, product

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import engine
-from engine.model import FIXED, FREE
+from engine.model.model import FIXED, FREE
 from shapes import joint_rotations
 
 MASS = 75.0  # [kg]

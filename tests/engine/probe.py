@@ -10,12 +10,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine import articulated, kinematics, pd, shot, spatial, swing_oval, target
-from engine.aim import aim_step, begin_frame
-from engine.deflection import first_half
-from engine.jit import entry, kernel
-from engine.model import Model
-from engine.state import (
+from engine.compile.decorators import entry, kernel
+from engine.controllers.follow import spring
+from engine.controllers.follow.reference import aim_step, begin_frame
+from engine.controllers.shared.strength import ROUNDS, give_in
+from engine.dynamics import articulated, kinematics, swing_oval
+from engine.math import vectors
+from engine.model.model import Model
+from engine.step import run_frames
+from engine.step.compliant_solve import first_half
+from engine.step.step import middle_pose
+from engine.tables import motion_table
+from engine.tables.model_table import PLACE, ROTATION, Tree, build_tree
+from engine.tables.state_table import (
     COMPLIANCE,
     COMPOSITE,
     END,
@@ -37,9 +44,6 @@ from engine.state import (
     new_work,
     pose_of,
 )
-from engine.step import middle_pose
-from engine.strength import ROUNDS, give_in
-from engine.tree import PLACE, ROTATION, Tree, build_tree
 
 
 @entry
@@ -50,9 +54,9 @@ def _place(tree, work):
 @kernel
 def _load_momenta(tree, pose, work):
     for i in range(1, len(tree.parent)):
-        w, u = spatial.load3(work.body, i, MOTION), spatial.load3(work.body, i, MOTION + 3)
+        w, u = vectors.load3(work.body, i, MOTION), vectors.load3(work.body, i, MOTION + 3)
         angular, linear = kinematics.apply_inertia(tree, pose, i, w, u)
-        spatial.store6(work.body, i, LOAD, angular, linear)
+        vectors.store6(work.body, i, LOAD, angular, linear)
 
 
 @entry
@@ -88,43 +92,43 @@ def _tree_momentum(tree, work, root):
 
 @entry
 def pd_response(omega, zeta, h):
-    return pd.response(omega, zeta, h)
+    return spring.response(omega, zeta, h)
 
 
 @entry
 def _evaluate(curves, kind, frame, s, dt, out):
-    target.evaluate(curves, kind, frame, s, dt, out, 0)
+    motion_table.evaluate(curves, kind, frame, s, dt, out, 0)
 
 
 @entry
 def about_axis(axis, angle):
-    return spatial.quat_axis(axis, angle)
+    return vectors.quat_axis(axis, angle)
 
 
 @entry
 def small_rotations(phi, v):
     """Everything the kernels do with rotation vectors, at once."""
-    q = spatial.quat_exp(phi)
+    q = vectors.quat_exp(phi)
     return (
         q,
-        spatial.quat_log(q),
-        spatial.right_jacobian(phi, v),
-        spatial.right_jacobian_inverse(phi, v),
-        spatial.rotate(q, v),
-        spatial.unrotate(q, v),
+        vectors.quat_log(q),
+        vectors.right_jacobian(phi, v),
+        vectors.right_jacobian_inverse(phi, v),
+        vectors.rotate(q, v),
+        vectors.unrotate(q, v),
     )
 
 
 @entry
 def symmetric(a, v):
-    return spatial.symmetric_apply(a, v), spatial.symmetric_solve(a, v)
+    return vectors.symmetric_apply(a, v), vectors.symmetric_solve(a, v)
 
 
 @entry
 def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, middle):
     """The strength's part of a shot's first step: how often it was solved. `middle`: coordinates half way."""
     begin_frame(tree, curves, plan, state, aim, 0, dt)
-    shot._begin_shot(tree, state, work)
+    run_frames._begin_shot(tree, state, work)
     aim_step(tree, curves, plan, state, aim, work, 0, 1.0, dt, dt)
     middle_pose(tree, state, aim, work, dt)
     for i in range(1, len(tree.parent)):
@@ -155,7 +159,7 @@ class Curve:
 
     def __init__(self, model: Model, motion):
         self.kind = build_tree(model).kind
-        self.curves, self.dt = target.build_target(model, motion), 1.0 / motion.fps
+        self.curves, self.dt = motion_table.build_target(model, motion), 1.0 / motion.fps
         self.out = np.zeros((len(model) + 1, SAMPLE_COLUMNS))
 
     def at(self, frame: int, s: float) -> tuple[np.ndarray, ...]:
@@ -237,7 +241,7 @@ def _gap(q, inward, angle, sine, a, b, way, out):
     else:
         gap, along = swing_oval.room_beside(q, inward, angle, sine, a, b, way)
     out[0] = gap
-    spatial.store3(out.reshape(1, 4), 0, 1, along)
+    vectors.store3(out.reshape(1, 4), 0, 1, along)
 
 
 def oval_gap(turn: np.ndarray, a: float, b: float, way: float = 0.0) -> tuple[float, np.ndarray]:

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import engine
-from engine.model import Model
-from engine.moments import center_of_mass, inertia
-from engine.motion import Motion
+from engine.geometry.mass_properties import center_of_mass, inertia
+from engine.model.model import Model
+from engine.model.motion import Motion
 from shapes import STILL, rod_inertia
 
 G = 9.81

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from engine.model import BALL, FREE, HINGE, UNIVERSAL, Model
-from engine.motion import Motion
+from engine.model.model import BALL, FREE, HINGE, UNIVERSAL, Model
+from engine.model.motion import Motion
 
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine.model import BALL
+from engine.model.model import BALL
 from mujoco_model import Oracle
 from naive import mass_matrix
 from probe import Frozen

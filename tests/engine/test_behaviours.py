@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 
 import engine
 from curves import error_curve
-from engine.model import FREE
-from engine.motion import Motion
+from engine.model.model import FREE
+from engine.model.motion import Motion
 from naive import angle_between, forward, mechanics, rotation_vectors
 from shapes import chain, hinge_angles, joint_rotations, ragdoll, random_tree, smooth_motion, still_motion
 

@@ -7,9 +7,9 @@ import pytest
 
 import engine
 from curves import error_curve
-from engine.model import Model
-from engine.moments import inertia
-from engine.motion import Motion
+from engine.geometry.mass_properties import inertia
+from engine.model.model import Model
+from engine.model.motion import Motion
 from naive import angle_between, forward
 from props import planks
 from shapes import hinge_angles, joint_rotations, rod_inertia, still_motion

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import build
-from engine.simulate import sample_shot
+from engine.simulation import precompile
+from engine.simulation.simulate import sample_shot
 
 
 class NoSuchKernel:
@@ -21,7 +21,7 @@ class NoSuchKernel:
 
 def _ask(child, *functions) -> None:
     try:
-        build._feed(child, "alone", build._Parts(functions))
+        precompile._feed(child, "alone", precompile._Parts(functions))
     finally:
         child.stdin.close()
         child.stdout.close()
@@ -31,42 +31,42 @@ def _ask(child, *functions) -> None:
 def test_a_child_fills_the_cache_under_an_extension_s_name(tmp_path, monkeypatch):
     """An installed extension is bl_ext.<repository>.heft, and what stands above the engine needs Blender."""
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
-    _ask(build._start_child("bl_ext.somewhere.heft.engine"), build.end_step)
-    assert [path.name.split("-")[0] for path in tmp_path.rglob("*end_step*.nbc")] == ["aim.end_step"]
+    _ask(precompile._start_child("bl_ext.somewhere.heft.engine"), precompile.end_step)
+    assert [path.name.split("-")[0] for path in tmp_path.rglob("*end_step*.nbc")] == ["reference.end_step"]
 
 
 def test_a_child_says_what_went_wrong(tmp_path, monkeypatch):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     with pytest.raises(OSError, match="alone no_such_kernel"):
-        _ask(build._start_child("engine"), NoSuchKernel())
+        _ask(precompile._start_child("engine"), NoSuchKernel())
 
 
 @pytest.mark.parametrize("python", ["", "blender", "/nowhere/python3"])
 def test_without_a_python_to_start_the_caller_compiles(tmp_path, monkeypatch, python):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     monkeypatch.setattr(sys, "executable", python)
-    monkeypatch.setattr(build, "_built", set())
+    monkeypatch.setattr(precompile, "_built", set())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        build.ensure_built(False)
+        precompile.ensure_built(False)
     assert any("by itself" in str(w.message) for w in caught)
     assert not list(Path(tmp_path).rglob("alone"))
 
 
-@pytest.mark.parametrize("word", build.PARTS)
+@pytest.mark.parametrize("word", precompile.PARTS)
 def test_the_type_of_every_argument_is_known(word):
     """Children compile by the arguments' names; one that is not known would leave all the work to the caller."""
-    known = build._types(sample_shot(word == "touching"))
-    for function in build.PARTS[word]:
+    known = precompile._types(sample_shot(word == "touching"))
+    for function in precompile.PARTS[word]:
         assert set(inspect.signature(function.py_func).parameters) <= set(known), function.__name__
 
 
 def test_parts_are_compiled_after_what_they_call():
-    for functions in build.PARTS.values():
-        parts = build._Parts(functions)
+    for functions in precompile.PARTS.values():
+        parts = precompile._Parts(functions)
         done = []
         while (function := parts.take()) is not None:
-            assert build._calls(function, set(functions)) <= set(done)
+            assert precompile._calls(function, set(functions)) <= set(done)
             done.append(function)
             parts.tell(function)
         assert set(done) == set(functions)
@@ -74,24 +74,24 @@ def test_parts_are_compiled_after_what_they_call():
 
 def test_every_part_in_the_way_of_a_shot_is_listed():
     """One that is not would be compiled by every child that meets it."""
-    seen, todo = set(), [build.run_frames]
+    seen, todo = set(), [precompile.run_frames]
     while todo:
         plain = todo.pop().py_func
         for callee in map(plain.__globals__.get, plain.__code__.co_names):
             if hasattr(callee, "py_func") and callee not in seen:
                 seen.add(callee)
                 todo.append(callee)
-    listed = {each for functions in build.PARTS.values() for each in functions}
+    listed = {each for functions in precompile.PARTS.values() for each in functions}
     assert {each for each in seen if getattr(each, "apart", False)} <= listed
 
 
 def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatch):
-    seen, parts = [], build.PARTS["alone"]
+    seen, parts = [], precompile.PARTS["alone"]
 
     def feed(_child, _word, left):
         while (function := left.take()) is not None:
             left.tell(function)
-            seen.append(build.build_progress().done)
+            seen.append(precompile.build_progress().done)
 
     class Child:
         stdin = stdout = SimpleNamespace(close=lambda: None)
@@ -99,17 +99,17 @@ def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatc
         def wait(self):
             pass
 
-    monkeypatch.setattr(build, "_start_child", lambda _name: Child())
-    monkeypatch.setattr(build, "_feed", feed)
-    monkeypatch.setattr(build, "_built", set())
-    monkeypatch.setattr(build.os, "cpu_count", lambda: 1)
-    assert build.build_progress() is None
-    build._build_beside("alone")
+    monkeypatch.setattr(precompile, "_start_child", lambda _name: Child())
+    monkeypatch.setattr(precompile, "_feed", feed)
+    monkeypatch.setattr(precompile, "_built", set())
+    monkeypatch.setattr(precompile.os, "cpu_count", lambda: 1)
+    assert precompile.build_progress() is None
+    precompile._build_beside("alone")
     assert len(seen) == len(parts) and seen == sorted(seen)
     assert seen[0] > 0.0 and 0.1 < seen[-1] < 0.5, "what touches takes longer"
-    assert build.build_progress() is None
-    build._built.add("alone")
+    assert precompile.build_progress() is None
+    precompile._built.add("alone")
     half = seen[-1]
     seen.clear()
-    build._build_beside("touching")
+    precompile._build_beside("touching")
     assert seen[0] >= half and seen == sorted(seen) and seen[-1] == pytest.approx(1.0)

@@ -7,20 +7,24 @@ import heapq
 import numpy as np
 import pytest
 
-from engine import build
-from engine.build_clock import COSTS, SMALL, Clock, finish_times
+from engine.compile.compile_time import COSTS, SMALL, Clock, finish_times
+from engine.simulation import precompile
 
 
 def stages() -> list:
     return [
-        (word, build.PARTS[word], {one: build._calls(one, set(build.PARTS[word])) for one in build.PARTS[word]})
-        for word in build.WAITED_FOR
+        (
+            word,
+            precompile.PARTS[word],
+            {one: precompile._calls(one, set(precompile.PARTS[word])) for one in precompile.PARTS[word]},
+        )
+        for word in precompile.WAITED_FOR
     ]
 
 
 def test_every_cost_is_one_of_a_kernel():
     for word, costs in COSTS.items():
-        assert set(costs) <= {each.__name__ for each in build.PARTS[word]}
+        assert set(costs) <= {each.__name__ for each in precompile.PARTS[word]}
 
 
 def test_kernels_wait_for_those_they_call():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import engine
-from engine import checkpoints
-from engine.simulate import Shot
-from engine.state import NOW, STILL
+from engine.simulation import checkpoints
+from engine.simulation.simulate import Shot
+from engine.tables.state_table import NOW, STILL
 from test_crowd import FOLLOW, FPS, FREE, GROUND, at, bytes_of, person
 
 FRAMES = 121

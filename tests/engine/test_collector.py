@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from engine.collector import held_back
+from engine.compile.gc_pause import held_back
 
 
 def test_the_collector_goes_on_afterwards():

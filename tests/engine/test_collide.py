@@ -9,15 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from engine.contact_table import (
-    CONTACT_BOUNCE,
-    CONTACT_FRICTION,
-    FEATURE,
-    GAP,
-    NORMAL,
-    POINT,
-)
-from engine.shapes import Box, Capsule, Hull, Plane, Sphere
+from engine.collision.contact_table import CONTACT_BOUNCE, CONTACT_FRICTION, FEATURE, GAP, NORMAL, POINT
+from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from pair import PAIRS, Pair, directions, floor_grid, random_pair, random_shape, still
 from shapes import random_quaternion
 

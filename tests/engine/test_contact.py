@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import engine
-from engine import contact
-from engine.contact_table import SHAPE_A, SHAPE_B
-from engine.jit import entry
-from engine.pairs import find_pairs
-from engine.simulate import Shot
-from engine.touch import PAIRS
+from engine.collision.broad_phase import find_pairs
+from engine.collision.contact_table import SHAPE_A, SHAPE_B
+from engine.compile.decorators import entry
+from engine.contact import before_step
+from engine.contact.tables import PAIRS
+from engine.simulation.simulate import Shot
 
 BALLS, RADIUS = 24, 0.05
 
@@ -20,7 +20,7 @@ BALLS, RADIUS = 24, 0.05
 def _nearest(state, work, touch, h):
     found = touch.found
     touch.rows.count[PAIRS] = find_pairs(touch.shapes, found.placed, found.reach, found.moves, found.box, found.pairs)
-    return contact._nearest_contacts(state, work, touch, h, 0, contact.EVERY)
+    return before_step._nearest_contacts(state, work, touch, h, 0, before_step.EVERY)
 
 
 def balls_over_the_ground(heights: np.ndarray) -> Shot:

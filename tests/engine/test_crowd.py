@@ -7,9 +7,9 @@ import pytest
 
 import bvh
 import engine
-from engine.moments import inertia
-from engine.simulate import Shot, begin
-from engine.whereabouts import HIGH, LOW, WAY, Outline, new_boxes, poses_of
+from engine.geometry.mass_properties import inertia
+from engine.simulation.bounding_boxes import HIGH, LOW, WAY, Outline, new_boxes, poses_of
+from engine.simulation.simulate import Shot, begin
 from props import limp_thing
 from shapes import joint_rotations, smooth_motion
 

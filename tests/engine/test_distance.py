@@ -10,25 +10,25 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from engine import distance
-from engine.hulls import hull_solid
-from engine.jit import entry
-from engine.shape_tables import EXTENT, build_shapes, new_placed
-from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
+from engine.collision import signed_distance
+from engine.compile.decorators import entry
+from engine.geometry.convex_hull import hull_solid
+from engine.geometry.shape_table import EXTENT, build_shapes, new_placed
+from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
 @entry
 def _place(shapes, where, placed):
-    distance.place_shapes(shapes, where, placed)
+    signed_distance.place_shapes(shapes, where, placed)
 
 
 @entry
 def _measure(shapes, placed, s, starts, ends, points, lines):
     for k in range(len(starts)):
         a = (starts[k, 0], starts[k, 1], starts[k, 2])
-        near = distance.distance(shapes, placed, s, a)
-        along = distance.nearest_on_segment(shapes, placed, s, a, (ends[k, 0], ends[k, 1], ends[k, 2]))
+        near = signed_distance.distance(shapes, placed, s, a)
+        along = signed_distance.nearest_on_segment(shapes, placed, s, a, (ends[k, 0], ends[k, 1], ends[k, 2]))
         for c in range(4):
             points[k, c] = near[c]
         for c in range(5):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.even_weight import REFERENCE, pendulum_lengths, settle_scales
-from engine.pace import steps_needed
-from engine.state import OMEGA
-from engine.tree import build_tree
+from engine.contact.step_size import steps_needed
+from engine.dynamics.even_weight import REFERENCE, pendulum_lengths, settle_scales
+from engine.math import quaternions as rot
+from engine.tables.model_table import build_tree
+from engine.tables.state_table import OMEGA
 from level_limbs import arm, foot, limb, sag, tail
 from shapes import chain, still_motion
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from engine.shapes import Box, Capsule, Plane, Sphere
+from engine.geometry.shapes import Box, Capsule, Plane, Sphere
 from how_many import cases
 from pair import PAIRS, STILL, Pair, directions, floor_grid, random_shape, still
 from shapes import random_quaternion

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.model import BALL, FREE, JOINT_KINDS, Model
-from engine.motion import Motion
+from engine.model.model import BALL, FREE, JOINT_KINDS, Model
+from engine.model.motion import Motion
 from mujoco_model import Oracle
 from naive import angle_between, mechanics
 from shapes import box, chain, hinge_angles, joint_rotations, launched, ragdoll, random_tree, still_motion

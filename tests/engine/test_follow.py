@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from curves import error_curve, right_jacobian
-from engine.model import BALL, FIXED, FREE, HINGE
-from engine.motion import Motion
+from engine.model.model import BALL, FIXED, FREE, HINGE
+from engine.model.motion import Motion
 from mujoco_model import Oracle
 from naive import forward, joint_axes, matrices, mechanics, rotation_vectors, velocities
 from shapes import chain, joint_rotations, launched, random_tree, smooth_motion

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.model import Model
+from engine.model.model import Model
 from naive import forward
 from shapes import still_motion
 from test_blow import FPS, marching

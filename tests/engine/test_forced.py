@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.forced_warnings import USE_ASSISTED
+from engine.math import quaternions as rot
+from engine.simulation.unmet_contacts import USE_ASSISTED
 from performer import performer
 
 FPS = 24.0

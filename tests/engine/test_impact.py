@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import engine
-from engine.model import Model
-from engine.moments import inertia
+from engine.geometry.mass_properties import inertia
+from engine.model.model import Model
 from naive import mechanics, rotation_vectors
 from props import G, limp_thing, thing
 from shapes import launched, random_quaternion, rod_inertia, still_motion

@@ -10,27 +10,27 @@ import warnings
 from pathlib import Path
 
 import engine
-from engine import jit
+from engine.compile import decorators
 
 
 def test_cache_folder_follows_the_setting(tmp_path, monkeypatch):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
-    assert jit.cache_dir().parent == tmp_path
+    assert decorators.cache_dir().parent == tmp_path
     monkeypatch.delenv("HEFT_CACHE")
     if sys.platform.startswith("linux"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-        assert jit.cache_dir().parent == tmp_path / "xdg" / "heft"
+        assert decorators.cache_dir().parent == tmp_path / "xdg" / "heft"
 
 
 def test_other_flags_or_versions_get_another_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
-    before = jit.cache_dir()
-    assert jit.cache_dir() == before
-    monkeypatch.setattr(jit, "FLAGS", {**jit.FLAGS, "fastmath": {"contract"}})
-    other = jit.cache_dir()
+    before = decorators.cache_dir()
+    assert decorators.cache_dir() == before
+    monkeypatch.setattr(decorators, "FLAGS", {**decorators.FLAGS, "fastmath": {"contract"}})
+    other = decorators.cache_dir()
     assert other != before
-    monkeypatch.setattr(jit.np, "__version__", "9.9.9")
-    assert jit.cache_dir() not in (before, other)
+    monkeypatch.setattr(decorators.np, "__version__", "9.9.9")
+    assert decorators.cache_dir() not in (before, other)
 
 
 def test_a_changed_source_gets_another_folder(tmp_path):
@@ -57,7 +57,7 @@ def test_an_unwritable_cache_warns_and_still_works(tmp_path, monkeypatch):
     monkeypatch.setenv("HEFT_CACHE", str(blocked))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        double = jit.entry(lambda x: 2.0 * x)
+        double = decorators.entry(lambda x: 2.0 * x)
     assert double(4.0) == 8.0
     assert any("cache" in str(w.message) for w in caught)
 
@@ -67,12 +67,12 @@ def test_other_add_ons_keep_their_cache(tmp_path, monkeypatch):
 
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     before = numba.config.CACHE_DIR
-    jit.entry(lambda x: x)
+    decorators.entry(lambda x: x)
     assert before == numba.config.CACHE_DIR
 
 
 def test_fast_math_keeps_bad_numbers_visible():
     """Flags that assume there are none would delete the checks that keep them from the keys."""
-    flags = jit.FLAGS["fastmath"]
+    flags = decorators.FLAGS["fastmath"]
     assert flags is not True
     assert not {"nnan", "ninf", "fast"} & set(flags)

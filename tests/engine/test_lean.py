@@ -7,7 +7,7 @@ import pytest
 
 import engine
 from curves import SETTLE, error_curve
-from engine.motion import Motion
+from engine.model.motion import Motion
 from naive import forward, mass_matrix
 from props import G, box_distance, capsule_chain, planks
 from shapes import hinge_angles, joint_rotations, still_motion

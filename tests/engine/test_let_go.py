@@ -7,10 +7,10 @@ import pytest
 
 import bvh
 import engine
-from engine import rotations as rot
 from engine.controllers.base import BEHAVIOURS, ROOTS
-from engine.simulate import Shot
-from engine.state import LINEAR
+from engine.math import quaternions as rot
+from engine.simulation.simulate import Shot
+from engine.tables.state_table import LINEAR
 from test_reaction import off_source
 
 GO, BACK, RECOVERY = 20, 60, 0.4

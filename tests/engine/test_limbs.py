@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import engine
-from engine.cast import Actor
-from engine.limbs import FEWEST_BODIES
-from engine.model import HINGE
-from engine.simulate import Shot
+from engine.model.model import HINGE
+from engine.simulation.assemble import Actor
+from engine.simulation.limbs import FEWEST_BODIES
+from engine.simulation.simulate import Shot
 from naive import angle_between
 from shapes import rod_inertia, smooth_motion
 

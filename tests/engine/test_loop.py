@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
+from engine.math import quaternions as rot
 
 FPS, PERIOD = 24.0, 30
 POSE_GAP, RATE_GAP = 0.05, 0.02  # [degrees], of the fastest

@@ -8,9 +8,9 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 import engine
-from engine.model import Model
-from engine.moments import inertia
-from engine.motion import Motion
+from engine.geometry.mass_properties import inertia
+from engine.model.model import Model
+from engine.model.motion import Motion
 from mujoco_model import Oracle
 from naive import forward
 from shapes import joint_rotations, rod_inertia

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from engine import HeftError, Model, ModelError
-from engine.model import BALL, FREE
-from engine.relaxed_pose import relaxed_coordinates
+from engine.model.model import BALL, FREE
+from engine.model.relaxed_pose import relaxed_coordinates
 
 THREE = {"names": ["hip", "knee", "foot"], "parents": [None, "hip", "knee"], "offsets": np.zeros((3, 3))}
 

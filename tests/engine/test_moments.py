@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import moments
+from engine.geometry import mass_properties
 
 
 def turned(values, seed: int = 0) -> np.ndarray:
@@ -26,17 +26,17 @@ def test_a_sheet_becomes_a_body(flat):
     if flat < -1e-9:
         with pytest.raises(engine.HeftError, match="no body has them"):
             model(inertia)
-    mended = moments.plausible(inertia)
+    mended = mass_properties.plausible(inertia)
     model(mended)
     assert np.abs(mended - inertia).max() < 2e-6 * np.abs(inertia).max() + abs(flat) * 1.1e-4
 
 
 def test_a_needle_becomes_a_body():
-    mended = moments.plausible(turned([0.0, 1.0, 1.0]))
+    mended = mass_properties.plausible(turned([0.0, 1.0, 1.0]))
     model(mended)
     assert 0.0 < np.linalg.eigvalsh(mended[0])[0] < 1e-5
 
 
 def test_what_is_a_body_stays_as_it_is():
     inertia = np.concatenate([turned([1.0, 2.0, 2.5], 1), turned([3.0, 3.0, 3.0], 2)])
-    assert np.array_equal(moments.plausible(inertia), inertia)
+    assert np.array_equal(mass_properties.plausible(inertia), inertia)

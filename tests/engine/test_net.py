@@ -7,8 +7,8 @@ import time
 import numpy as np
 
 import engine
-from engine.model import Model
-from engine.motion import Motion
+from engine.model.model import Model
+from engine.model.motion import Motion
 from naive import forward
 from props import capsule_chain
 from shapes import joint_rotations, rod_inertia

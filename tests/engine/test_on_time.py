@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.appointments import arrival
+from engine.controllers.on_time.arrivals import arrival
+from engine.math import quaternions as rot
 from shapes import chain
 from test_follow import worst_torque
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import engine
-from engine import pace
-from engine.jit import entry
-from engine.simulate import Shot
-from engine.state import MAIN, MIDDLE, factor_of, pose_of
+from engine.compile.decorators import entry
+from engine.contact import step_size
+from engine.simulation.simulate import Shot
+from engine.tables.state_table import MAIN, MIDDLE, factor_of, pose_of
 
 MOST = 20.0
 
 
 @entry
 def _brake(tree, work, base, change, i, rate, most):
-    pace._brake(tree, work, pose_of(work, MIDDLE), factor_of(work, MAIN), base, change, i, rate, most)
+    step_size._brake(tree, work, pose_of(work, MIDDLE), factor_of(work, MAIN), base, change, i, rate, most)
 
 
 def crooked(seed: int) -> Shot:
@@ -51,5 +51,5 @@ def test_a_braked_joint_keeps_its_axis(seed, body):
     before, change = base[joint].copy(), np.zeros_like(base)
     _brake(shot.tree, shot.work, base, change, body, 1000.0, MOST)
     after = (base + change)[joint]
-    np.testing.assert_allclose(after, MOST / 1000.0 * before, atol=1.01 * pace.BRAKE_NEAR * MOST)
+    np.testing.assert_allclose(after, MOST / 1000.0 * before, atol=1.01 * step_size.BRAKE_NEAR * MOST)
     assert np.any(change[: joint.start] != 0.0), "the others take up what it loses"

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import collide, distance, pairs
-from engine.jit import entry
-from engine.shape_tables import build_shapes, new_placed
-from engine.shapes import Box, Capsule, Hull, Plane, Sphere
+from engine.collision import broad_phase, narrow_phase, signed_distance
+from engine.compile.decorators import entry
+from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
 @entry
 def _find(shapes, where, placed, reach, moves, box, out):
-    distance.place_shapes(shapes, where, placed)
-    return pairs.find_pairs(shapes, placed, reach, moves, box, out)
+    signed_distance.place_shapes(shapes, where, placed)
+    return broad_phase.find_pairs(shapes, placed, reach, moves, box, out)
 
 
 @entry
 def _gap_of(shapes, placed, a, b):
-    return collide.gap_of(shapes, placed, a, b)
+    return narrow_phase.gap_of(shapes, placed, a, b)
 
 
 class Crowd:
@@ -29,7 +29,7 @@ class Crowd:
         count = len(shapes)
         surface = ([0.5] * count, [0.0] * count, [0] * count)
         self.shapes = build_shapes(bodies, shapes, *surface, roots, apart, families)
-        self.where, self.placed, self.box = where, new_placed(self.shapes), pairs.new_box(self.shapes)
+        self.where, self.placed, self.box = where, new_placed(self.shapes), broad_phase.new_box(self.shapes)
         self.moves = np.ones(len(where), dtype=np.bool_) if moves is None else moves
         self.moves[0] = False
         self.reach = np.zeros(count)
@@ -139,9 +139,9 @@ def test_overlapping_at_rest():
     where[:, 3] = 1.0
     where[1:, 1] = [0.0, 1.0, 2.0, 3.0, 0.5]
     crowd = Crowd([1, 2, 3, 4, 5, 4], [*[bone] * 5, Sphere(0.1)], [1, 1, 1, 1, 5, 1], where)
-    assert pairs.overlapping_at_rest(crowd.shapes, where) == [(0, 1), (1, 2), (2, 3), (2, 5)]
+    assert broad_phase.overlapping_at_rest(crowd.shapes, where) == [(0, 1), (1, 2), (2, 3), (2, 5)]
     empty = build_shapes([], [], [], [], [], [])
-    assert pairs.overlapping_at_rest(empty, where) == []
+    assert broad_phase.overlapping_at_rest(empty, where) == []
 
 
 def characters(count, spacing):

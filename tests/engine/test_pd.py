@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from curves import SETTLE, paper_deviation
-from engine import pd
+from engine.controllers.follow import spring
 from probe import pd_response
 
 
@@ -22,8 +22,8 @@ def test_the_papers_integrator(h, wanted, figure):
 
 
 def test_settle_constant():
-    assert pytest.approx(SETTLE, rel=1e-15) == pd.SETTLE
-    assert (1.0 + pd.SETTLE) * np.exp(-pd.SETTLE) == pytest.approx(0.1, rel=1e-14)
+    assert pytest.approx(SETTLE, rel=1e-15) == spring.SETTLE
+    assert (1.0 + spring.SETTLE) * np.exp(-spring.SETTLE) == pytest.approx(0.1, rel=1e-14)
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from engine import rotations as rot
-from engine.model import BALL, HINGE, Model
-from engine.posing import AT_REST, PATIENCE_SINKING, Lock, Pin, Posing
-from engine.shapes import Box
+from engine.geometry.shapes import Box
+from engine.math import quaternions as rot
+from engine.model.model import BALL, HINGE, Model
+from engine.posing.posing import AT_REST, PATIENCE_SINKING, Lock, Pin, Posing
 from performer import performer
 from shapes import chain, ragdoll
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.pace import FALL_STEPS
-from engine.ragdoll import fastest_turn
-from engine.simulate import Shot, simulate
-from engine.tone import tone_gains
-from engine.whole_body import world_poses
+from engine.analysis.whole_body import world_poses
+from engine.contact.ragdoll import fastest_turn
+from engine.contact.step_size import FALL_STEPS
+from engine.dynamics.tone import tone_gains
+from engine.math import quaternions as rot
+from engine.simulation.simulate import Shot, simulate
 from shapes import chain
 
 FPS = 30.0

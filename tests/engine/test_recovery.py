@@ -7,7 +7,7 @@ import pytest
 
 import bvh
 import engine
-from engine import rotations as rot
+from engine.math import quaternions as rot
 from shapes import chain, hinge_angles, still_motion
 from test_on_time import powers
 from test_reaction import off_source

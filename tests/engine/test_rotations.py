@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from curves import right_jacobian
-from engine import rotations as rot
+from engine.math import quaternions as rot
 from probe import small_rotations, symmetric
 from shapes import random_quaternion
 

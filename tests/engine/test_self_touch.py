@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import engine
-from engine import self_touch
-from engine.shapes import Capsule, Sphere
-from engine.state import LIMP, SIMULATED
+from engine.geometry.shapes import Capsule, Sphere
+from engine.simulation import self_touch
+from engine.tables.state_table import LIMP, SIMULATED
 
 FPS, FRAMES = 30.0, 31
 STILL = (1.0, 0.0, 0.0, 0.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.simulate import simulate
+from engine.math import quaternions as rot
+from engine.simulation.simulate import simulate
 
 FPS = 30.0
 FRAMES = 180

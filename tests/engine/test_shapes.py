@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine import distance
+from engine.collision import signed_distance
+from engine.compile.decorators import entry
 from engine.errors import SettingError
-from engine.fitting import fit_bone_capsule, fit_box, fit_capsule
-from engine.hulls import HULL_POINTS, hull_solid
-from engine.jit import entry
-from engine.moments import bounding_sphere, center_of_mass, inertia, volume
-from engine.shape_tables import (
+from engine.geometry.convex_hull import HULL_POINTS, hull_solid
+from engine.geometry.fit_shape import fit_bone_capsule, fit_box, fit_capsule
+from engine.geometry.mass_properties import bounding_sphere, center_of_mass, inertia, volume
+from engine.geometry.shape_table import (
     EDGE_END,
     EDGE_FIRST,
     FACE_END,
@@ -28,15 +28,15 @@ from engine.shape_tables import (
     build_shapes,
     new_placed,
 )
-from engine.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
+from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
 @entry
 def _distances(shapes, where, placed, points, out):
-    distance.place_shapes(shapes, where, placed)
+    signed_distance.place_shapes(shapes, where, placed)
     for k in range(len(points)):
-        out[k] = distance.distance(shapes, placed, 0, (points[k, 0], points[k, 1], points[k, 2]))[0]
+        out[k] = signed_distance.distance(shapes, placed, 0, (points[k, 0], points[k, 1], points[k, 2]))[0]
 
 
 def distances(shape, points):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.simulate import simulate
+from engine.simulation.simulate import simulate
 from shapes import chain
 
 FPS = 30.0
@@ -57,7 +57,7 @@ def test_a_behaviour_wakes_it():
 
 @pytest.mark.parametrize("cut", [20, 70])
 def test_slices_change_no_byte(cut):
-    from engine.simulate import begin
+    from engine.simulation.simulate import begin
 
     model = engine.Model.from_tree(["ball"], [None], np.zeros((1, 3)), shapes=[engine.Sphere(0.1)])
     places = np.zeros((100, 1, 3))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.motion import Motion
-from engine.simulate import Shot
+from engine.model.motion import Motion
+from engine.simulation.simulate import Shot
 from how_many import cases
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, turns_of
 from probe import strength_step

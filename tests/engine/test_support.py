@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import engine
-from engine.model import Model
-from engine.support import Soles, margin, outline
+from engine.analysis.support_polygon import Soles, margin, outline
+from engine.model.model import Model
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import engine
-from engine.model import BALL, HINGE, UNIVERSAL
-from engine.motion import Motion
+from engine.model.model import BALL, HINGE, UNIVERSAL
+from engine.model.motion import Motion
 from naive import angle_between
 from probe import Curve
 from shapes import chain, joint_rotations, random_tree, smooth_motion

@@ -9,9 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import engine
 from curves import SETTLE
-from engine.model import Model
-from engine.moments import inertia
-from engine.motion import Motion
+from engine.geometry.mass_properties import inertia
+from engine.model.model import Model
+from engine.model.motion import Motion
 from mujoco_model import Oracle
 from naive import angle_between, forward, mechanics, rotation_vectors, velocities
 from props import G, capsule_chain, limp_thing, planks, thing, thrown

@@ -7,9 +7,9 @@ import pytest
 from scipy.linalg import expm
 
 import engine
-from engine.model import Model
-from engine.relaxed_pose import relaxed_coordinates
-from engine.tone import tone_gains
+from engine.dynamics.tone import tone_gains
+from engine.model.model import Model
+from engine.model.relaxed_pose import relaxed_coordinates
 from shapes import chain, hinge_angles, launched, still_motion
 
 FPS = 24.0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import engine
-from engine import rotations as rot
-from engine.model import Model
-from engine.motion import Motion
-from engine.whole_body import WholeBody, ballistic, world_poses
+from engine.analysis.whole_body import WholeBody, ballistic, world_poses
+from engine.math import quaternions as rot
+from engine.model.model import Model
+from engine.model.motion import Motion
 from naive import mechanics
 from shapes import box, launched, ragdoll
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.motion import Motion
+from engine.model.motion import Motion
 from how_many import cases
 from naive import mechanics
 from props import G, thing, thrown

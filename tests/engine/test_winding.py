@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from engine.winding import faces_agree, inside_nodes, is_closed, windings
+from engine.geometry.mesh_inside import faces_agree, inside_nodes, is_closed, windings
 
 BOX = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
                 [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip

@@ -70,12 +70,12 @@ def busy() -> bool:
 
 def running() -> bool:
     """Is Heft still compiling?"""
-    return _module("warmup").is_running()
+    return _module("simulate.compile_engine").is_running()
 
 
 def idle() -> bool:
     """Has Heft nothing left to do?"""
-    return not busy() and not _module("jobs").any_left()
+    return not busy() and not _module("simulate.jobs").any_left()
 
 
 def _module(name: str):

@@ -61,7 +61,7 @@ def only(*names):
         setattr(rig().heft, name, name in names)
 def ready():
     import sys
-    found = sys.modules.get('bl_ext.user_default.heft.addon.warmup')
+    found = sys.modules.get('bl_ext.user_default.heft.addon.simulate.compile_engine')
     return found is not None and not found.is_running()
 """
 FALL = "rig().heft.controller, rig().heft.root, rig().heft.ground = 'LIMP', 'FREE', True"

@@ -20,7 +20,7 @@ import test_keyed_settings as keyed
 
 def panels_open():
     # Closed by default: Blender has no command that opens them.
-    panel = sys.modules[NAME + '.addon.panel']
+    panel = sys.modules[NAME + '.addon.ui.panels']
     classes = [each for each in panel.CLASSES if issubclass(each, bpy.types.Panel)]
     for each in reversed(classes):
         bpy.utils.unregister_class(each)

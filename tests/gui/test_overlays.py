@@ -35,5 +35,5 @@ def test_every_overlay_is_seen(window_of):
     window.ask("rig().heft.show_overlays = True")
     show(window)
     assert window.picture("overlays-none-again").read_bytes() == plain
-    told = "list(__import__('sys').modules['bl_ext.user_default.heft.addon.guarding']._told)"
+    told = "list(__import__('sys').modules['bl_ext.user_default.heft.addon.blender.safe_draw']._told)"
     assert window.ask(told) == []

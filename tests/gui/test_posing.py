@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ADDON_TESTS = Path(__file__).resolve().parents[1] / "addon"
-READY = "__import__('sys').modules['bl_ext.user_default.heft.addon.warmup'].is_posing_ready()"
+READY = "__import__('sys').modules['bl_ext.user_default.heft.addon.simulate.compile_engine'].is_posing_ready()"
 BUILD = f"""
 import sys
 sys.path.insert(0, {str(ADDON_TESTS)!r})

@@ -31,11 +31,12 @@ import strips  # noqa: E402
 import menagerie  # noqa: E402
 import mixamo_like  # noqa: E402
 import rigs  # noqa: E402
-from heft.addon import rig_roles, session  # noqa: E402
-from heft.engine import rotations as rot  # noqa: E402
-from heft.engine.model import BALL, HINGE  # noqa: E402
-from heft.engine.support import Soles  # noqa: E402
-from heft.engine.whole_body import world_poses  # noqa: E402
+from heft.addon.rig import bone_roles  # noqa: E402
+from heft.addon.simulate import session  # noqa: E402
+from heft.engine.analysis.support_polygon import Soles  # noqa: E402
+from heft.engine.analysis.whole_body import world_poses  # noqa: E402
+from heft.engine.math import quaternions as rot  # noqa: E402
+from heft.engine.model.model import BALL, HINGE  # noqa: E402
 
 MASSES = (0.5, 2.0, 5.0, 10.0)
 SIDES = {"front": 0.0, "left": 90.0, "back": 180.0, "right": -90.0}
@@ -136,7 +137,7 @@ def measure(blow: Blow) -> dict[str, float]:
     model, fps = reading.model, reading.motion.fps
     places, turns = world_poses(model, result.motion)
     places0, turns0 = world_poses(model, reading.motion)
-    parts = rig_roles.roles_of(blow.rig)
+    parts = bone_roles.roles_of(blow.rig)
     roles = [parts[name].role for name in reading.names]
     hips = int(model.parents[roles.index("THIGH")])
     chest = max((i for i, role in enumerate(roles) if role == "SPINE"), key=lambda i: _depth(model, i))
@@ -268,9 +269,9 @@ def slide(blow: Blow, roles: list[str], result: tuple, source: tuple) -> float:
 
 
 def meters(rig: bpy.types.Object) -> float:
-    from heft.addon import units
+    from heft.addon.blender import engine_space
 
-    return units.meters_in_unit(rig.heft.meters_per_unit, bpy.context.scene.unit_settings.scale_length)
+    return engine_space.meters_in_unit(rig.heft.meters_per_unit, bpy.context.scene.unit_settings.scale_length)
 
 
 MOMENTS = (-0.05, 0.05, 0.12, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5)

@@ -32,8 +32,9 @@ import crossing_scenes as scenes  # noqa: E402
 
 import menagerie  # noqa: E402
 import rigs  # noqa: E402
-from heft.addon import session, settings  # noqa: E402
-from heft.engine.cast import Actor  # noqa: E402
+from heft.addon.read import read_controller  # noqa: E402
+from heft.addon.simulate import session  # noqa: E402
+from heft.engine.simulation.assemble import Actor  # noqa: E402
 
 BONE, PRESSED = 25.0, 0.5  # limits [rad/s]
 WAYS = ("head on", "from the side", "standing")
@@ -66,7 +67,7 @@ def actor_of(rig: bpy.types.Object) -> Actor:
     bpy.ops.heft.simulate()
     reading = session.last_shown(rig).reading
     return Actor(
-        reading.model, reading.motion, settings.controller_of(rig, reading.model, reading.names, reading.frames)
+        reading.model, reading.motion, read_controller.controller_of(rig, reading.model, reading.names, reading.frames)
     )
 
 

@@ -11,8 +11,8 @@ import itertools
 import numpy as np
 
 from heft import engine
-from heft.engine import rotations as rot
-from heft.engine.cast import Actor
+from heft.engine.math import quaternions as rot
+from heft.engine.simulation.assemble import Actor
 
 FPS = 24
 UP = np.array([0.0, 0.0, 1.0])

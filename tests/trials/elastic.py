@@ -12,16 +12,16 @@ import math
 
 import numpy as np
 
-from engine import rotations as rot
-from engine.holds import room_of_ball
-from engine.jit import entry
-from engine.model import BALL, FREE, HINGE
-from engine.relaxed_pose import relaxed_coordinates
-from engine.soft_limits import PART_OF_RANGE, STIFF, ZONE
-from engine.state import TONE_DAMPING, TONE_PULL
-from engine.target import fit_angles
-from engine.tone import DAMPING, FARTHEST, PULL
-from engine.touch import SWING, SWING_Z, TWIST_HIGH, TWIST_LOW
+from engine.compile.decorators import entry
+from engine.contact.soft_limits import PART_OF_RANGE, STIFF, ZONE
+from engine.contact.tables import SWING, SWING_Z, TWIST_HIGH, TWIST_LOW
+from engine.contact.tie_rows import room_of_ball
+from engine.dynamics.tone import DAMPING, FARTHEST, PULL
+from engine.math import quaternions as rot
+from engine.model.model import BALL, FREE, HINGE
+from engine.model.relaxed_pose import relaxed_coordinates
+from engine.tables.motion_table import fit_angles
+from engine.tables.state_table import TONE_DAMPING, TONE_PULL
 
 
 def stored(fallen) -> np.ndarray:

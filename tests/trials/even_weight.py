@@ -30,8 +30,9 @@ for name in [name for name in sys.modules if name.startswith("heft.engine.")]:
 
 import menagerie  # noqa: E402
 from heft import engine  # noqa: E402
-from heft.addon import rig_roles, session  # noqa: E402
-from heft.engine.model import BALL  # noqa: E402
+from heft.addon.rig import bone_roles  # noqa: E402
+from heft.addon.simulate import session  # noqa: E402
+from heft.engine.model.model import BALL  # noqa: E402
 from level_limbs import SETTLE_TIME, arm, foot, sag, tail  # noqa: E402
 from naive import angle_between  # noqa: E402
 
@@ -123,7 +124,7 @@ def simulated(name: str, folder: Path) -> tuple[dict[str, tuple], dict[str, tupl
         model, source, result = shown.reading.model, shown.reading.motion, shown.result.motion
         off = np.degrees(angle_between(source.rotations, result.rotations))
         beyond = np.degrees(outside(model, result.rotations))
-        parts, found = rig_roles.roles_of(rig), {}
+        parts, found = bone_roles.roles_of(rig), {}
         for b, body in enumerate(model.names):
             if model.parents[b] >= 0:
                 role = found.setdefault(parts[body].role, ([], []))

@@ -49,21 +49,25 @@ def read_fall(name: str, folder: Path, ignored: Callable[[str, str], bool] | Non
 
 def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool] | None = None) -> Fall:
     """A rig of the open file, with the pose that it has in the middle of the scene's frames."""
-    from heft.addon import glance, reader, rig_roles, sampling, scenery, session, settings, shot, units
+    from heft.addon.blender import engine_space, sample_poses
+    from heft.addon.read import read_controller, read_rig, read_scene, shot
+    from heft.addon.rig import bone_roles
+    from heft.addon.simulate import session
+    from heft.addon.ui import answers
 
     scene = bpy.context.scene
     bpy.ops.heft.add()
-    doubt = glance.doubt(rig, scene)
+    doubt = answers.doubt(rig, scene)
     if doubt is not None and doubt.mass == 0.0:
         bpy.ops.heft.set_size()  # what the panel offers beside its warning: from 100 m a fall takes longer than is seen
     rig.heft.controller, rig.heft.root, rig.heft.ground = "LIMP", "FREE", True
-    roles = rig_roles.roles_of(rig)
+    roles = bone_roles.roles_of(rig)
     for bone in rig.pose.bones:
         if ignored is not None and ignored(bone.name, roles[bone.name].role):
             bone.heft.behaviour = "IGNORED"
-    samples = sampling.finish(sampling.sample(rig, scene, settings.frame_range(rig, scene)))
-    meters = units.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
-    reading = reader.read(rig, scene, samples, meters, solid=True)
+    samples = sample_poses.finish(sample_poses.sample(rig, scene, read_controller.frame_range(rig, scene)))
+    meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    reading = read_rig.read(rig, scene, samples, meters, solid=True)
     middle = len(reading.frames) // 2
     motion = dataclasses.replace(
         reading.motion,
@@ -72,8 +76,8 @@ def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool
         stepped=reading.motion.stepped[middle : middle + 1],
     )
     reading = dataclasses.replace(reading, motion=motion, frames=np.arange(1))
-    controller = settings.controller_of(rig, reading.model, reading.names, reading.frames)
-    world = scenery.build(scene, shot.members(rig), [reading], (), (), meters)
+    controller = read_controller.controller_of(rig, reading.model, reading.names, reading.frames)
+    world = read_scene.build(scene, shot.members(rig), [reading], (), (), meters)
     return Fall(
         name=name,
         model=reading.model,
@@ -81,7 +85,7 @@ def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool
         positions=motion.positions[0],
         controller=controller,
         scene=dataclasses.replace(world, ground=None),
-        overlapping=frozenset(scenery.overlapping(reading)),
+        overlapping=frozenset(read_scene.overlapping(reading)),
         height=session.height_in_meters(rig, scene),
         roles=tuple(roles[bone].role for bone in reading.names),
     )

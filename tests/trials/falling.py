@@ -16,17 +16,17 @@ import numpy as np
 from elastic import stored
 
 import engine
-from engine import rotations as rot
-from engine.collide import _apart as boxes_apart
-from engine.collide import gap_of
-from engine.distance import place_shapes
-from engine.holds import room_of_ball
-from engine.jit import entry
-from engine.model import BALL, FREE, HINGE, UNIVERSAL
-from engine.shape_tables import BODY, KIND, PLANE, new_placed
-from engine.shapes import hold
-from engine.simulate import begin
-from engine.target import fit_angles
+from engine.collision.narrow_phase import _apart as boxes_apart
+from engine.collision.narrow_phase import gap_of
+from engine.collision.signed_distance import place_shapes
+from engine.compile.decorators import entry
+from engine.contact.tie_rows import room_of_ball
+from engine.geometry.shape_table import BODY, KIND, PLANE, new_placed
+from engine.geometry.shapes import hold
+from engine.math import quaternions as rot
+from engine.model.model import BALL, FREE, HINGE, UNIVERSAL
+from engine.simulation.simulate import begin
+from engine.tables.motion_table import fit_angles
 
 DROP = 0.3  # [m] from the lowest point to the ground
 SPIN = (3.0, 0.0, 0.0)  # [rad/s] of the whole body about its centre of mass, about a horizontal axis

@@ -31,12 +31,12 @@ import menagerie  # noqa: E402
 import mixamo_like  # noqa: E402
 import rigs  # noqa: E402
 from heft import engine  # noqa: E402
-from heft.addon import session  # noqa: E402
-from heft.engine import rotations as rot  # noqa: E402
-from heft.engine.state import LINEAR, SPIN  # noqa: E402
-from heft.engine.whole_body import world_poses  # noqa: E402
+from heft.addon.simulate import session  # noqa: E402
+from heft.engine.analysis.whole_body import world_poses  # noqa: E402
+from heft.engine.math import quaternions as rot  # noqa: E402
+from heft.engine.tables.state_table import LINEAR, SPIN  # noqa: E402
 
-simulating = importlib.import_module("heft.engine.simulate")
+simulating = importlib.import_module("heft.engine.simulation.simulate")
 
 FRAME = 60
 RESTS, FALLS = 3.0, 4.0  # [s] after the switch the body rests; until then it is limp

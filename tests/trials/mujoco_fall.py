@@ -14,11 +14,11 @@ import mujoco
 import numpy as np
 from falling import DROP, SPIN, Fall, lowest, motion_of
 
-from engine.model import BALL, FREE, HINGE
-from engine.self_touch import left_out
-from engine.shapes import Box, Capsule, Sphere
-from engine.target import fit_angles
-from engine.tone import tone_gains
+from engine.dynamics.tone import tone_gains
+from engine.geometry.shapes import Box, Capsule, Sphere
+from engine.model.model import BALL, FREE, HINGE
+from engine.simulation.self_touch import left_out
+from engine.tables.motion_table import fit_angles
 from mujoco_model import Oracle
 
 

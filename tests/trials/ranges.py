@@ -49,13 +49,16 @@ def measure(name: str) -> dict:
 
 def add_shot(row: dict, rig, action: str) -> None:
     """Count one action of a rig into its row."""
-    from heft.addon import joint_range, reader, rig_roles, sampling
-    from heft.engine.model import HINGE
+    from heft.addon.blender import sample_poses
+    from heft.addon.read import read_rig
+    from heft.addon.rig import bone_roles
+    from heft.engine.anatomy import joint_limit
+    from heft.engine.model.model import HINGE
 
     scene = bpy.context.scene
-    samples = sampling.finish(sampling.sample(rig, scene, [*range(scene.frame_start, scene.frame_end + 1)]))
-    reading = reader.read(rig, scene, samples)
-    model, parts = reading.model, rig_roles.roles_of(rig)
+    samples = sample_poses.finish(sample_poses.sample(rig, scene, [*range(scene.frame_start, scene.frame_end + 1)]))
+    reading = read_rig.read(rig, scene, samples)
+    model, parts = reading.model, bone_roles.roles_of(rig)
     row["shots"] += 1
     for b, name in enumerate(reading.names):
         if model.parents[b] < 0:
@@ -69,9 +72,9 @@ def add_shot(row: dict, rig, action: str) -> None:
             beyond = float(max((limits[0] - angle).max(), (angle - limits[1]).max()))
             width = (0.5 * (limits[1] - limits[0]), 0.0, 0.0)
         else:
-            beyond = float(joint_range.outside(limits, model.limit_frames[b], joint).max())
+            beyond = float(joint_limit.outside(limits, model.limit_frames[b], joint).max())
             width = (limits[0], min(limits[3], limits[0]) if np.isinf(limits[3]) else limits[3], limits[2] - limits[1])
-        row["whole"] += int(max(width) >= joint_range.WHOLE)
+        row["whole"] += int(max(width) >= joint_limit.WHOLE)
         if np.degrees(beyond) > row["outside"]:
             row["outside"], row["where"] = float(np.degrees(beyond)), f"{action} '{name}'"
         wide = (width[0], width[1], 0.5 * width[2])

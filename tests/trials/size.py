@@ -33,7 +33,7 @@ HELPER_FAR = 6.0  # metres
 
 def person_of(name: str) -> tuple[rest_poses.Person, float, dict]:
     """The person, the height [m] and the roles found in the rig as it comes."""
-    from heft.addon import first_settings, rig_roles
+    from heft.addon.rig import bone_roles, first_guess
 
     rigs.new_file()
     if name == "mixamo":
@@ -42,17 +42,17 @@ def person_of(name: str) -> tuple[rest_poses.Person, float, dict]:
         rig = menagerie.open_recording(rigs.DATA / "mocap" / f"{name}.bvh")
     scene = bpy.context.scene
     bpy.context.view_layer.update()
-    unit = first_settings.meters_per_unit(rig, scene)
-    tall = first_settings.bone_height(rig) * unit
+    unit = first_guess.meters_per_unit(rig, scene)
+    tall = first_guess.bone_height(rig) * unit
     frames = np.linspace(scene.frame_start + 1, scene.frame_end, FRAMES).round().astype(int)
-    return rest_poses.read(rig, frames, unit), tall, dict(rig_roles.roles_of(rig))
+    return rest_poses.read(rig, frames, unit), tall, dict(bone_roles.roles_of(rig))
 
 
 def measure(
     person: rest_poses.Person, kind: str, rng: np.random.Generator, told: dict
 ) -> tuple[float, float, int, str]:
     """Height [m] and mass [kg] that Add Physics finds in a rest pose, how many roles differ, and the unit."""
-    from heft.addon import first_settings, rig_roles
+    from heft.addon.rig import bone_roles, first_guess
 
     rigs.new_file()
     unit = list(rest_poses.UNITS)[int(rng.integers(len(rest_poses.UNITS)))]
@@ -61,8 +61,8 @@ def measure(
     rig = rest_poses.build(person, rest_poses.draw(person, kind, rng), rest_poses.UNITS[unit], helper)
     with redirect_stdout(io.StringIO()):
         bpy.ops.heft.add()
-    tall = first_settings.bone_height(rig) * rig.heft.meters_per_unit
-    found = rig_roles.roles_of(rig)
+    tall = first_guess.bone_height(rig) * rig.heft.meters_per_unit
+    found = bone_roles.roles_of(rig)
     return tall, rig.heft.total_mass, sum(found[name] != told[name] for name in person.names), unit
 
 

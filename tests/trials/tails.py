@@ -74,8 +74,8 @@ def throw_ball() -> None:
 
 def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
     """What physics makes of the rig, in parts of its height and mass."""
-    from heft.addon import session
-    from heft.addon.overlays import bones, footage, shapes
+    from heft.addon.simulate import session
+    from heft.addon.ui.overlays import bone_capsules, motions, shapes
 
     scene = bpy.context.scene
     middle = (scene.frame_start + scene.frame_end) // 2
@@ -87,7 +87,7 @@ def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
     reading, model = shown.reading, shown.reading.model
     shapes.build(rig, scene)
     built, unit = shapes.built(rig), reading.placement.sizes[0]
-    seen = footage.current(rig, scene)
+    seen = motions.current(rig, scene)
     tall = reading.height * unit
     motion = shown.result.motion
     turns = rotations_of(motion.rotations)
@@ -96,7 +96,9 @@ def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
         "masses": np.concatenate([each.ravel() for each in masses]) / model.total_mass,
         "shapes": np.array([v for each in model.shapes for shape in each for v in numbers_of(shape)]) / tall,
         "ends": np.array([spot for _, *ends in reading.spots.values() for spot in ends]).ravel() / tall,
-        "overlays": np.concatenate([spread(bones.capsules(seen).vertices), built.limits.segments.ravel() * unit])
+        "overlays": np.concatenate(
+            [spread(bone_capsules.capsules(seen).vertices), built.limits.segments.ravel() * unit]
+        )
         / tall,
         "result": np.concatenate([turns.ravel(), motion.positions.ravel() / tall]),
         "rig itself": np.concatenate([rotations_of(reading.motion.rotations).ravel(), model.offsets.ravel() / tall]),
@@ -105,7 +107,7 @@ def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
 
 def rotations_of(quats: np.ndarray) -> np.ndarray:
     """Rotation matrices: a quaternion and its opposite are the same."""
-    from heft.addon import rotations
+    from heft.engine.math import rotations
 
     return rotations.to_matrix(quats)
 
@@ -138,20 +140,20 @@ def difference(sane: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> dic
 @contextmanager
 def tails_read(times: float, leaves_only: bool):
     """Within this block drawn tails are read that many times as far away."""
-    from heft.addon import rig_ends
+    from heft.addon.rig import physical_ends
 
-    kept = rig_ends.drawn
+    kept = physical_ends.drawn
 
     def drawn(rig):
         heads, tails = kept(rig)
         chosen = np.array([not leaves_only or not bone.children for bone in rig.data.bones])
         return heads, heads + (tails - heads) * np.where(chosen, times, 1.0)[:, None]
 
-    rig_ends.drawn = drawn
+    physical_ends.drawn = drawn
     try:
         yield
     finally:
-        rig_ends.drawn = kept
+        physical_ends.drawn = kept
 
 
 def nudge_bones(rig: bpy.types.Object, share: float, seed: int) -> None:

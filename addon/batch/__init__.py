@@ -1,0 +1,1 @@
+"""Without a window: the command line."""

@@ -1,0 +1,1 @@
+"""Thin wrappers of Blender: actions, NLA, channels, sampling. No physics."""

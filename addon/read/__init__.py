@@ -1,0 +1,1 @@
+"""From rig and scene to the engine: Model, Motion, Scene, controller."""

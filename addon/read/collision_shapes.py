@@ -1,0 +1,250 @@
+"""From points and meshes to the engine's shapes: of bones, and of objects.
+
+Owns the choice of a shape and the cache of what takes time (grids, hulls). Must not
+know where things are or how they move. Metres throughout.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+
+import bpy
+import numpy as np
+
+from ...engine.geometry import fit_shape, mass_properties, surface_distance
+from ...engine.geometry.shapes import Box, Capsule, Grid, Hull, Shape, Sphere
+from ...engine.math import rotations
+from .. import settings
+from ..blender import sample_poses
+from ..errors import RigError
+from ..rig import skin
+
+# A mesh is taken for a sphere or a box when no vertex is farther off than this part of its size.
+ROUND, STRAIGHT = 0.02, 1e-3
+# … and for convex when it fills this part of its hull.
+CONVEX = 0.98
+# Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
+MOST_POINTS, LEAST_POINTS = 600, 8
+# What is thinner than this part of its longest side [and metres] is given that thickness.
+THIN, THINNEST = 1e-3, 1e-4
+WATER = 1000.0  # [kg/m³]
+KEPT = 256  # meshes, and shapes of objects
+KEPT_BONES = 4096
+# A shape that lies nearer to a skin by less than this part, or by less than this part of the skin's size, is no better:
+# of those that are alike the smallest is taken, so that rounding does not choose.
+ALIKE, NO_MISFIT = 0.02, 1e-4
+
+_meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
+# By the content of the mesh: a grid, which may take seconds to build, is built once a session.
+_shapes: OrderedDict[tuple, Shape] = OrderedDict()
+# Apart from those, so that many bones do not push a grid out.
+_bones: OrderedDict[tuple, Shape] = OrderedDict()
+
+
+def forget(ob: bpy.types.Object | None = None) -> None:
+    """Drop the meshes read of one object, or of all; shapes are known by their points and stay."""
+    for key in [key for key in _meshes if ob is None or key[0] == ob.session_uid]:
+        del _meshes[key]
+
+
+# --- bones -----------------------------------------------------------------------
+
+
+def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.ndarray) -> Shape | None:
+    """The shape of a bone: around the skin's points (k, 3) in its frame, or around the bone itself,
+    a rod of that radius along the vector (3,) [m]."""
+    if kind == "NONE":
+        return None
+    if points is None or len(points) < LEAST_POINTS:
+        return _rod(kind, radius, vector)
+    points = points[:: -(-len(points) // MOST_POINTS)]
+    key = (kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
+    return _remember(_bones, key, lambda: _around(kind, points, vector), KEPT_BONES)
+
+
+def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
+    if kind == "HULL":
+        return Hull(points)
+    if kind == "BOX":
+        return fit_shape.fit_box(points)
+    found = [_along(points, vector), fit_shape.fit_capsule(points)]
+    if kind == "AUTO":
+        found.append(fit_shape.fit_box(points))
+    fits = [(_misfit(shape, points), shape) for shape in found if shape is not None]
+    near = (1.0 + ALIKE) * min(misfit for misfit, _ in fits) + NO_MISFIT * float(np.ptp(points, axis=0).max())
+    return fit_shape.smallest([shape for misfit, shape in fits if misfit <= near], mass_properties.volume)
+
+
+def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:
+    """How far points of a skin lie from a shape's surface, on average [m]."""
+    return float(np.abs(surface_distance.gaps(shape, points)).mean())
+
+
+def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
+    """A capsule along the bone through most of its skin: folds and stray points must not make a limb fat."""
+    length = float(np.linalg.norm(vector))
+    if length < 0.25 * float(np.ptp(points, axis=0).max()):
+        return None  # too short a bone to say which way its skin goes
+    turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column lies along the bone
+    capsule = fit_shape.fit_bone_capsule(length, points @ turn)
+    return moved(capsule, turn, np.zeros(3))
+
+
+def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
+    """A bone's own geometry; its round ends lie inside it, so that neighbours do not overlap."""
+    length = float(np.linalg.norm(vector))
+    if kind in {"BOX", "HULL"}:
+        half = (radius, radius, max(0.5 * length, radius))
+        return Box(half, tuple(0.5 * vector), _turn_z_to(vector))
+    if length <= 2.0 * radius:
+        return Sphere(radius, tuple(0.5 * vector))
+    way = vector * (radius / length)
+    return Capsule(radius, tuple(way), tuple(vector - way))
+
+
+def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
+    """The shortest rotation (wxyz) that takes Z to the vector; none for a vector without length."""
+    length = np.linalg.norm(vector)
+    if length < 1e-12:
+        return (1.0, 0.0, 0.0, 0.0)
+    x, y, z = vector / length
+    if z < -0.999999:
+        return (0.0, 1.0, 0.0, 0.0)
+    q = np.array([1.0 + z, -y, x, 0.0])
+    return tuple(q / np.linalg.norm(q))
+
+
+# --- objects ---------------------------------------------------------------------
+
+
+def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stretch, turn=None, shift=None) -> Shape:
+    """The shape of a mesh object in the frame of a body [m].
+
+    stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body,
+    for what a bone carries: there Auto takes a hull for a concave mesh too.
+    """
+    vertices, triangles, content = _mesh(ob, scene, frame)
+    if len(vertices) == 0:
+        raise RigError(f"Collider '{ob.name}' has no vertices: give it a mesh or take it out of the colliders.")
+    stretch = _rounded(stretch)
+    kind = settings.collider_of(ob).shape
+    if turn is not None and kind == "AUTO":
+        kind = "PART"
+    turn = np.eye(3) if turn is None else turn
+    shift = np.zeros(3) if shift is None else shift
+    key = (kind, content, stretch.tobytes(), turn.tobytes(), shift.tobytes())
+    return _remember(_shapes, key, lambda: _placed_shape(kind, vertices @ stretch.T, triangles, ob.name, turn, shift))
+
+
+def _rounded(stretch: np.ndarray) -> np.ndarray:
+    """The same stretch whatever frame it was read on: a turning object's rounding must not build its grid again."""
+    size = float(np.abs(stretch).max())
+    step = 10.0 ** (np.floor(np.log10(size)) - 5.0)
+    return np.round(stretch / step) * step + 0.0
+
+
+def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shift: np.ndarray) -> Shape:
+    if kind == "AUTO":
+        kind = guess(points, triangles)
+    elif kind == "PART":
+        kind = guess(points, triangles[:0])
+    if kind == "MESH":  # a grid is straight in the body, whichever way the mesh sits there
+        return shape_of(kind, points @ turn.T + shift, triangles, name)
+    return moved(shape_of(kind, points, triangles, name), turn, shift)
+
+
+def moved(shape: Shape, turn: np.ndarray, shift: np.ndarray) -> Shape:
+    """A shape (no grid, no plane) turned (3, 3) and shifted (3,)."""
+    if isinstance(shape, Sphere):
+        return Sphere(shape.radius, tuple(turn @ shape.center + shift))
+    if isinstance(shape, Capsule):
+        return Capsule(shape.radius, tuple(turn @ shape.start + shift), tuple(turn @ shape.end + shift))
+    if isinstance(shape, Box):
+        rotation = rotations.multiply(rotations.from_matrix(turn), np.array(shape.rotation))
+        return Box(shape.half, tuple(turn @ shape.center + shift), tuple(rotation))
+    return Hull(shape.points @ turn.T + shift)
+
+
+def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) -> Shape:
+    """A shape of the asked kind about points (k, 3) [m], along their own axes."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    least = max(0.5 * THIN * float(half.max()), THINNEST)
+    if kind == "SPHERE":
+        return Sphere(max(float(np.linalg.norm(points - middle, axis=1).max()), least), tuple(middle))
+    if kind == "CAPSULE":
+        return fit_shape.fit_capsule(points)
+    if kind == "BOX":
+        return Box(tuple(np.maximum(half, least)), tuple(middle))
+    if kind == "HULL":
+        return Hull(points)
+    if len(triangles) == 0:
+        raise RigError(f"Collider '{name}' has no faces: a Mesh shape needs some; choose Hull or Box.")
+    return Grid.from_mesh(points, triangles)
+
+
+def guess(points: np.ndarray, triangles: np.ndarray) -> str:
+    """The simplest kind of shape that is the mesh; without triangles it is taken for convex."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    size = float(half.max())
+    if size <= 0.0:
+        return "HULL"
+    beside = half - np.abs(points - middle)
+    if (beside <= STRAIGHT * size).all():
+        return "BOX"
+    away = np.linalg.norm(points - middle, axis=1)
+    if len(points) >= 12 and away.min() > (1.0 - ROUND) * away.max():
+        return "SPHERE"
+    if len(triangles) == 0:
+        return "HULL"
+    corners = points[triangles] - middle
+    inside = abs(float(np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6.0)
+    return "HULL" if inside >= CONVEX * mass_properties.volume(Hull(points)) else "MESH"
+
+
+def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
+    """[kg] as set, or as heavy as water."""
+    given = settings.collider_of(ob).mass
+    return float(given) if given > 0.0 else max(WATER * mass_properties.volume(shape), 1e-6)
+
+
+def lowest(shape: Shape, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """(frames,) the height of a shape's lowest point on a body at positions (frames, 3), turned (frames, 3, 3) [m]."""
+    down = turns[:, 2, :]  # the world's Z in the body's frame
+    if isinstance(shape, Sphere):
+        reach = down @ shape.center - shape.radius
+    elif isinstance(shape, Capsule):
+        reach = np.minimum(down @ shape.start, down @ shape.end) - shape.radius
+    elif isinstance(shape, Box):
+        axes = rotations.to_matrix(np.array(shape.rotation))
+        reach = down @ shape.center - np.abs(down @ axes) @ shape.half
+    else:
+        reach = (down @ shape.points.T).min(axis=1)
+    return positions[:, 2] + reach
+
+
+def fingerprint(ob: bpy.types.Object) -> tuple:
+    """What an object's shape depends on, but for where it stands."""
+    stack = [(modifier.type, modifier.name, modifier.show_viewport) for modifier in ob.modifiers]
+    return (skin.mesh_sum(ob.data), tuple(stack))
+
+
+def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray, tuple]:
+    """Vertices (k, 3), triangles (t, 3) and what stands for them in a key."""
+
+    def read() -> tuple[np.ndarray, np.ndarray, tuple]:
+        vertices, triangles = sample_poses.mesh_at(ob, scene, frame)
+        return vertices, triangles, (len(vertices), zlib.crc32(vertices), zlib.crc32(triangles))
+
+    return _remember(_meshes, (ob.session_uid, frame, fingerprint(ob)), read)
+
+
+def _remember(kept: OrderedDict, key: tuple, make, most: int = KEPT):
+    if key not in kept:
+        kept[key] = make()
+        while len(kept) > most:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]

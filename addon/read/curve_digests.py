@@ -1,0 +1,165 @@
+"""Digests of curves, kept while their action stays as it is.
+
+Owns the cache, and reading long actions in parts. Must not know what depends on the curves.
+
+Reading a key takes Blender a tenth of a microsecond: a minute of motion capture would hold up every
+redraw. Edits in a window tell which action they changed; scripts without a window need not, so there
+nothing is kept. Short actions are read every time, save while a slider is dragged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..blender import actions, setting_paths
+
+# Actions with fewer keys than this are read at once, every time.
+FEW = 20_000
+# What shapes the keys that ease, bounce or swing.
+EASED = ("easing", "amplitude", "back", "period")
+
+_kept: dict[tuple[int, str], bytes] = {}
+_trusting = 0
+_long: dict[int, bool] = {}
+
+
+def forget(action: bpy.types.Action | None = None) -> None:
+    """Something has changed one action, or any."""
+    if action is None:
+        _kept.clear()
+        _long.clear()
+        return
+    uid = action.session_uid
+    _long.pop(uid, None)
+    for key in [key for key in _kept if key[0] == uid]:
+        del _kept[key]
+
+
+@contextmanager
+def trusting() -> Iterator[None]:
+    """Within this block short actions, too, are what they were when they were read last, unless an edit told otherwise:
+    for a setting that a hand drags in a window. What a script changed and did not tell, the result's mark tells."""
+    global _trusting
+    _trusting += 1
+    try:
+        yield
+    finally:
+        _trusting -= 1
+
+
+def is_long(action: bpy.types.Action) -> bool:
+    """Does reading the action take so long that a digest of it is kept?"""
+    if bpy.app.background:
+        return False
+    uid = action.session_uid
+    if uid not in _long:
+        bags = actions.bags(action)
+        _long[uid] = sum(len(curve.keyframe_points) for bag in bags for curve in bag.fcurves) >= FEW
+    return _long[uid]
+
+
+def of_bag(action: bpy.types.Action, bag) -> bytes:
+    """A digest of a bag's curves, those of the mix left out."""
+    if bag is None:
+        return b""
+    if bpy.app.background:
+        return _whole(bag, map(of_curve, bag.fcurves))
+    key = _key(action, bag)
+    if key not in _kept or not (_trusting or is_long(action)):
+        _kept[key] = _whole(bag, map(of_curve, bag.fcurves))
+    return _kept[key]
+
+
+def is_ready(found: Iterable[bpy.types.Action]) -> bool:
+    """Are the digests of the long ones of these actions at hand?"""
+    return all(_key(action, bag) in _kept for action in found if is_long(action) for bag in actions.bags(action))
+
+
+def prepare(found: Iterable[bpy.types.Action]) -> Generator[None, None, None]:
+    """Read the long ones of these actions, a few curves at a time. What is changed meanwhile is read anew."""
+    for name in [action.name_full for action in found if is_long(action)]:
+        parts: dict[tuple[int, str], list[bytes]] = {}
+        done = 0
+        while True:
+            # Curves may go between two steps: nothing of Blender's is kept.
+            action = next((each for each in bpy.data.actions if each.name_full == name), None)
+            if action is None or not is_long(action):
+                break
+            curves = [(_key(action, bag), curve) for bag in actions.bags(action) for curve in bag.fcurves]
+            if done >= len(curves):
+                found = {_key(action, bag): bag for bag in actions.bags(action)}
+                _kept.update({key: _whole(bag, parts.get(key, ())) for key, bag in found.items()})
+                break
+            read = 0
+            for key, curve in curves[done:]:
+                parts.setdefault(key, []).append(of_curve(curve))
+                done += 1
+                read += len(curve.keyframe_points)
+                if read > FEW:
+                    break
+            yield
+
+
+def _key(action: bpy.types.Action, bag) -> tuple[int, str]:
+    slot = getattr(bag, "slot_handle", None)
+    return action.session_uid, str(slot)
+
+
+def _whole(bag, curves: Iterable[bytes]) -> bytes:
+    """A digest of a bag from those of its curves."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(repr([group.name for group in bag.groups if group.mute]).encode())
+    for part in curves:
+        digest.update(part)
+    return digest.digest()
+
+
+def of_curve(curve: bpy.types.FCurve) -> bytes:
+    """A digest of one curve; empty for one of the mix, which is shown and not simulated."""
+    if setting_paths.is_mix(curve.data_path):
+        return b""
+    digest = hashlib.blake2b(digest_size=16)
+    points = curve.keyframe_points
+    count = len(points)
+    digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{curve.extrapolation}{count}".encode())
+    co = np.empty(count * 2, dtype=np.float32)
+    points.foreach_get("co", co)
+    digest.update(co.tobytes())
+    kinds = np.empty(count, dtype=np.int32)
+    points.foreach_get("interpolation", kinds)
+    digest.update(kinds.tobytes())
+    kind = kinds.max(initial=actions.CONSTANT)
+    if kind >= actions.BEZIER:
+        for part in ("handle_left", "handle_right"):
+            points.foreach_get(part, co)
+            digest.update(co.tobytes())
+    if kind > actions.BEZIER:
+        for part in EASED:
+            points.foreach_get(part, co[:count])
+            digest.update(co[:count].tobytes())
+    for modifier in curve.modifiers:
+        digest.update(repr(plain_values(modifier)).encode())
+    return digest.digest()
+
+
+# Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
+VOLATILE = {"enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
+
+
+def plain_values(thing: bpy.types.bpy_struct, without: Collection[str] = ()) -> list:
+    """The numbers, switches, choices and names of a small thing, with the names of the blocks it points to."""
+    values = []
+    for prop in thing.bl_rna.properties:
+        if prop.identifier in without:
+            continue
+        value = getattr(thing, prop.identifier, None)
+        if prop.type == "POINTER":
+            values.append(value.name_full if isinstance(value, bpy.types.ID) else None)
+        elif prop.type != "COLLECTION" and prop.identifier not in VOLATILE:
+            values.append(value[:] if getattr(prop, "is_array", False) else value)
+    return values

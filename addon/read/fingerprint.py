@@ -1,0 +1,466 @@
+"""What a result was made from, and settings that outlive overrides.
+
+Owns the fingerprint (settings, source, engine version) and `Object.heft_store`
+(JSON of the settings, written on save and restored on load where Blender dropped
+them). Must not run simulations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from operator import attrgetter
+
+import bpy
+import numpy as np
+
+from ... import engine
+from .. import settings
+from ..blender import actions, own_marks, sample_poses
+from ..rig import joint_limits, skin
+from ..settings.overlays import OVERLAY_SETTINGS
+from . import collision_shapes, curve_digests, frame_plan, physical_keys, read_controller, shot
+
+ARMATURE_SETTINGS = (
+    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time",
+    "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "let_go", "mix",
+    "live", "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit",
+    "total_mass", "gravity", "detail", "natural_limits",
+    "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "touch_self_limp",
+    "friction", "bounce",
+    "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
+)  # fmt: skip
+ARMATURE_STATE = (
+    "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
+    "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
+    "slow_at", "pops", "unbaked", "detail_before",
+    "take", "take_before", "take_index", "made_with", "beside_distance",
+    "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
+)  # fmt: skip
+BONE_SETTINGS = (
+    "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "tone_scale", "mass", "mix", "shape",
+    "overlap_group", "use_limits",
+    "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side", "pin",
+)  # fmt: skip
+# What a bone is, is its own: settings are copied from bone to bone without it.
+BONE_IDENTITY = ("role", "side")
+PUSH_SETTINGS = ("bone", "direction", "impulse", "frame", "use_place", "place")
+TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
+COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
+LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
+# Kept with the settings, of no consequence to the simulation.
+KEPT_LISTS = {
+    "misses": ("bone", "frame", "degrees"),
+    "script": ("pose", "seconds"),
+    "controls": ("control", "body", "part"),
+    "switches": ("path", "value"),
+    "takes": ("uid", "name", "auto", "settings", "state", "action", "source_action", "objects", "beside"),
+}
+# Pointers are stored by name.
+POINTERS = {
+    "colliders": "collections",
+    "target": "objects",
+    "source_action": "actions",
+    "action": "actions",
+    "ob": "objects",
+}
+# Lists within a list's entries.
+NESTED = {"objects": ("ob", "action")}
+OBJECT_CHANNELS = (
+    "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
+    "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
+)  # fmt: skip
+CURVE_SETTINGS = ("dimensions", "twist_mode", "use_radius", "use_path", "use_path_follow", "path_duration", "eval_time")
+POINT = (("co", 4), ("tilt", 1), ("radius", 1))
+BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1), ("radius", 1))
+# How the path of a custom property ends, and that of one of its numbers.
+CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
+# Shown, not simulated: changing these leaves the result as it is.
+NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
+# A bone's settings are read at every notch of a slider, hundreds of bones at a time: all of a bone's in one call.
+bone_values = attrgetter(*(name for name in BONE_SETTINGS if name not in NOT_SIMULATED))
+_body_values = attrgetter("mass", "shape", "use_limits", "role", "side")
+_limit_values = attrgetter("limits_from", "limit_swing", "limit_low", "limit_high")
+
+
+def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
+    """A digest of everything the results of the rig's shot depend on; `sources`: digests of the rigs' sources known
+    already."""
+    sources = sources or {}
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(engine.ENGINE_VERSION.encode())
+    group = shot.members(rig)
+    plan = frame_plan.plan_of(group, scene)
+    frames = plan.sampled
+    digest.update(plan.digest().encode())
+    for each in group.rigs:
+        digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
+        _digest_settings(digest, each)
+        _digest_loads(digest, each)
+        # Keyframe types change nothing but which keys are physical.
+        digest.update(repr(physical_keys.wanted(each, scene, frames)).encode())
+        digest.update(repr(skin.fingerprint(each)).encode())
+    digest.update(objects_fingerprint((*group.objects, *shot.anchors(group)), scene, frames).encode())
+    for ob in group.objects:
+        digest.update(repr((collision_shapes.fingerprint(ob), _collider_values(ob))).encode())
+    return digest.hexdigest()
+
+
+def is_solid(group: shot.Members) -> bool:
+    """Is there anything in the shot that bones could touch?"""
+    touch_self = any(each.heft.touch_self for each in group.rigs)
+    return bool(group.grounded or touch_self or group.objects or len(group.rigs) > 1)
+
+
+def _digest_settings(digest, rig: bpy.types.Object) -> None:
+    keyed = read_controller.keyed_settings(rig)
+    digest.update(json.dumps(_simulated_settings(rig.heft, "heft", ARMATURE_SETTINGS, keyed)).encode())
+    for name, fields in LISTS.items():
+        for i, item in enumerate(getattr(rig.heft, name)):
+            digest.update(json.dumps(_simulated_settings(item, f"heft.{name}[{i}]", fields, keyed)).encode())
+    natural = rig.heft.natural_limits
+    for bone in rig.pose.bones:
+        look = bone.heft
+        if keyed:
+            values = _simulated_settings(look, f"{bone.path_from_id()}.heft", BONE_SETTINGS, keyed)
+        else:
+            values = bone_values(look)
+        digest.update(repr(values).encode())
+        if _limited(look, natural):
+            digest.update(repr(joint_limits.of_rig(bone)).encode())
+
+
+def _limited(look: bpy.types.PropertyGroup, natural: bool) -> bool:
+    """Do the rig's own limits count for a bone of these settings? `natural`: they do where it says nothing."""
+    if look.behaviour == "IGNORED":
+        return False
+    return look.limits_from == "RIG" if look.use_limits else natural
+
+
+def _digest_loads(digest, rig: bpy.types.Object) -> None:
+    for load in shot.loads(rig):
+        digest.update(load.matrix.tobytes())
+        digest.update(repr((load.bone, collision_shapes.fingerprint(load.ob), _collider_values(load.ob))).encode())
+
+
+def structure(rig: bpy.types.Object) -> str:
+    """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
+    digest = hashlib.blake2b(digest_size=16)
+    heft = rig.heft
+    digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce, heft.bad_frames)).encode())
+    natural = heft.natural_limits
+    for bone in rig.pose.bones:
+        look = bone.heft
+        digest.update(repr((look.behaviour == "IGNORED", *_body_values(look))).encode())
+        if look.use_limits:
+            digest.update(repr(_limit_values(look)).encode())
+        if _limited(look, natural):
+            digest.update(repr(joint_limits.of_rig(bone)).encode())
+    _digest_loads(digest, rig)
+    digest.update(repr(skin.fingerprint(rig)).encode())
+    return digest.hexdigest()
+
+
+def _collider_values(ob: bpy.types.Object) -> list:
+    look = settings.collider_of(ob)
+    return [getattr(look, name) for name in COLLIDER_SETTINGS]
+
+
+def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
+    """Values that matter to the simulation; a keyed one changes with the frame and counts by its curve."""
+    return [
+        "keyed" if f"{base}.{name}" in keyed else plain(getattr(group, name))
+        for name in names
+        if name not in NOT_SIMULATED
+    ]
+
+
+def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> str:
+    """A digest of what the rig's source motion depends on: cheap, read in bulk."""
+    frames = read_controller.frame_range(rig, scene) if frames is None else frames
+    return _source_digest(sample_poses.upstream(rig), scene, frames)
+
+
+def objects_fingerprint(objects, scene: bpy.types.Scene, frames: np.ndarray) -> str:
+    """A digest of what the objects' own motion depends on."""
+    blocks = dict.fromkeys(block for ob in objects for block in sample_poses.upstream(ob))
+    order = [ob.name_full for ob in objects]
+    return repr(order) + (_source_digest(blocks, scene, frames) if order else "")
+
+
+def _source_digest(blocks, scene: bpy.types.Scene, frames: np.ndarray) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    render, unit = scene.render, scene.unit_settings.scale_length
+    digest.update(repr((frames[0], frames[-1], render.fps, render.fps_base, unit)).encode())
+    digest.update(repr((render.frame_map_old, render.frame_map_new)).encode())
+    for block in blocks:
+        digest.update(block.name_full.encode())
+        _digest_animation(digest, block)
+        if isinstance(block, bpy.types.Object):
+            _digest_object(digest, block)
+        if isinstance(block, bpy.types.Armature):
+            digest.update(block.pose_position.encode())
+            digest.update(_bulk(block.bones, "matrix_local", 16))
+            ties = [(bone.inherit_scale, bone.use_inherit_rotation, bone.use_local_location) for bone in block.bones]
+            digest.update(repr((ties, [(bone.use_connect, bone.parent) for bone in block.bones])).encode())
+        if isinstance(block, bpy.types.Curve):
+            _digest_splines(digest, block)
+        if isinstance(block, bpy.types.Action):
+            _digest_action(digest, block)
+    _digest_switches(digest, blocks)
+    return digest.hexdigest()
+
+
+def _digest_animation(digest, block: bpy.types.ID) -> None:
+    data = block.animation_data
+    if data is None:
+        return
+    for curve in _drivers(block):
+        _digest_driver(digest, curve)
+    if data.action is not None:
+        how = (data.action_influence, data.action_blend_type, data.action_extrapolation, data.use_nla)
+        digest.update(repr(how).encode())
+        digest.update(curve_digests.of_bag(data.action, actions.active_bag(block)))
+    for track in data.nla_tracks:
+        digest.update(repr((track.mute, track.is_solo)).encode())
+        for strip in _strips(track.strips):
+            # Its influence is worked out frame by frame, from its blending or its curves.
+            digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.mute)).encode())
+            digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
+            digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
+            digest.update(repr((strip.use_reverse, strip.use_animated_influence, strip.use_animated_time)).encode())
+            digest.update(f"{getattr(strip, 'action_slot_handle', '')}".encode())
+            for curve in strip.fcurves:
+                digest.update(curve_digests.of_curve(curve))
+            if strip.action is not None:
+                _digest_action(digest, strip.action)
+
+
+def _strips(strips) -> Iterator[bpy.types.NlaStrip]:
+    """These strips of the NLA, and those within them."""
+    for strip in strips:
+        yield strip
+        yield from _strips(strip.strips)
+
+
+def _drivers(block: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """The user's drivers; not those that mute IK while a result shows."""
+    ours = own_marks.muting_paths(block) if _is_rig(block) else ()
+    return [curve for curve in sample_poses.drivers(block) if curve.data_path not in ours]
+
+
+def _is_rig(block: bpy.types.ID) -> bool:
+    return isinstance(block, bpy.types.Object) and settings.has_physics(block)
+
+
+def _digest_action(digest, action: bpy.types.Action) -> None:
+    for bag in actions.bags(action):
+        digest.update(curve_digests.of_bag(action, bag))
+
+
+def source_actions(group: shot.Members) -> list[bpy.types.Action]:
+    """The actions that the sources of a shot depend on."""
+    things = (*group.rigs, *group.objects, *shot.anchors(group))
+    found: dict[bpy.types.Action, None] = {}
+    for block in dict.fromkeys(block for thing in things for block in sample_poses.upstream(thing)):
+        if isinstance(block, bpy.types.Action):
+            found[block] = None
+        data = block.animation_data if hasattr(block, "animation_data") else None
+        if data is not None:
+            strips = [strip.action for track in data.nla_tracks for strip in _strips(track.strips)]
+            found.update(dict.fromkeys(each for each in (data.action, *strips) if each is not None))
+    return list(found)
+
+
+def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
+    driver = curve.driver
+    digest.update(f"{curve.data_path}{curve.array_index}{curve.mute}{driver.type}{driver.expression}".encode())
+    for variable in driver.variables:
+        targets = [(t.id, t.data_path, t.bone_target, t.transform_type, t.transform_space) for t in variable.targets]
+        digest.update(repr((variable.name, variable.type, targets)).encode())
+    digest.update(curve_digests.of_curve(curve))
+
+
+def _digest_switches(digest, blocks) -> None:
+    """The custom properties that drivers read, such as a rig's switch between IK and FK: nothing else tells of them."""
+    read: dict[tuple[bpy.types.ID, str], None] = {}
+    for block in blocks:
+        for curve in _drivers(block):
+            for variable in curve.driver.variables:
+                read.update(dict.fromkeys((target.id, target.data_path) for target in variable.targets))
+    moved: dict[bpy.types.ID, set[str]] = {}
+    for block, path in read:
+        whole = INDEX.sub("", path)
+        if block is None or not whole.endswith(CUSTOM):
+            continue
+        if block not in moved:
+            moved[block] = _animated_paths(block)
+        if whole not in moved[block]:
+            digest.update(f"{path}{_number(block, path)}".encode())
+
+
+def _number(block: bpy.types.ID, path: str) -> float | None:
+    """What a path leads to, if it leads to a number or a switch."""
+    try:
+        value = block.path_resolve(path)
+    except ValueError:
+        return None
+    return value if isinstance(value, (bool, int, float)) else None
+
+
+def _all_curves(action: bpy.types.Action):
+    return [curve for bag in actions.bags(action) for curve in bag.fcurves]
+
+
+def _animated_paths(block: bpy.types.ID) -> set[str]:
+    """Data paths whose values change with the frame: they count by their curves, not by their value."""
+    data = block.animation_data if hasattr(block, "animation_data") else None
+    if data is None:
+        return set()
+    paths = {curve.data_path for curve in actions.active_curves(block)}
+    paths |= {curve.data_path for curve in _drivers(block)}
+    for track in data.nla_tracks:
+        for strip in _strips(track.strips):
+            paths |= {curve.data_path for curve in (_all_curves(strip.action) if strip.action else ())}
+    return paths
+
+
+def _digest_object(digest, ob: bpy.types.Object) -> None:
+    moved = _animated_paths(ob)
+    animated: dict[str, set[str]] = {}
+    for path in moved:
+        base, _, name = path.rpartition(".")
+        animated.setdefault(base, set()).add(name)
+    for name in OBJECT_CHANNELS:
+        if name not in moved:
+            digest.update(np.array(getattr(ob, name), dtype=np.float32).tobytes())
+    digest.update(f"{ob.rotation_mode}{ob.parent_type}{ob.parent_bone}".encode())
+    digest.update(np.array(ob.matrix_parent_inverse, dtype=np.float32).tobytes())
+    for constraint in ob.constraints:
+        if constraint.name != own_marks.CONSTRAINT:
+            digest.update(_constraint_text(constraint, animated, False).encode())
+    if ob.pose is None:
+        return
+    muted = own_marks.muted_solvers(ob) if settings.has_physics(ob) else ()
+    for bone in ob.pose.bones:
+        digest.update(f"{bone.rotation_mode}{bone.lock_rotation[:]}".encode())
+        for constraint in bone.constraints:
+            if constraint.name != own_marks.CONSTRAINT:
+                digest.update(_constraint_text(constraint, animated, (bone.name, constraint.name) in muted).encode())
+    for name, width in sample_poses.CHANNELS:
+        values = np.frombuffer(_bulk(ob.pose.bones, name, width), dtype=np.float32).reshape(-1, width)
+        free = [i for i, bone in enumerate(ob.pose.bones) if f"{bone.path_from_id()}.{name}" not in moved]
+        digest.update(values[free].tobytes())
+
+
+def _digest_splines(digest, curve: bpy.types.Curve) -> None:
+    """What a chain along the curve follows; points that are keyed count by their keys."""
+    moved = _animated_paths(curve)
+    digest.update(repr([getattr(curve, name) for name in CURVE_SETTINGS if name not in moved]).encode())
+    still = not any(path.startswith("splines") for path in moved)
+    for spline in curve.splines:
+        digest.update(repr((spline.type, spline.use_cyclic_u, spline.order_u, spline.resolution_u)).encode())
+        points, channels = (spline.bezier_points, BEZIER_POINT) if spline.type == "BEZIER" else (spline.points, POINT)
+        for name, width in channels if still else ():
+            digest.update(_bulk(points, name, width))
+
+
+def _constraint_text(constraint: bpy.types.Constraint, animated: dict[str, set[str]], is_ours: bool) -> str:
+    """What the constraint does, but for what changes with the frame (names by the path they are at) or was muted by
+    Heft."""
+    base = constraint.path_from_id()
+    moved = animated.get(base, set())
+    influence = "" if "influence" in moved else round(constraint.influence, 6)
+    mute = False if is_ours or "mute" in moved else constraint.mute
+    targets = [
+        (curve_digests.plain_values(target, animated.get(f"{base}.targets[{i}]", ())))
+        for i, target in enumerate(constraint.targets if constraint.type == "ARMATURE" else ())
+    ]
+    return f"{curve_digests.plain_values(constraint, moved | {'influence', 'mute'})}{influence}{mute}{targets}"
+
+
+def _bulk(collection, name: str, width: int) -> bytes:
+    values = np.empty(len(collection) * width, dtype=np.float32)
+    collection.foreach_get(name, values)
+    return values.tobytes()
+
+
+def keys_fingerprint(result: bpy.types.Object) -> str:
+    """A digest of the result's keys, to notice changes made by hand."""
+    return f"{sum(actions.keys_sum(curve) for curve in actions.active_curves(result)):x}"
+
+
+def pack(rig: bpy.types.Object) -> None:
+    """Write the settings into `heft_store`."""
+    values = _values(rig.heft, (*ARMATURE_SETTINGS, *ARMATURE_STATE))
+    kept = (LISTS | KEPT_LISTS).items()
+    lists = {name: [_values(item, fields) for item in getattr(rig.heft, name)] for name, fields in kept}
+    bones = {bone.name: _values(bone.heft, BONE_SETTINGS) for bone in rig.pose.bones if bone.is_property_set("heft")}
+    rig.heft_store = json.dumps({"armature": values, "lists": lists, "bones": bones})
+
+
+def unpack(rig: bpy.types.Object) -> None:
+    """Restore the settings from `heft_store` where the file lost them."""
+    if not rig.heft_store or rig.heft.enabled:
+        return
+    stored = json.loads(rig.heft_store)
+    restore(rig.heft, stored["armature"])
+    for name, items in stored.get("lists", {}).items():
+        group = getattr(rig.heft, name)
+        group.clear()
+        for values in items:
+            restore(group.add(), values)
+    for bone_name, values in stored["bones"].items():
+        bone = rig.pose.bones.get(bone_name)
+        if bone:
+            restore(bone.heft, values)
+
+
+def pack_collider(ob: bpy.types.Object) -> None:
+    """Write a collider's settings into its `heft_store`."""
+    ob.heft_store = json.dumps({"collider": _values(ob.heft_collider, COLLIDER_SETTINGS)})
+
+
+def unpack_collider(ob: bpy.types.Object) -> None:
+    """Restore a collider's settings where the file lost them."""
+    if ob.heft_store and not ob.is_property_set("heft_collider"):
+        restore(ob.heft_collider, json.loads(ob.heft_store).get("collider", {}))
+
+
+def _values(group, names: tuple[str, ...]) -> dict:
+    return {
+        name: [_values(item, NESTED[name]) for item in getattr(group, name)]
+        if name in NESTED
+        else plain(getattr(group, name))
+        for name in names
+    }
+
+
+def restore(group, values: dict) -> None:
+    """Set what `_values` has read; pointers are found by name again."""
+    for name, value in values.items():
+        if name in NESTED:
+            items = getattr(group, name)
+            items.clear()
+            for each in value:
+                restore(items.add(), each)
+            continue
+        if name in POINTERS:
+            value = named(name, value)
+        elif plain(getattr(group, name)) == value:
+            continue  # a default stays one that nobody has set (see `detail`)
+        setattr(group, name, value)
+
+
+def named(pointer: str, name: str | None) -> bpy.types.ID | None:
+    """The block of that full name which a setting points to, or None."""
+    return next((block for block in getattr(bpy.data, POINTERS[pointer]) if block.name_full == name), None)
+
+
+def plain(value):
+    """A setting's value as JSON holds it; of a block its name."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]

@@ -1,0 +1,397 @@
+"""From a rig to the engine's types: `Model` and `Motion`, and what leads back.
+
+Owns the choice of bodies, their joints, anchors, shapes and loads. Must not know how results
+are shown or baked, nor any controller.
+
+Bones whose behaviour is Ignored are no bodies: they ride on the nearest ancestor
+that is one, with their own keys, and lend it their mass (`joining`, `riding`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ...engine import Model, Motion, MotionError
+from ...engine.analysis import recording_flaws
+from ...engine.anatomy import body_parents, bone_ends, capsule_masses, masses, natural_joint_limits
+from ...engine.anatomy.rest_body import RestBones
+from ...engine.anatomy.skeleton import Skeleton
+from ...engine.geometry import mass_properties
+from ...engine.geometry.shapes import Shape
+from ...engine.math import rotations
+from ...engine.model.model import HINGE
+from .. import settings
+from ..blender import engine_space
+from ..blender.engine_space import Placement
+from ..blender.sample_poses import Samples
+from ..errors import RigError
+from ..rig import bone_roles, joint_limits, physical_ends, riding_bones, skin
+from . import collision_shapes, held_keys, mend_frames, result_channels, shot
+
+# Half the angle by which a hinge's sampled motion may leave its axis: rounding of float32 poses [rad].
+HINGE_SLACK = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A rig read: what the engine gets, and the map back to bones.
+
+    names        (n,) bone of each body, in the model's order
+    frames       (frames,) scene frames
+    placement    where armature space sits in the engine's world
+    rests        (n, 4, 4) rest matrices in armature space
+    keyed        what has keys on the result armature, and the source's channels there
+    height       the body's longest side at rest [armature units]
+    spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
+    flaws        where the source breaks
+    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
+    """
+
+    model: Model
+    motion: Motion
+    names: tuple[str, ...]
+    frames: np.ndarray
+    placement: Placement
+    rests: np.ndarray
+    keyed: result_channels.Keyed
+    height: float
+    spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
+    flaws: recording_flaws.Flaws
+    bad_frames: str
+
+    def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
+        turns = rotations.from_matrix(rotations.split(self.rests[:, :3, :3])[0])
+        return self.rests[:, :3, 3] * self.placement.sizes[0], turns
+
+    def at_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies on the first frame, in the world."""
+        model, motion = self.model, self.motion
+        places, turns = np.empty((len(model), 3)), np.empty((len(model), 4))
+        for b, parent in enumerate(model.parents):
+            own = rotations.multiply(model.rest_rotations[b], motion.rotations[0, b])
+            places[b], turns[b] = motion.positions[0, b], own
+            if parent >= 0:
+                places[b] = places[parent] + rotations.rotate(turns[parent], places[b])
+                turns[b] = rotations.multiply(turns[parent], own)
+        return places, turns
+
+    def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
+        poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
+        quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
+        turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
+        return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns
+
+
+def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> Skeleton:
+    """Rest geometry and the bodies chosen by the bones' behaviours; scene: the one its skin is read in."""
+    pose_bones = list(rig.pose.bones)
+    if not pose_bones:
+        raise RigError(f"Armature '{rig.name}' has no bones: add some in Edit Mode.")
+    index = {bone.name: i for i, bone in enumerate(pose_bones)}
+    parents = [index[bone.parent.name] if bone.parent else -1 for bone in pose_bones]
+    rests = np.array([bone.bone.matrix_local for bone in pose_bones], dtype=np.float64)
+    heads, tails = physical_ends.drawn_posed(rig)
+    connected = np.array([bone.bone.use_connect and bone.parent is not None for bone in pose_bones])
+    carriers: list[int] = []
+    for i, bone in enumerate(pose_bones):
+        ignored = bone.heft.behaviour == "IGNORED"
+        carriers.append(i if not ignored else carriers[parents[i]] if parents[i] >= 0 else -1)
+    if all(carrier < 0 for carrier in carriers):
+        raise RigError(f"All bones of '{rig.name}' are Ignored: set at least one to Simulated.")
+    is_body = [carrier == i for i, carrier in enumerate(carriers)]
+    holders = body_parents.holders(parents, rests[:, :3, 3], tails, is_body)
+    riders = riding_bones.riders(rig, parents, connected, is_body, holders)
+    for bone, is_shown in riders.items():
+        carriers[bone] = holders[bone] if is_shown else carriers[bone]
+    names = tuple(bone.name for bone in pose_bones)
+    skins = {index[name]: spots for name, spots in skin.points(rig, scene or bpy.context.scene).items()}
+    ends = bone_ends.find(parents, heads, tails, skins)
+    return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders)
+
+
+def read(
+    rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples, meters: float | None = None, solid: bool = False
+) -> Reading:
+    """The rig's model and its sampled motion.
+
+    meters: engine metres in one unit of Blender's world, the rig's own setting if None;
+    solid: the bones get shapes to touch with.
+    """
+    steps, given = read_steps(rig, scene, samples, meters, solid), None
+    while True:
+        try:
+            given = steps.send(given)()
+        except StopIteration as stop:
+            return stop.value
+
+
+def read_steps(
+    rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples, meters: float | None, solid: bool
+) -> Generator[Callable[[], object], object, Reading]:
+    """The same; yields the long sums, which know nothing of Blender and may be done beside, and is sent what they
+    give."""
+    skeleton = skeleton_of(rig, scene)
+    if meters is None:
+        meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    placement = Placement.from_matrices(samples.placements, meters)
+    kept = skeleton.body_bones
+    model = build_model(rig, skeleton, placement, scene, int(samples.frames[0]), solid)
+    order = [kept[i] for i in model.order]
+    _check_finite(samples, order)
+
+    height = skeleton.ends.size
+    fps = engine_space.frames_per_second(scene.render.fps, scene.render.fps_base)
+    stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
+    bad_frames = rig.heft.bad_frames
+
+    def pose() -> tuple:
+        taken, cuts = samples, stepped
+        channels = rotations.placed(taken.poses[:, order])
+        joints = _joints(model, placement, channels[0])
+        heads = placement.points_to_world(channels[2])
+        found = recording_flaws.find(joints, heads, model.parents, stepped, fps, height * placement.sizes[0])
+        if found.jumps:
+            taken, jumps = mend_frames.mended(bad_frames, found, skeleton, order, model, samples)
+            cuts = stepped | jumps
+            channels = rotations.placed(taken.poses[:, order])
+            joints = _joints(model, placement, channels[0])
+        return taken, cuts, channels, joints, found
+
+    samples, stepped, channels, joints, found = yield pose
+    model = with_joints(model, rig, skeleton, order, joints)
+
+    def finish() -> Reading:
+        quats, _, heads = channels
+        positions = _anchors(model, quats, heads) * placement.sizes[:, None, None]
+        roots = np.flatnonzero(model.parents < 0)
+        positions[:, roots] = placement.points_to_world(heads[:, roots])
+        return Reading(
+            model=model,
+            motion=Motion.build(model, fps, joints, positions, stepped, frame_start=int(samples.frames[0])),
+            names=tuple(skeleton.names[i] for i in order),
+            frames=samples.frames,
+            placement=placement,
+            rests=skeleton.rests[order],
+            keyed=result_channels.keyed_bones(model, skeleton, order, samples.poses, channels),
+            height=height,
+            spots=_spots(skeleton, placement.sizes[0]),
+            flaws=found,
+            bad_frames=bad_frames,
+        )
+
+    return (yield finish)
+
+
+def build_model(
+    rig: bpy.types.Object,
+    skeleton: Skeleton,
+    placement: Placement,
+    scene: bpy.types.Scene,
+    frame: int,
+    solid: bool = False,
+) -> Model:
+    """Bodies and joints in metres, at the size the object has on the first frame."""
+    size = placement.sizes[0]
+    kept = skeleton.body_bones
+    rests = skeleton.rests.copy()
+    rests[:, :3, 3] *= size
+    overrides = [bone.heft.mass for bone in rig.pose.bones]
+    guess = capsule_masses.measure(rests, skeleton.ends.scaled(size), rig.heft.total_mass, overrides)
+    parts = bone_roles.parts_of(rig, skeleton.names, skeleton.parents)
+    found = skin.read(rig, scene)
+    weighed = masses.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
+    merged = capsule_masses.merge(weighed, rests, skeleton.carriers, kept)
+    skins = _skins(skeleton, found, size)
+    place = {bone: k for k, bone in enumerate(kept)}
+    shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
+    loads = _loads(rig, skeleton, scene, frame, size)
+    merged, weights = capsule_masses.made_of(merged, [(load.mass, load.given) for load in loads], rig.heft.total_mass)
+    for load, mass in zip(loads, weights, strict=True):
+        center, inertia = mass_properties.center_of_mass(load.shape), mass_properties.inertia(load.shape, mass)
+        merged = capsule_masses.with_load(merged, place[load.carrier], mass, center, inertia)
+        if solid:
+            shapes[place[load.carrier]].append(load.shape)
+    carriers = [skeleton.holders[bone] for bone in kept]
+    frames = np.stack([rests[carrier] if carrier >= 0 else np.eye(4) for carrier in carriers])
+    locals_ = rotations.inverse(frames) @ rests[kept]
+    return Model.from_tree(
+        names=[skeleton.names[bone] for bone in kept],
+        parents=[place.get(carrier) for carrier in carriers],
+        offsets=locals_[:, :3, 3],
+        rest_rotations=rotations.from_matrix(rotations.split(locals_[:, :3, :3])[0]),
+        masses=merged.masses,
+        centers=merged.centers,
+        inertias=mass_properties.plausible(merged.inertias),
+        shapes=shapes,
+        friction=rig.heft.friction,
+        bounce=rig.heft.bounce,
+    )
+
+
+class _Load(NamedTuple):
+    """Something that hangs on a bone: the body's bone, its shape there, its mass [kg] and whether the user gave it."""
+
+    carrier: int
+    shape: Shape
+    mass: float
+    given: bool
+
+
+def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, frame: int, size: float) -> list[_Load]:
+    """The objects parented to bones that a body carries."""
+    found = []
+    for load in shot.loads(rig):
+        bone = skeleton.names.index(load.bone)
+        carrier = skeleton.carriers[bone]
+        if carrier >= 0:
+            matrix = rotations.inverse(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
+            turn, stretch = rotations.stretch(matrix[:3, :3])
+            shape = collision_shapes.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
+            given = settings.collider_of(load.ob).mass > 0.0
+            found.append(_Load(carrier, shape, collision_shapes.mass_of(load.ob, shape), given))
+    return found
+
+
+def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.ndarray]:
+    """By body, the points (k, 3) of the skin that it and what it carries take along, in its frame [m]."""
+    out: dict[int, list[np.ndarray]] = {}
+    for name, points in found.points.items():
+        carrier = skeleton.carriers[skeleton.names.index(name)]
+        if carrier >= 0:
+            rest = skeleton.rests[carrier]
+            out.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
+    return {bone: np.concatenate(parts) for bone, parts in out.items()}
+
+
+def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, size: float) -> list[list]:
+    """What each body touches with, in its frame [m]: around its skin, or around the bone itself.
+
+    Where there is a skin, a bone without any touches only if the user gave it a shape; so does a far-away helper.
+    """
+    radii = capsule_masses.touching_radii(skeleton.names, guess.radii, skeleton.ends.size * size)
+    found = []
+    for bone in skeleton.body_bones:
+        kind = rig.pose.bones[bone].heft.shape
+        if kind == "AUTO" and ((skins and bone not in skins) or bone in skeleton.ends.helpers):
+            kind = "NONE"
+        shape = collision_shapes.bone_shape(kind, skins.get(bone), float(radii[bone]), 2.0 * guess.centers[bone])
+        found.append([shape] if shape is not None else [])
+    return found
+
+
+def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
+    """Which body each bone belongs to, and where its ends are there at rest [m]."""
+    out = {}
+    backs = rotations.inverse(skeleton.rests)
+    for bone, carrier in enumerate(skeleton.carriers):
+        if carrier >= 0:
+            back = backs[carrier]
+            head, end = (back[:3, :3] @ spot[bone] + back[:3, 3] for spot in (skeleton.ends.heads, skeleton.ends.ends))
+            out[skeleton.names[bone]] = (skeleton.names[carrier], head * size, end * size)
+    return out
+
+
+def _check_finite(samples: Samples, order: list[int]) -> None:
+    if np.isfinite(samples.poses.sum()):
+        return
+    bad = ~np.isfinite(samples.poses[:, order].reshape(len(samples.frames), len(order), 16)).all(axis=2)
+    if bad.any():
+        frame, body = np.argwhere(bad)[0]
+        raise MotionError(
+            f"Bone '{samples.names[order[body]]}' has a pose that is not finite at frame {samples.frames[frame]}: "
+            "look for a broken key, driver or constraint there."
+        )
+
+
+def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """(frames, n, 3) heads in the parent body's frame [armature units]; roots keep armature space."""
+    anchors = heads.copy()
+    held = np.flatnonzero(model.parents >= 0)
+    parents = model.parents[held]
+    anchors[:, held] = rotations.rotate(rotations.conjugate(quats[:, parents]), heads[:, held] - heads[:, parents])
+    return anchors
+
+
+def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray:
+    """(frames, n, 4) joint rotations relative to rest, without jumps of sign, from bones in armature space."""
+    roots = np.flatnonzero(model.parents < 0)
+    held = np.flatnonzero(model.parents >= 0)
+    relative = np.empty_like(quats)
+    relative[:, held] = rotations.multiply(rotations.conjugate(quats[:, model.parents[held]]), quats[:, held])
+    relative[:, roots] = placement.rotations_to_world(quats[:, roots])
+    return rotations.continuous(rotations.multiply(rotations.conjugate(model.rest_rotations)[None], relative))
+
+
+def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
+    order = [samples.names.index(name) for name in reading.names]
+    _check_finite(samples, order)
+    quats, _, heads = rotations.placed(samples.poses[:, order])
+    return _joints(reading.model, placement, quats), placement.points_to_world(heads)
+
+
+def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> Model:
+    """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
+    and with its joints' limits. order: the bodies' bones; joints (frames, n, 4): the source."""
+    bones = [rig.pose.bones[bone] for bone in order]
+    kinds, axes = model.kinds.copy(), model.axes.copy()
+    for b, bone in enumerate(bones):
+        if model.parents[b] >= 0 and sum(bone.lock_rotation) == 2:
+            axis = list(bone.lock_rotation).index(False)
+            others = [1 + i for i in range(3) if i != axis]
+            if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
+                kinds[b] = HINGE
+                axes[b, 0] = np.eye(3)[axis]
+    natural = rig.heft.natural_limits
+    ranges = natural_joint_limits.ranges(rest_bones(rig, skeleton, order, model.parents), joints) if natural else {}
+    bounds, frames, yields, relaxed = joint_limits.lay_down(model, bones, joints, kinds, axes, ranges, natural)
+    return dataclasses.replace(
+        model,
+        kinds=kinds,
+        axes=axes,
+        limits=bounds,
+        limit_frames=frames,
+        limits_natural=yields,
+        relaxed=relaxed,
+    )
+
+
+def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], parents: np.ndarray) -> RestBones:
+    """The bodies as ranges are laid out on them; order: the bodies' bones, parents: as `Model` has them."""
+    parts = bone_roles.roles_of(rig)
+    turns = rotations.split(skeleton.rests[:, :3, :3])[0]
+    heads, ways = skeleton.ends.heads[order], skeleton.ends.ways[order]
+    names = [skeleton.names[bone] for bone in order]
+    return RestBones([parts[name] for name in names], parents.tolist(), heads, turns[order], ways, names)
+
+
+def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:
+    """(frames, n) True where a body's target jumps: keys held constant up to that frame.
+
+    The body's own curves count, those of ignored bones between it and its parent
+    body, and for roots the object's.
+    """
+    flags = np.zeros((len(frames), len(order)), dtype=bool)
+    jumps = held_keys.jumps_of(rig)
+    if not jumps:
+        return flags
+    first, last = int(frames[0]), int(frames[-1])
+    for b, bone in enumerate(order):
+        parent = int(model.parents[b])
+        stop = order[parent] if parent >= 0 else -1
+        found = set(jumps.get("", ())) if parent < 0 else set()
+        while bone != stop and bone >= 0:
+            found |= jumps.get(skeleton.names[bone], set())
+            bone = skeleton.parents[bone]
+        for frame in found:
+            if first < frame <= last:
+                flags[frame - first, b] = True
+    return flags

@@ -1,0 +1,195 @@
+"""Who and what is in an armature's shot: characters, collider objects, things that bones carry.
+
+Owns the search through the colliders collections and the rigs' children. Must not know
+shapes, motion or the engine.
+
+Characters are in one shot if one has the other among its colliders, or both have a third or
+a free object: they are simulated together, from whichever of them that is asked for. The
+first of them leads: its gravity, wind, range and steps hold for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from .. import settings
+from ..blender.own_marks import CONSTRAINT
+from ..rig import skin
+
+# What holds for a whole shot, as its leader has it, and the words for it.
+LED = {
+    "gravity": "gravity",
+    "wind": "wind",
+    "range": "range",
+    "pre_roll": "pre-roll",
+    "loop": "loop",
+    "steps_per_second": "steps per second",
+    "meters_per_unit": "metres per unit",
+}
+# What moves an object besides its parent, as keys or drivers.
+TRANSFORMS = ("location", "rotation_", "scale", "delta_")
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """rigs: the armatures simulated together, the one that leads first; objects: what they meet."""
+
+    rigs: tuple[bpy.types.Object, ...]
+    objects: tuple[bpy.types.Object, ...]
+
+    @property
+    def leader(self) -> bpy.types.Object:
+        """Whose gravity, wind, range and steps hold for all."""
+        return self.rigs[0]
+
+    @property
+    def grounded(self) -> bpy.types.Object | None:
+        """Whose ground they all stand on: the leader's, or else that of the first who has one."""
+        return next((rig for rig in self.rigs if rig.heft.ground), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A mesh object that is part of a bone; matrix (4, 4) takes its points into the bone's frame."""
+
+    bone: str
+    ob: bpy.types.Object
+    matrix: np.ndarray
+
+
+def members(rig: bpy.types.Object) -> Members:
+    """Everybody and everything in the rig's shot.
+
+    Left out are skins (they move with their armature) and what a bone of the shot carries.
+    """
+    together = next((group for group in casts() if rig in group), (rig,))
+    carried = {load.ob for each in together for load in loads(each)}
+    held = (ob for each in together for ob in colliders(each))
+    meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skin.skinned_by(ob))
+    return Members(together, tuple(dict.fromkeys(meshes)))
+
+
+def characters() -> list[bpy.types.Object]:
+    """All armatures with physics. One that nothing holds any more was deleted: Blender keeps it until the file is
+    saved."""
+    return [ob for ob in bpy.data.objects if settings.has_physics(ob) and ob.users]
+
+
+def casts() -> list[tuple[bpy.types.Object, ...]]:
+    """All armatures with physics, those of one shot together; each time the one that leads comes first.
+
+    That is one that no other has among its colliders, and of several the first by name.
+    """
+    rigs = sorted(characters(), key=lambda ob: ob.name_full)
+    met = {rig: {ob for ob in colliders(rig) if ob != rig and _joins(ob)} for rig in rigs}
+    led = set().union(*met.values())
+    groups: list[set[bpy.types.Object]] = []
+    for rig in rigs:
+        group = {rig, *met[rig]}
+        apart = [other for other in groups if not group & other]
+        group = group.union(*(other for other in groups if group & other))
+        groups = [*apart, group]
+    casts = [sorted(group.intersection(rigs), key=lambda ob: (ob in led, ob.name_full)) for group in groups]
+    return sorted((tuple(cast) for cast in casts), key=lambda cast: cast[0].name_full)
+
+
+def _joins(ob: bpy.types.Object) -> bool:
+    """Are all who meet this object in one shot? It can go one way only."""
+    if ob.type == "MESH":
+        return ob.is_property_set("heft_collider") and ob.heft_collider.moves == "FREE"
+    return settings.has_physics(ob)
+
+
+def leader(rig: bpy.types.Object) -> bpy.types.Object:
+    """The armature that leads the rig's shot: itself where it is alone."""
+    return next((group[0] for group in casts() if rig in group), rig)
+
+
+def leaders(rigs: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The armatures that lead the shots that hold all of these."""
+    wanted = set(rigs)
+    return [group[0] for group in casts() if wanted.intersection(group)]
+
+
+def colliders(rig: bpy.types.Object) -> list[bpy.types.Object]:
+    """Everything in the rig's own colliders collection, its child collections included."""
+    return list(rig.heft.colliders.all_objects) if rig.heft.colliders is not None else []
+
+
+def left_out(rig: bpy.types.Object) -> list[str]:
+    """Sentences on what the colliders collection holds and cannot take part."""
+    notes = []
+    for ob in colliders(rig):
+        if ob.type == "ARMATURE" and ob != rig and not settings.has_physics(ob):
+            notes.append(f"'{ob.name}' is left out of the colliders: it has no physics, add some.")
+        elif ob.type in {"CURVE", "CURVES", "SURFACE", "META", "FONT"}:
+            notes.append(f"'{ob.name}' is left out of the colliders: convert it to a mesh.")
+    return notes
+
+
+def overruled(rig: bpy.types.Object, leader: bpy.types.Object) -> list[str]:
+    """A sentence on the settings of the rig's that differ from those of the one that leads its shot, which hold."""
+    differ = [word for name, word in LED.items() if _values(rig, name) != _values(leader, name)]
+    if not differ:
+        return []
+    words = differ[0] if len(differ) == 1 else f"{', '.join(differ[:-1])} and {differ[-1]}"
+    verb = "is that" if len(differ) == 1 else "are those"
+    return [f"The {words} of the shot {verb} of '{leader.name}', which leads it: '{rig.name}' has another."]
+
+
+def _values(rig: bpy.types.Object, name: str):
+    value = getattr(rig.heft, name)
+    if name == "range" and value == "CUSTOM":
+        return value, rig.heft.frame_start, rig.heft.frame_end
+    return value[:] if name in {"gravity", "wind"} else value
+
+
+def loads(rig: bpy.types.Object) -> list[Load]:
+    """The meshes parented to bones, and theirs in turn, as long as nothing else moves them."""
+    found: list[Load] = []
+    for child in rig.children:
+        bone = rig.data.bones.get(child.parent_bone) if child.parent_type == "BONE" else None
+        if bone is None:
+            continue
+        tail = np.eye(4)
+        if bone.use_relative_parent:
+            tail = np.linalg.inv(np.array(bone.matrix_local, dtype=np.float64))
+        else:
+            tail[1, 3] = bone.length
+        _collect(found, bone.name, child, tail)
+    return found
+
+
+def _collect(found: list[Load], bone: str, ob: bpy.types.Object, above: np.ndarray) -> None:
+    if moves_by_itself(ob) or settings.collider_of(ob).moves == "FREE":
+        return
+    inverse, basis = (np.array(m, dtype=np.float64) for m in (ob.matrix_parent_inverse, ob.matrix_basis))
+    matrix = above @ inverse @ basis
+    if ob.type == "MESH" and len(ob.data.vertices) and not skin.skinned_by(ob):
+        found.append(Load(bone, ob, matrix))
+    for child in ob.children:
+        if child.parent_type == "OBJECT":
+            _collect(found, bone, child, matrix)
+
+
+def moves_by_itself(ob: bpy.types.Object) -> bool:
+    """Do keys, drivers or constraints of its own move the object?"""
+    if any(constraint.name != CONSTRAINT for constraint in ob.constraints):
+        return True
+    data = ob.animation_data
+    if data is None:
+        return False
+    if data.action is not None or any(track.strips for track in data.nla_tracks):
+        return True
+    return any(curve.data_path.startswith(TRANSFORMS) for curve in data.drivers)
+
+
+def anchors(group: Members) -> tuple[bpy.types.Object, ...]:
+    """What ties hold on to and is neither a character nor a collider of the shot."""
+    known = {*group.rigs, *group.objects}
+    targets = (tie.target for rig in group.rigs for tie in rig.heft.ties if tie.target is not None)
+    return tuple(dict.fromkeys(target for target in targets if target not in known))

@@ -1,0 +1,211 @@
+"""What is read of a shot's rigs and objects, kept until their sources change.
+
+Owns the cache, so that dragging a slider does not sample a rig again, and the progress
+of reading. Must not simulate or write.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..blender import background_thread, sample_poses
+from ..rig import skin
+from . import collision_shapes, fingerprint, frame_plan, physical_keys, read_rig, shot
+
+# A block within which these rigs and objects move as they are keyed: results are none of this module's concern.
+ShowSources = Callable[[tuple[bpy.types.Object, ...], tuple[bpy.types.Object, ...]], AbstractContextManager]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """done: 0 to 1; label: what is being done; text: how far, where that can be said in words; waits: it is being done
+    beside, and there is nothing to do here but to wait."""
+
+    done: float
+    label: str
+    text: str = ""
+    waits: bool = False
+
+
+@dataclass(eq=False)
+class Cached:
+    """A rig's source as it was sampled, at whole frames and around its physical keys, and what was made of it."""
+
+    source: str
+    samples: sample_poses.Samples
+    moments: physical_keys.Moments | None = None
+    between: sample_poses.Samples | None = None
+    structure: tuple = ()
+    reading: read_rig.Reading | None = None
+    written: read_rig.Reading | None = None
+    sums: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
+    notes: list[str] = dataclasses.field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Way:
+    """Where the objects of a rig's shot go: world matrices (objects, frames, 4, 4) and what they depend on."""
+
+    source: str
+    matrices: np.ndarray
+
+
+_cache: dict[int, Cached] = {}
+_ways: dict[int, Way] = {}
+# How much of the bar reading takes, against simulating.
+READ_SHARE = 0.4
+# How long sources are looked at before the window gets its turn [s].
+AT_ONCE = 0.015
+
+
+def forget(rig: bpy.types.Object | None = None) -> None:
+    """Drop what was read of one rig, or of all."""
+    for kept in (_cache, _ways):
+        if rig is None:
+            kept.clear()
+        else:
+            kept.pop(rig.session_uid, None)
+    skin.forget(rig)
+    if rig is None:
+        collision_shapes.forget()
+
+
+def rewritten(rig: bpy.types.Object) -> None:
+    """The result's keys are others than those of the last simulation: the next one writes all of them."""
+    kept = _cache.get(rig.session_uid)
+    if kept is not None:
+        kept.written = None
+
+
+def current(rig: bpy.types.Object) -> read_rig.Reading | None:
+    """What was read of a rig last, if its masses, shapes and limits are still as they were."""
+    kept = _cache.get(rig.session_uid)
+    if kept is None or kept.reading is None or kept.structure[2] != fingerprint.structure(rig):
+        return None
+    return kept.reading
+
+
+def forget_group(group: shot.Members) -> None:
+    """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
+    for each in group.rigs:
+        _cache.pop(each.session_uid, None)
+        skin.forget(each)
+        for load in shot.loads(each):
+            collision_shapes.forget(load.ob)
+    for ob in group.objects:
+        collision_shapes.forget(ob)
+    _ways.pop(group.leader.session_uid, None)
+
+
+def sample_group(
+    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray, show_sources: ShowSources, sliced: bool = False
+) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
+    """What is kept of rigs and objects, sampled anew where their sources have changed.
+
+    show_sources: meanwhile rigs and objects move as they are keyed; `sliced`: not between two steps, when anything may
+    be drawn, saved or undone.
+    """
+    leader, things = group.leader, (*group.objects, *shot.anchors(group))
+    sources = {each: fingerprint.source_fingerprint(each, scene, frames) for each in group.rigs}
+    stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
+    moments = {each: physical_keys.wanted(each, scene, frames) for each in group.rigs}
+    keyed = [
+        each
+        for each, asked in moments.items()
+        if asked is not None and (each in stale or _cache[each.session_uid].moments != asked)
+    ]
+    trail = fingerprint.objects_fingerprint(things, scene, frames)
+    moved = _source_kept(_ways, leader) != trail
+    jobs = len(stale) + len(keyed) + moved
+    look = _Look(lambda: show_sources(group.rigs, things), jobs, sliced)
+    with nullcontext() if sliced or not jobs else look.shown():
+        for k, each in enumerate(stale):
+            samples = yield from _sampled(look, each, scene, frames, k)
+            _cache[each.session_uid] = Cached(sources[each], samples)
+        for k, each in enumerate(keyed, len(stale)):
+            between = yield from _sampled(look, each, scene, physical_keys.looks(moments[each]), k)
+            _cache[each.session_uid].moments, _cache[each.session_uid].between = moments[each], between
+        if moved:
+            steps = sample_poses.sample_objects(things, scene, frames)
+            matrices = yield from look.through(steps, jobs - 1, len(frames))
+            _ways[leader.session_uid] = Way(trail, matrices)
+    for each in group.rigs:
+        if moments[each] is None:
+            _cache[each.session_uid].moments = _cache[each.session_uid].between = None
+    return {each: _cache[each.session_uid] for each in group.rigs}, _ways[leader.session_uid]
+
+
+def _source_kept(kept: dict, rig: bpy.types.Object) -> str | None:
+    found = kept.get(rig.session_uid)
+    return found.source if found is not None else None
+
+
+def _sampled(look: _Look, rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, k: int) -> Generator:
+    steps = sample_poses.sample(rig, scene, frame_plan.held_before(rig, frames))
+    samples = yield from look.through(steps, k, max(len(frames), 1))
+    return dataclasses.replace(samples, frames=np.asarray(frames))
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Looking at a shot's sources, in several jobs."""
+
+    shown: Callable[[], AbstractContextManager]
+    jobs: int
+    sliced: bool
+
+    def through(self, steps: Generator, k: int, count: int) -> Generator:
+        """Pass a sampling generator's progress on as steps of the k-th job; its return value."""
+        try:
+            while True:
+                end = time.perf_counter() + (AT_ONCE if self.sliced else 0.0)
+                with self.shown() if self.sliced else nullcontext():
+                    done = next(steps)
+                    while time.perf_counter() < end:
+                        done = next(steps)
+                yield Step(READ_SHARE * (k + done / count) / self.jobs, "reading")
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            steps.close()
+
+
+def read_steps(
+    rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool, sliced: bool
+) -> Generator[Step, None, read_rig.Reading]:
+    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change;
+    `sliced`: its long sums are done beside."""
+    structure = (meters, solid, fingerprint.structure(rig), cached.moments)
+    if cached.reading is None or cached.structure != structure:
+        steps, given = read_rig.read_steps(rig, scene, cached.samples, meters, solid), None
+        while True:
+            try:
+                work = steps.send(given)
+            except StopIteration as stop:
+                reading = stop.value
+                break
+            given = (yield from beside(work, READ_SHARE, "reading")) if sliced else work()
+        if cached.moments is not None:
+            reading = physical_keys.with_keys(rig, reading, cached.moments, cached.between, meters)
+        cached.reading, cached.structure = reading, structure
+    return cached.reading
+
+
+def beside(work: Callable, done: float, label: str) -> Generator[Step, None, object]:
+    """Steps of work that is done beside; what it gives."""
+    steps = background_thread.run(work)
+    try:
+        while True:
+            next(steps)
+            yield Step(done, label, "", True)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()

@@ -1,0 +1,1 @@
+"""From the Result to the result armature, takes and curves."""

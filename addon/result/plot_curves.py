@@ -1,0 +1,178 @@
+"""Torque, stress and deviation of bones as curves that the Graph Editor plots.
+
+Owns the empty that carries them: a child of the rig, in its collection, since the Graph Editor lists only what is in
+the scene. Its custom properties are named after bone and unit; their curves are samples, not keys: plotted as lines
+that nobody can edit by mistake. The rig's own action is never touched. Must not simulate.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import json
+
+import bpy
+import numpy as np
+
+from ... import engine
+from ...engine.math import rotations
+from ..blender import actions, compat, own_collections
+from ..read import read_controller, read_rig
+from ..rig import bone_roles
+
+# Property of the rig's settings, word and unit.
+KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"}
+# What tells these curves from others by name.
+WORDS = "torque stress deviation"
+# Saturation and brightness of each: the hue is the bone's.
+TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)}
+# Blender's longest name of a custom property [bytes].
+LONGEST = 63
+
+
+# --- numbers -----------------------------------------------------------------------------
+
+
+def torque(_rig: bpy.types.Object, _reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
+    """(frames, n) [N m] how hard each joint is driven."""
+    return np.linalg.norm(result.torques, axis=2)
+
+
+def stress(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
+    """(frames, n) the torque in parts of what the joint can give; of a joint that can give nothing 0."""
+    most = limits(rig, reading)
+    given = torque(rig, reading, result)
+    return np.divide(given, most, out=np.zeros_like(given), where=np.broadcast_to(most, given.shape) > 0.0)
+
+
+def limits(rig: bpy.types.Object, reading: read_rig.Reading) -> np.ndarray:
+    """(n,) or (frames, n) [N m] the most each joint can give: a strong person's where strength is not limited."""
+    if rig.heft.use_strength and rig.heft.controller != "LIMP":
+        return read_controller.controller_of(rig, reading.model, reading.names, reading.frames).strength
+    joints = bone_roles.joints_of(reading.names, reading.model.parents, bone_roles.roles_of(rig))
+    return engine.strength_limits(reading.model, joints)
+
+
+def deviation(_rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
+    """(frames, n) [°] how far each body is turned away from its source, in the world."""
+    source, moved = (_turns(reading.model, motion) for motion in (reading.motion, result.motion))
+    return np.degrees(rotations.angle_between(source, moved))
+
+
+def _turns(model: engine.Model, motion: engine.Motion) -> np.ndarray:
+    """(frames, n, 4) rotations of the bodies in the world."""
+    turns = np.empty_like(motion.rotations)
+    for body, parent in enumerate(model.parents):
+        own = rotations.multiply(model.rest_rotations[body], motion.rotations[:, body])
+        turns[:, body] = rotations.multiply(turns[:, parent], own) if parent >= 0 else own
+    return turns
+
+
+NUMBERS = {"curve_torque": torque, "curve_stress": stress, "curve_deviation": deviation}
+
+
+# --- the empty ---------------------------------------------------------------------------
+
+
+def holder_of(rig: bpy.types.Object) -> bpy.types.Object | None:
+    """The rig's empty with curves, if it has one."""
+    return next((child for child in rig.children if _is_holder(child) and child.heft_collider.rig == rig), None)
+
+
+def _is_holder(ob: bpy.types.Object) -> bool:
+    """An empty of Heft's that is no free object's result."""
+    return ob.type == "EMPTY" and ob.is_property_set("heft_collider") and ob.heft_collider.owner == ob.parent
+
+
+def _ensure_holder(rig: bpy.types.Object) -> bpy.types.Object:
+    holder = holder_of(rig)
+    if holder is None:
+        holder = bpy.data.objects.new(f"{rig.name} curves", None)
+        holder.heft_collider.owner = holder.heft_collider.rig = rig
+        holder.parent = rig
+        holder.empty_display_size = 1e-4
+        holder.hide_render = True
+        holder.lock_location = holder.lock_rotation = holder.lock_scale = (True, True, True)
+        own_collections.beside(rig).objects.link(holder)
+    data = holder.animation_data
+    if data is None or data.action is None or data.action.users > 1:
+        actions.assign(holder, actions.new_action(f"{rig.name} curves", holder))
+    return holder
+
+
+def remove(rig: bpy.types.Object) -> None:
+    """Take the curves out of the file."""
+    holder = holder_of(rig)
+    if holder is None:
+        return
+    action = holder.animation_data.action if holder.animation_data else None
+    bpy.data.objects.remove(holder)
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def choose_bones(rig: bpy.types.Object) -> None:
+    """The selected bones get the curves from now on."""
+    rig.heft.curve_names = json.dumps([bone.name for bone in rig.pose.bones if compat.is_selected(bone)])
+
+
+def chosen(rig: bpy.types.Object, names: tuple[str, ...]) -> list[int]:
+    """Which of the bodies get curves; all where none of the selected ones is one."""
+    if rig.heft.curve_bones == "SELECTED":
+        wanted = set(json.loads(rig.heft.curve_names or "[]"))
+        found = [i for i, name in enumerate(names) if name in wanted]
+        if found:
+            return found
+    return list(range(len(names)))
+
+
+def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> None:
+    """Write the curves that are asked for, in place of those that are there."""
+    kinds = [kind for kind in KINDS if getattr(rig.heft, kind)]
+    if not rig.heft.use_curves or not kinds:
+        remove(rig)
+        return
+    holder = _ensure_holder(rig)
+    bag = actions.ensure_bag(holder.animation_data.action, actions.slot_of(holder))
+    table = actions.curve_table(bag)
+    wanted: dict[str, str] = {}
+    values = {kind: NUMBERS[kind](rig, reading, result).astype(np.float32) for kind in kinds}
+    bodies = chosen(rig, reading.names)
+    for k, body in enumerate(bodies):
+        for kind in kinds:
+            name = _property_name(reading.names[body], KINDS[kind])
+            path = f'["{bpy.utils.escape_identifier(name)}"]'
+            if name not in holder:
+                holder[name] = 0.0
+            curve = _sampled(bag, table, path, reading.names[body], reading.frames, values[kind][:, body])
+            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *TINTS[kind])
+            wanted[path] = name
+    for (path, _), curve in table.items():
+        if path not in wanted:
+            bag.fcurves.remove(curve)
+    for group in [group for group in bag.groups if not len(group.channels)]:
+        bag.groups.remove(group)
+    for name in set(holder.keys()).difference(wanted.values()):
+        if name.endswith(tuple(KINDS.values())):
+            del holder[name]
+    holder.animation_data.action.update_tag()
+    holder.update_tag(refresh={"TIME"})
+
+
+def _sampled(bag, table: dict, path: str, group: str, frames: np.ndarray, values: np.ndarray) -> bpy.types.FCurve:
+    """The curve of that path with these samples, one a frame; frames (n,) without gaps, values (n,) float32."""
+    curve = table.pop((path, 0), None)
+    if curve is not None:
+        bag.fcurves.remove(curve)  # samples can be neither added nor taken away
+    curve = actions.ensure_curve(bag, table, path, 0, group)
+    actions.move_keys(curve, np.stack([frames.astype(np.float32), values], axis=1))
+    curve.convert_to_samples(int(frames[0]), int(frames[-1]) + 1)
+    return curve
+
+
+def _property_name(bone: str, words: str) -> str:
+    """Bone, word and unit, as long as Blender allows."""
+    room = LONGEST - len(words.encode()) - 1
+    return f"{bone.encode()[:room].decode(errors='ignore')} {words}"

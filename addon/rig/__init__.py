@@ -1,0 +1,1 @@
+"""What the rig says of its bones: roles, skin, ends, joint limits."""

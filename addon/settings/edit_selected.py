@@ -1,0 +1,99 @@
+"""An edit of the active bone reaches all selected ones.
+
+Owns which edits do: those made by hand in the sidebar, in Pose Mode. A script that sets one bone sets one bone. Must
+not simulate.
+
+Blender calls back after each step of a drag, and once more with the old value where Esc ends it. So what the others
+had is kept for as long as the drag may last, and given back when the active bone is where it began.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import bpy
+
+from .. import events
+
+# A drag is over when the panel is drawn this long after its last step [s].
+RESTS = 1.0
+
+
+@dataclass
+class _Drag:
+    """What an edit that may still be going on began with."""
+
+    which: tuple[int, str, str]
+    start: object
+    others: list[tuple[bpy.types.PoseBone, object]]
+    last: float
+
+
+_seen: dict[tuple[int, str, str], object] = {}
+_drag: _Drag | None = None
+
+
+def forget() -> None:
+    """No edit is going on: undone, or another file."""
+    global _drag
+    _drag = None
+    _seen.clear()
+
+
+def look(bone: bpy.types.PoseBone, names: tuple[str, ...]) -> None:
+    """The panel is drawn with the active bone: what an edit would begin with."""
+    global _drag
+    if _drag is not None and time.monotonic() - _drag.last < RESTS:
+        return
+    _drag = None
+    _seen.clear()
+    for name in names:
+        _seen[bone.id_data.session_uid, bone.name, name] = getattr(bone.heft, name)
+
+
+def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str) -> list[bpy.types.Object]:
+    """Hand a bone's edited setting on; all armatures that have changed by it."""
+    global _drag
+    rig = group.id_data
+    if events.is_paused() or not by_hand(context) or context.active_pose_bone is None:
+        return [rig]
+    active = context.active_pose_bone
+    if active.heft != group:
+        return [rig]
+    which = (rig.session_uid, active.name, name)
+    if _drag is None or _drag.which != which:
+        others = [bone for bone in context.selected_pose_bones or () if bone != active and bone.id_data.heft.enabled]
+        _drag = _Drag(which, _seen.get(which), [(bone, getattr(bone.heft, name)) for bone in others], 0.0)
+    _drag.last = time.monotonic()
+    value = getattr(group, name)
+    # Choices are not dragged: to choose the old one again is an edit like any other.
+    back = value == _drag.start and isinstance(value, (int, float)) and not isinstance(value, bool)
+    with events.paused():
+        for bone, before in _drag.others:
+            setattr(bone.heft, name, before if back else value)
+    return list(dict.fromkeys([rig, *(bone.id_data for bone, _ in _drag.others)]))
+
+
+def bone_changed(name: str):
+    """For a bone's setting: an edit by hand reaches all selected bones, and is simulated once."""
+
+    def update(group: bpy.types.PropertyGroup, context) -> None:
+        for rig in spread(group, context, name):
+            events.setting_changed(rig)
+
+    return update
+
+
+def bone_mix_changed(group: bpy.types.PropertyGroup, context) -> None:
+    """How much of the result a bone shows was changed."""
+    for rig in spread(group, context, "mix"):
+        events.mix_changed(rig)
+
+
+def by_hand(context: bpy.types.Context) -> bool:
+    """Was this edited in the sidebar of a 3D View, in Pose Mode?"""
+    area, region = context.area, context.region
+    if area is None or region is None or context.mode != "POSE":
+        return False
+    return area.type == "VIEW_3D" and region.type == "UI"

@@ -1,0 +1,106 @@
+"""A bone's settings that can be keyed, once more as properties of the pose bone itself: `pose_bone.heft_mix`.
+
+Blender finds no data path to a property in a group of a pose bone, so its fields cannot be keyed or driven from a
+panel ("Failed to resolve path to property"). It finds one to a property of the pose bone. These have no value of their
+own: they read and write the group's. The panel draws them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender.setting_paths import KEYABLE_PREFIX
+from .bone import HeftBone
+from .edit_selected import bone_changed, bone_mix_changed
+
+# Kept here, as Blender asks for of choices that it is told by a function.
+_items: list[tuple[str, str, str]] = []
+
+
+def names() -> Iterator[str]:
+    """The settings of a bone that can be keyed."""
+    for name, deferred in _definitions().items():
+        if "ANIMATABLE" in deferred.keywords.get("options", {"ANIMATABLE"}):
+            yield name
+
+
+def _definitions() -> dict:
+    """Of all of the bone's settings, those of its mixed-in parts too."""
+    return {name: value for kind in HeftBone.__mro__ for name, value in inspect.get_annotations(kind).items()}
+
+
+def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
+    """They, as choices of a menu."""
+    if not _items:
+        known = _definitions()
+        _items.extend((name, known[name].keywords["name"], known[name].keywords["description"]) for name in names())
+    return _items
+
+
+def register() -> None:
+    """Give pose bones these properties; the group must be registered."""
+    for name in names():
+        setattr(bpy.types.PoseBone, KEYABLE_PREFIX + name, _property(name))
+
+
+def unregister() -> None:
+    """Take them off again."""
+    for name in names():
+        delattr(bpy.types.PoseBone, KEYABLE_PREFIX + name)
+
+
+def _property(name: str):
+    """The setting's own definition, with the group's value behind it."""
+    deferred = _definitions()[name]
+    get, put = _access(name, deferred.function is EnumProperty, deferred.keywords)
+    return deferred.function(**{**deferred.keywords, "get": get, "set": put, "update": _updated(name)})
+
+
+def _access(name: str, is_choice: bool, keywords: dict) -> tuple[Callable, Callable]:
+    """What reads and what writes the group's value.
+
+    Blender also calls them while it evaluates the animation, in threads of its own. So writing goes past the group's
+    property, whose update would simulate; an edit by hand is followed by the update of the property here.
+    """
+    numbers = {item[0]: item[-1] for item in keywords["items"]} if is_choice else {}
+    low, high = keywords.get("min"), keywords.get("max")
+    default = numbers[keywords["default"]] if is_choice else keywords["default"]
+
+    def get(bone: bpy.types.PoseBone):
+        if not bone.is_property_set("heft"):
+            return default  # asking leaves no trace in the file, as reading `bone.heft` would
+        value = getattr(bone.heft, name)
+        return numbers[value] if is_choice else value
+
+    def put(bone: bpy.types.PoseBone, value) -> None:
+        if value == default and not bone.is_property_set("heft"):
+            return
+        if low is not None:
+            value = max(value, low)
+        if high is not None:
+            value = min(value, high)
+        _stored(bone.heft)[name] = value
+
+    return get, put
+
+
+def _stored(group: bpy.types.PropertyGroup):
+    """Where the group's values are. Blender 5.0 keeps registered properties apart from custom ones."""
+    if hasattr(group, "bl_system_properties_get"):
+        return group.bl_system_properties_get(do_create=True)
+    return group
+
+
+def _updated(name: str) -> Callable:
+    """As if the group's own property had been edited."""
+    changed = bone_mix_changed if name == "mix" else bone_changed(name)
+
+    def update(bone: bpy.types.PoseBone, context) -> None:
+        if bone.is_property_set("heft"):
+            changed(bone.heft, context)
+
+    return update

@@ -1,0 +1,85 @@
+"""On Time: which keys are physical, how a body arrives at them, and those it missed.
+
+Owns names, ranges, units and tooltips.
+"""
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, StringProperty
+
+from ..declare import NOT_KEYED, OVERRIDABLE, changed
+
+KEY_TYPES = (
+    ("ALL", "All Keys", "Every key of the source", 0),
+    ("KEYFRAME", "Keyframes", "Keys of the type Keyframe", "KEYTYPE_KEYFRAME_VEC", 1),
+    ("EXTREME", "Extremes", "Keys of the type Extreme", "KEYTYPE_EXTREME_VEC", 2),
+    ("BREAKDOWN", "Breakdowns", "Keys of the type Breakdown", "KEYTYPE_BREAKDOWN_VEC", 3),
+    ("MOVING_HOLD", "Moving Holds", "Keys of the type Moving Hold", "KEYTYPE_MOVING_HOLD_VEC", 4),
+    ("JITTER", "Jitter", "Keys of the type Jitter", "KEYTYPE_JITTER_VEC", 5),
+)
+ARRIVALS = (
+    ("REST", "At Rest", "The body stands still on the key", 0),
+    ("CURVE", "As Keyed", "The body passes the key with the speed of the source's curve", 1),
+)
+LAWS = (
+    ("CLOSED_FORM", "Exact", "Every key is hit, whatever pulls or strikes the body on the way", 0),
+    (
+        "TORQUES",
+        "Torques",
+        "Torques from the time that is left, as in the paper: gravity and speed bend the way, and it misses the "
+        "speeds of keys",
+        1,
+    ),
+)
+
+
+class OnTimeSettings:
+    """Part of `Object.heft`: the settings of On Time."""
+
+    shape: FloatProperty(
+        name="Ease In",
+        description="The shape of the way to a key: low leaves late and takes all of the time, high is there early and "
+        "eases in. From 3.5 to 9.5; at 3.89 it is the way of Follow",
+        default=3.89,
+        min=3.5,
+        max=9.5,
+        precision=2,
+        step=10,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    arrival: EnumProperty(
+        name="Arrive",
+        description="With which speed a key is met",
+        items=ARRIVALS,
+        default="CURVE",
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    key_type: EnumProperty(
+        name="Keys",
+        description="Which of the source's keys are met; between them the body moves by itself",
+        items=KEY_TYPES,
+        default="ALL",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    law: EnumProperty(
+        name="Law",
+        description="What drives the joints to their keys",
+        items=LAWS,
+        default="CLOSED_FORM",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+
+
+class HeftMiss(bpy.types.PropertyGroup):
+    """One of `Object.heft.misses`: a key that could not be met."""
+
+    bone: StringProperty(name="Bone", description="Whose key it is", override=OVERRIDABLE)
+    frame: FloatProperty(name="Frame", description="When the key is", options=NOT_KEYED, override=OVERRIDABLE)
+    degrees: FloatProperty(
+        name="Degrees", description="How far off the pose was", options=NOT_KEYED, override=OVERRIDABLE
+    )

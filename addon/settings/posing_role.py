@@ -1,0 +1,28 @@
+"""What a bone does while another is pulled by the mouse.
+
+Owns names, ranges and tooltips.
+"""
+
+from bpy.props import EnumProperty
+
+from ..declare import NOT_KEYED, OVERRIDABLE, redraw
+
+PINS = (
+    ("AUTO", "Auto", "A foot that stands on the ground stays, everything else follows", 0),
+    ("ON", "Pinned", "Stays where it is, place and turn, while another bone is pulled", 1),
+    ("OFF", "Free", "Follows, also if it is a foot on the ground", 2),
+)
+
+
+class PosingBone:
+    """Of a bone: not part of the simulation."""
+
+    pin: EnumProperty(
+        name="Pin",
+        description="Whether the bone stays where it is while another is pulled with Pull Pose",
+        items=PINS,
+        default="AUTO",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=redraw,
+    )

@@ -1,0 +1,76 @@
+"""A tie: the bone it holds, what it holds on to, and when.
+
+Owns names, ranges, units and tooltips.
+"""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+
+from ..declare import NOT_KEYED, OVERRIDABLE, RESPONSES, changed
+
+TIES = (
+    ("PIN", "Pin", "Holds the place and lets it turn", 0),
+    ("WELD", "Weld", "Holds the place and the rotation", 1),
+    ("DISTANCE", "Distance", "Keeps the distance to the target's origin", 2),
+)
+ENDS = (
+    ("HEAD", "Head", "At the bone's head", 0),
+    ("TAIL", "Tail", "At the bone's tail", 1),
+)
+
+
+class HeftTie(bpy.types.PropertyGroup):
+    """One of `Object.heft.ties`: what holds a bone besides its joint."""
+
+    bone: StringProperty(
+        name="Bone", description="The bone that is held", options=NOT_KEYED, override=OVERRIDABLE, update=changed
+    )
+    end: EnumProperty(
+        name="At",
+        description="Where on the bone",
+        items=ENDS,
+        default="TAIL",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    kind: EnumProperty(
+        name="Kind",
+        description="What is held",
+        items=TIES,
+        default="PIN",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    target: PointerProperty(
+        name="Target",
+        description="The object that holds the bone, or the armature of the bone below; empty: the world",
+        type=bpy.types.Object,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    target_bone: StringProperty(
+        name="Target Bone",
+        description="The bone of the target armature that holds this one",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    on: BoolProperty(
+        name="On",
+        description="The tie takes hold where the bone is when this is switched on, and lets go when it is "
+        "switched off; can be keyed",
+        default=True,
+        override=OVERRIDABLE,
+        update=changed,
+    )
+    response: EnumProperty(
+        name="Response",
+        description="How the joints take what hangs on the tie",
+        items=RESPONSES,
+        default="GIVES_WAY",
+        options=NOT_KEYED,
+        override=OVERRIDABLE,
+        update=changed,
+    )

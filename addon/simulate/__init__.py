@@ -1,0 +1,1 @@
+"""Running simulations: one, live, in slices, and the compiler beside them."""

@@ -1,0 +1,171 @@
+"""Live simulations that take longer than a drag may wait: worked off in slices, between which the window goes on.
+
+Owns the jobs that are on their way, one a shot, and when they begin anew. Must not know what a simulation does.
+
+A job never pushes an undo step and nothing of it waits for the mouse. What it has written when it is stopped
+half way is marked as unfinished (`marks`), and `live` begins it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import bpy
+
+from ...engine import HeftError
+from .. import events
+from ..blender import redraw_views
+from ..read.source_cache import Step
+
+# How long one slice may work before the window gets its turn [s].
+SLICE = 0.02
+# How long a change waits for more of them, at most, before what is on its way is let through to its end [s].
+PATIENCE = 1.0
+# How often the progress is drawn [s].
+DRAWN_EVERY = 0.5
+
+Begin = Callable[[], Generator[Step, None, object]]
+
+
+@dataclass(eq=False)
+class Job:
+    """One shot's simulation on its way.
+
+    leader      session_uid of the armature that leads the shot
+    begin       makes the generator, when its turn has come
+    since       when the first change came that is not shown yet
+    again       something changed that it does not know of: it begins anew at its end
+    """
+
+    leader: int
+    begin: Begin
+    since: float
+    steps: Generator[Step, None, object] | None = None
+    latest: Step | None = None
+    again: Begin | None = None
+
+    def close(self) -> None:
+        """Stop it where it is."""
+        steps, self.steps = self.steps, None
+        if steps is not None:
+            # What it would put back may be gone.
+            with events.paused(), suppress(ReferenceError):
+                steps.close()
+
+
+_jobs: dict[int, Job] = {}
+_drawn = 0.0
+
+
+def start(leader: bpy.types.Object, begin: Begin) -> None:
+    """Simulate a shot in slices. One on its way begins anew, unless nothing was seen for long: then it comes first."""
+    job = _jobs.get(leader.session_uid)
+    now = time.perf_counter()
+    if job is None:
+        _jobs[leader.session_uid] = Job(leader.session_uid, begin, now)
+    elif now - job.since < PATIENCE:
+        job.close()
+        job.begin, job.latest = begin, None
+    else:
+        job.again = begin
+    go_on()
+
+
+def go_on() -> None:
+    """Work on what is left: Blender drops a timer that raised an error, which may have been about one shot alone."""
+    if _jobs and not bpy.app.background and not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=0.0, persistent=True)
+
+
+def of(leader: bpy.types.Object) -> Job | None:
+    """The job of the shot that this armature leads."""
+    return _jobs.get(leader.session_uid)
+
+
+def any_left() -> bool:
+    """Is anything on its way?"""
+    return bool(_jobs)
+
+
+def cancel(leader: bpy.types.Object | None = None) -> bool:
+    """Stop a shot's job, or all; True if there was one."""
+    chosen = list(_jobs) if leader is None else [leader.session_uid]
+    found = [_jobs.pop(uid) for uid in chosen if uid in _jobs]
+    for job in found:
+        job.close()
+    return bool(found)
+
+
+def finish(leader: bpy.types.Object) -> None:
+    """Bring a shot's job to its end now."""
+    while leader.session_uid in _jobs:
+        _work(_jobs[leader.session_uid], 3600.0)
+
+
+def tick() -> float | None:
+    """A timer's callback: one slice of the first job; when to come again [s]."""
+    if not _jobs:
+        return None
+    if bpy.app.is_job_running("RENDER"):
+        # A render reads the very blocks that would be written.
+        return 0.2
+    job = next(iter(_jobs.values()))
+    waits = _work(job, SLICE)
+    _draw(not _jobs)
+    if not _jobs:
+        return None
+    return 0.004 if waits else 0.0
+
+
+def _work(job: Job, seconds: float) -> bool:
+    """Work on a job; True if there is nothing to do but to wait."""
+    end = time.perf_counter() + seconds
+    try:
+        with events.paused():
+            if job.steps is None:
+                job.steps = job.begin()
+            while True:
+                job.latest = next(job.steps)
+                if time.perf_counter() >= end:
+                    return False
+                if job.latest.waits:
+                    if seconds <= SLICE:
+                        return True
+                    time.sleep(0.001)
+    except StopIteration:
+        _end(job)
+    except HeftError as error:
+        _end(job)
+        events.job_failed(job.leader, str(error))
+    except ReferenceError:
+        # The armature or something it needs was deleted meanwhile.
+        _end(job, False)
+    except BaseException:
+        _end(job, False)
+        raise
+    return False
+
+
+def _end(job: Job, goes_on: bool = True) -> None:
+    if _jobs.get(job.leader) is job:
+        del _jobs[job.leader]
+    job.steps = None
+    if goes_on and job.again is not None:
+        _jobs[job.leader] = Job(job.leader, job.again, time.perf_counter())
+    # What was changed meanwhile without a callback is looked for now.
+    events.job_ended()
+
+
+def _draw(ended: bool) -> None:
+    """Draw the sidebars now and then, and at the end all that tells of the result."""
+    global _drawn
+    if not ended and time.perf_counter() - _drawn < DRAWN_EVERY:
+        return
+    _drawn = time.perf_counter()
+    if ended:
+        redraw_views.views()
+    else:
+        redraw_views.views("UI")

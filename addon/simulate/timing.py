@@ -1,0 +1,82 @@
+"""How long simulations take, so that the next one's time can be foreseen and the last one's told.
+
+Owns the measured times of each shot, in this session. Must not simulate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+
+from ..blender import background_thread
+
+# A bone on a frame, where nothing was measured yet [s].
+GUESS = 5e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """frames: of the shot; first: the frame (counted from 0) it went on from; reading and simulating: work [s]."""
+
+    frames: int
+    first: int
+    reading: float
+    simulating: float
+
+
+_last: dict[int, Cost] = {}
+
+
+class Clock:
+    """Time of one simulation: the work on it, apart from what the window does between its steps."""
+
+    def __init__(self) -> None:
+        self.work = self.reading = 0.0
+        self._since, self._beside = time.perf_counter(), background_thread.worked()
+
+    def watch(self, steps: Generator) -> Generator:
+        """Pass steps on and count the time within them; what is done beside counts by itself."""
+        try:
+            while True:
+                self._since = time.perf_counter()
+                step = next(steps)
+                self.work += time.perf_counter() - self._since
+                yield step
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            steps.close()
+
+    def total(self) -> float:
+        """Work up to now, asked within a step [s]."""
+        return self.work + time.perf_counter() - self._since + background_thread.worked() - self._beside
+
+    def start_simulating(self) -> None:
+        """What came before was reading."""
+        self.reading = self.total()
+
+
+def note(leader: bpy.types.Object, clock: Clock, frames: int, first: int) -> None:
+    """Remember what a simulation took."""
+    _last[leader.session_uid] = Cost(frames, first, clock.reading, clock.total() - clock.reading)
+
+
+def last(leader: bpy.types.Object) -> Cost | None:
+    """What the shot's last simulation took, in this session."""
+    return _last.get(leader.session_uid)
+
+
+def forget() -> None:
+    """Another file: nothing is known."""
+    _last.clear()
+
+
+def foreseen(leader: bpy.types.Object, frames: int, bones: int) -> float:
+    """How long simulating all of a shot will take, its source being read already [s]."""
+    known = last(leader)
+    if known is None:
+        return GUESS * frames * bones
+    return known.simulating * frames / max(known.frames - known.first, 1)

@@ -1,0 +1,124 @@
+"""Settings handed on: from one side of a character to the other, and from character to character.
+
+Owns what is copied and what stays each one's own. Must not simulate or report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+
+from .. import settings
+from ..blender import compat
+from ..errors import RigError
+from ..read import fingerprint
+from ..settings.overlays import OVERLAY_SETTINGS
+from ..simulate import session
+
+# Of a shot, or of the view, and no character's nature.
+NOT_COPIED = ("enabled", "live", "mix", "colliders", *OVERLAY_SETTINGS)
+# How large and heavy a character is: another one's own, unless asked for.
+BODY = ("total_mass", "meters_per_unit")
+BONE_BODY = ("mass",)
+
+
+def copy_bone(source: bpy.types.PoseBone, target: bpy.types.PoseBone, names: Iterable[str]) -> None:
+    """Give a bone these settings of another."""
+    for name in names:
+        value = getattr(source.heft, name)
+        if getattr(target.heft, name) != value:
+            setattr(target.heft, name, value)
+
+
+# --- left and right ------------------------------------------------------------------
+
+
+def is_left(name: str) -> bool:
+    """Does a bone's name say that it is on the left? As Blender flips names."""
+    other = bpy.utils.flip_name(name)
+    return next((a in "lL" for a, b in zip(name, other, strict=False) if a != b), False)
+
+
+def sided(rig: bpy.types.Object, left: bool) -> list[bpy.types.PoseBone]:
+    """All bones of one side."""
+    return [
+        bone for bone in rig.pose.bones if bpy.utils.flip_name(bone.name) != bone.name and is_left(bone.name) == left
+    ]
+
+
+def selected(rig: bpy.types.Object, active: bpy.types.PoseBone | None) -> list[bpy.types.PoseBone]:
+    """The selected bones; where both of a pair are selected, that of the active bone's side."""
+    bones = [bone for bone in rig.pose.bones if compat.is_selected(bone)]
+    names = {bone.name for bone in bones}
+    left = active is None or bpy.utils.flip_name(active.name) == active.name or is_left(active.name)
+    return [bone for bone in bones if bpy.utils.flip_name(bone.name) not in names or is_left(bone.name) == left]
+
+
+def mirror(rig: bpy.types.Object, bones: Iterable[bpy.types.PoseBone]) -> int:
+    """Give the bones' settings to those of the other side; how many got any."""
+    pairs = []
+    for bone in bones:
+        other = rig.pose.bones.get(bpy.utils.flip_name(bone.name))
+        if other is not None and other != bone:
+            pairs.append((bone, other))
+    if not pairs:
+        raise RigError(
+            f"None of these bones of '{rig.name}' has one on the other side: name them as Blender flips names, "
+            "'arm.L' and 'arm.R'."
+        )
+    for bone, other in pairs:
+        copy_bone(bone, other, [name for name in fingerprint.BONE_SETTINGS if name != "side"])
+        if _turns_over(bone):
+            other.heft.limit_low, other.heft.limit_high = -bone.heft.limit_high, -bone.heft.limit_low
+    return len(pairs)
+
+
+def _turns_over(bone: bpy.types.PoseBone) -> bool:
+    """Does a mirrored bone twist, or turn about its hinge, the other way? About all of its axes but X."""
+    locked = list(bone.lock_rotation)
+    return sum(locked) != 2 or locked.index(False) != 0
+
+
+# --- from character to character --------------------------------------------------------
+
+
+def copy_character(
+    source: bpy.types.Object,
+    targets: Iterable[bpy.types.Object],
+    scene: bpy.types.Scene,
+    bones: bool = True,
+    body: bool = False,
+) -> dict[bpy.types.Object, int]:
+    """Give other armatures a character's settings, and physics where they have none; how many bones of each were
+    found by name. `body`: masses and size, too."""
+    targets = [session.check(target) for target in targets]
+    left_out = (*NOT_COPIED, *(() if body else BODY))
+    names = [name for name in fingerprint.ARMATURE_SETTINGS if name not in left_out]
+    bone_names = [name for name in fingerprint.BONE_SETTINGS if body or name not in BONE_BODY]
+    found = {}
+    for target in targets:
+        if not settings.has_physics(target):
+            session.add(target, scene)
+        for name in names:
+            setattr(target.heft, name, getattr(source.heft, name))
+        pairs = _pairs(source, target) if bones else []
+        for bone, other in pairs:
+            copy_bone(bone, other, bone_names)
+        found[target] = len(pairs)
+    return found
+
+
+def _pairs(source: bpy.types.Object, target: bpy.types.Object) -> list[tuple[bpy.types.PoseBone, bpy.types.PoseBone]]:
+    """Bones of the same name; without their namespaces ('mixamorig:Hips'), where those differ."""
+    plain = {_plain(bone.name): bone for bone in source.pose.bones}
+    pairs = []
+    for other in target.pose.bones:
+        bone = source.pose.bones.get(other.name) or plain.get(_plain(other.name))
+        if bone is not None:
+            pairs.append((bone, other))
+    return pairs
+
+
+def _plain(name: str) -> str:
+    return name.rpartition(":")[2]

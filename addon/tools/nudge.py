@@ -1,0 +1,81 @@
+"""A nudge: how hard a drag of the mouse is for the bone it takes, and the push that comes of it.
+
+Owns the measure and the entry in the rig's pushes. Must not know mouse, events or regions.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .. import events
+from ..errors import RigError
+from ..result import result_armature
+from ..simulate import session
+
+# A drag as long as the rig is tall throws what the bone carries at this speed [m/s], and that is no less than
+# this share of the character: a hand moves its arm too.
+SPEED, LEAST_SHARE = 8.0, 0.05
+
+
+def check(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Refuse where there is no result to nudge."""
+    if rig.heft_result is None:
+        raise RigError(f"'{rig.name}' has no result to nudge: press Simulate first.")
+    if not result_armature.is_visible(rig):
+        raise RigError(f"'{rig.name}' shows its source: switch to Result, then nudge it.")
+    first, last = rig.heft.result_start, rig.heft.result_end
+    if not first <= scene.frame_current < last:
+        raise RigError(f"Frame {scene.frame_current} has no result after it: go to one from {first} to {last - 1}.")
+
+
+def reading_of(rig: bpy.types.Object, scene: bpy.types.Scene):
+    """What the rig's last simulation was made of; simulated again where this session has not seen it."""
+    shown = session.last_shown(rig)
+    if shown is None:
+        with events.paused():
+            session.simulate(rig, scene, fresh=False)
+        shown = session.last_shown(rig)
+    return shown.reading
+
+
+def newton_seconds(reading, bone: str, length: float) -> float:
+    """The impulse [N s] of a drag of this length [units of the rig's armature] on a bone."""
+    model = reading.model
+    b = model.index(reading.spots[bone][0])
+    carried = [k for k in range(len(model)) if _hangs_on(model.parents, k, b)]
+    mass = max(float(model.masses[carried].sum()), LEAST_SHARE * model.total_mass)
+    return mass * SPEED * length / reading.height
+
+
+def _hangs_on(parents: np.ndarray, body: int, other: int) -> bool:
+    while body >= 0 and body != other:
+        body = int(parents[body])
+    return body == other
+
+
+def add(rig: bpy.types.Object, bone: str, place: float, frame: int) -> int:
+    """A push without force on the bone; its index."""
+    with events.paused():
+        push = rig.heft.pushes.add()
+        push.bone, push.frame, push.impulse = bone, frame, 0.0
+        push.use_place, push.place = True, place
+        rig.heft.push_index = len(rig.heft.pushes) - 1
+    return rig.heft.push_index
+
+
+def aim(rig: bpy.types.Object, index: int, way, impulse: float) -> None:
+    """Where to, in the world's axes, and how hard [N s]."""
+    size = float(np.linalg.norm(way))
+    with events.paused():
+        push = rig.heft.pushes[index]
+        if size > 1e-9:
+            push.direction = np.asarray(way) / size
+        push.impulse = impulse
+
+
+def remove(rig: bpy.types.Object, index: int, before: int) -> None:
+    """Take a push out again; `before`: which was active."""
+    with events.paused():
+        rig.heft.pushes.remove(index)
+        rig.heft.push_index = before

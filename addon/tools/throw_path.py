@@ -1,0 +1,106 @@
+"""The way of a thrown ball: where and how fast it starts so that it arrives on a frame.
+
+Owns the closed form. Must not know Blender, rigs, nor how a ball is simulated. Vectors in metres, seconds and the
+world's axes, Z up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import RigError
+
+# A ball that flies for less has no visible way [frames].
+SHORTEST_FLIGHT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Throw:
+    """A flight under gravity alone.
+
+    release, hit   frames: it leaves the hand, it arrives
+    place          (3,) where it is released [m]
+    velocity       (3,) how fast it is then [m/s]
+    gravity        (3,) [m/s²]
+    fps            frames a second
+    """
+
+    release: int
+    hit: int
+    place: np.ndarray
+    velocity: np.ndarray
+    gravity: np.ndarray
+    fps: float
+
+    def place_at(self, frame: float) -> np.ndarray:
+        """(3,) where it is on a frame [m]; before the release on its straight way to it."""
+        t = (frame - self.release) / self.fps
+        fall = 0.5 * self.gravity * t * t if t > 0.0 else 0.0
+        return self.place + self.velocity * t + fall
+
+    def velocity_at(self, frame: float) -> np.ndarray:
+        """(3,) how fast it is on a frame from the release on [m/s]"""
+        return self.velocity + self.gravity * (frame - self.release) / self.fps
+
+
+def flight(wanted: int, distance: float, speed: float, fps: float, first: int, last: int) -> tuple[int, int]:
+    """The frames of release and hit: on the wanted one, or as soon as the ball can be there, within the shot.
+
+    The frame before the release is in the shot too: from it the ball has its speed.
+    """
+    room = last - first - 1
+    if room < SHORTEST_FLIGHT:
+        raise RigError(
+            f"The shot has {last - first + 1} frames, from {first} to {last}: too few for a ball to fly. "
+            "Give the scene, or the range under Set Up, more."
+        )
+    frames = min(max(round(distance / speed * fps), SHORTEST_FLIGHT), room)
+    hit = min(max(wanted, first + 1 + frames), last)
+    return hit - frames, hit
+
+
+def aim(target: np.ndarray, heading: np.ndarray, speed: float, gravity, frames: tuple[int, int], fps: float) -> Throw:
+    """The throw that is at `target` (3,) [m] on the second of the frames (release, hit), and on the way keeps `speed`
+    [m/s] along the level `heading` (3,); it starts as high as it arrives.
+
+    From x(t) = x₀ + v₀ t + g t²/2 and x(T) = target: v₀ = (target − x₀)/T − g T/2.
+    """
+    gravity = np.asarray(gravity, dtype=np.float64)
+    time = (frames[1] - frames[0]) / fps
+    place = target - heading * speed * time
+    return Throw(*frames, place, (target - place) / time - 0.5 * gravity * time, gravity, fps)
+
+
+def lifted(throw: Throw, lowest: float) -> Throw:
+    """The same throw to the same target, from no lower than `lowest` [m]."""
+    up = lowest - throw.place[2]
+    if up <= 0.0:
+        return throw
+    time = (throw.hit - throw.release) / throw.fps
+    rise = np.array([0.0, 0.0, up])
+    return dataclasses.replace(throw, place=throw.place + rise, velocity=throw.velocity - rise / time)
+
+
+def sooner(throw: Throw, frames: float) -> Throw:
+    """The same throw, so many frames farther on its way."""
+    return dataclasses.replace(throw, place=throw.place + throw.velocity_at(throw.hit) * frames / throw.fps)
+
+
+def heading_from(front: np.ndarray, angle: float) -> np.ndarray:
+    """(3,) the level way of a ball that comes from `angle` [rad] around a character that looks along `front` (3,):
+    0 from its front, a quarter turn from its left."""
+    c, s = math.cos(angle), math.sin(angle)
+    return -np.array([c * front[0] - s * front[1], s * front[0] + c * front[1], 0.0])
+
+
+def angle_of(front: np.ndarray, came_from: np.ndarray) -> float | None:
+    """The angle [rad] for `heading_from` of a ball that comes from that direction (3,); None where that is upright."""
+    level = np.asarray(came_from, dtype=np.float64)[:2]
+    if np.linalg.norm(level) < 0.2 * np.linalg.norm(came_from):
+        return None
+    turn = math.atan2(level[1], level[0]) - math.atan2(front[1], front[0])
+    return math.remainder(turn, 2.0 * math.pi)

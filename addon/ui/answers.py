@@ -1,0 +1,131 @@
+"""What the panel asks of a rig at every drawing, worked out again only when it may have changed.
+
+Owns these answers and with what they change: height and roles with the armature, who meets whom with any edit. Must
+not draw, and must not keep what a simulation depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import bpy
+
+from ...engine import HeftError
+from ...engine.anatomy import size_guess
+from ...engine.anatomy.role_list import Part
+from ..blender import engine_space
+from ..read import cycles, frame_plan, shot
+from ..rig import bone_roles, first_guess, physical_ends
+from ..simulate import session
+from . import draw_cache
+
+_tall: draw_cache.Answers[float] = draw_cache.Answers()
+_person: draw_cache.Answers[float] = draw_cache.Answers()
+_found: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
+_parts: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
+_members: dict[int, shot.Members] = {}
+_shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
+_cycles: draw_cache.Answers[tuple[cycles.Cycle | None, str]] = draw_cache.Answers()
+
+
+def forget() -> None:
+    """Nothing is known any more."""
+    _members.clear()
+    _shots.clear()
+    for answers in (_tall, _person, _found, _parts, _cycles):
+        answers.forget()
+
+
+def edited(blocks: Iterable[bpy.types.ID]) -> None:
+    """These were edited: keep what does not depend on them."""
+    _members.clear()
+    _shots.clear()
+    _cycles.edited()
+    if any(isinstance(block, bpy.types.Armature) for block in blocks):
+        # Also where only a pose was changed: Blender does not tell which.
+        for answers in (_tall, _person, _found, _parts):
+            answers.edited()
+
+
+def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
+    tall = _person_height(rig) or _kept(_tall, rig, lambda: physical_ends.height(rig))
+    meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
+    return tall * first_guess.units_in_rig(rig) * meters
+
+
+def doubt(rig: bpy.types.Object, scene: bpy.types.Scene) -> size_guess.Doubt | None:
+    """What is implausible of the rig's size and mass."""
+    tall, mass = height_in_meters(rig, scene), rig.heft.total_mass
+    if _person_height(rig) > 0.0:
+        return size_guess.doubt_of_person(tall, mass)
+    has_legs = {"THIGH", "SHANK"} <= {part.role for part in parts(rig).values()}
+    return size_guess.doubt_of_animal(tall, mass) if has_legs else size_guess.doubt_of_thing(tall)
+
+
+def _person_height(rig: bpy.types.Object) -> float:
+    """From the soles to the crown [armature units]; 0 for what is no person."""
+    return _kept(_person, rig, lambda: first_guess.bone_height(rig))
+
+
+def found(rig: bpy.types.Object) -> dict[str, Part]:
+    """What each bone was found to be."""
+    return _kept(_found, rig, lambda: dict(bone_roles.found_in(rig)))
+
+
+def parts(rig: bpy.types.Object) -> dict[str, Part]:
+    """What each bone is, corrections included."""
+    return _kept(_parts, rig, lambda: dict(bone_roles.roles_of(rig)))
+
+
+def members(rig: bpy.types.Object) -> shot.Members:
+    """Everybody and everything in the rig's shot."""
+    known = _members.get(rig.session_uid)
+    if known is None or not _alive((*known.rigs, *known.objects)):
+        known = _members[rig.session_uid] = shot.members(rig)
+    return known
+
+
+def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
+    """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
+    if ob is None or ob.type != "MESH":
+        return []
+    known = _shots.get(ob.session_uid)
+    if known is None or not _alive(rig for rig, _ in known):
+        known = _shots[ob.session_uid] = _find_shots(ob)
+    return known
+
+
+def cycle(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[cycles.Cycle | None, str]:
+    """What is looped of the rig's shot, if anything; and what is wrong with its range."""
+
+    def look() -> tuple[cycles.Cycle | None, str]:
+        try:
+            return frame_plan.plan_of(members(rig), scene).cycle, ""
+        except HeftError as error:
+            return None, str(error)
+
+    return _cycles.ask(rig.session_uid, f"{scene.session_uid} {rig.heft.loop}", look)
+
+
+def _find_shots(ob: bpy.types.Object) -> list[tuple[bpy.types.Object, bool]]:
+    hits = []
+    for group in map(shot.members, shot.leaders(session.rigs())):
+        for rig in group.rigs:
+            if any(load.ob == ob for load in shot.loads(rig)):
+                hits.append((rig, True))
+            elif ob in group.objects:
+                hits.append((rig, False))
+    return hits
+
+
+def _kept(answers: draw_cache.Answers, rig: bpy.types.Object, look: Callable):
+    return answers.ask((rig.session_uid, rig.data.session_uid), "", look)
+
+
+def _alive(obs: Iterable[bpy.types.Object]) -> bool:
+    """Are none of them removed?"""
+    try:
+        return all(ob.name is not None for ob in obs)
+    except ReferenceError:
+        return False

@@ -1,0 +1,58 @@
+"""The command that opens the manual: pages on this computer, no network.
+
+Owns where the pages are written. Must not know what stands in them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import bpy
+from bpy.props import EnumProperty
+
+from .. import manual_pages
+
+PACKAGE = __package__.rpartition(".addon.")[0]
+_folder: Path | None = None
+
+
+class HEFT_OT_manual(bpy.types.Operator):
+    """Open Heft's manual in the web browser; it is part of the add-on and needs no network"""
+
+    bl_idname = "heft.manual"
+    bl_label = "Open Manual"
+
+    page: EnumProperty(
+        name="Page",
+        description="Where to open it",
+        items=[(name.upper(), title, f"The page '{title}'") for name, title in manual_pages.CONTENTS],
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            path = page_path(self.page)
+        except OSError as error:
+            self.report({"ERROR"}, f"The manual could not be written: {error}")
+            return {"CANCELLED"}
+        return bpy.ops.wm.url_open(url=path.as_uri())
+
+
+def page_path(page: str = "INDEX") -> Path:
+    """The page as a file, written on first use."""
+    global _folder
+    if _folder is None or not (_folder / "index.html").exists():
+        _folder = _place()
+        manual_pages.write(_folder)
+    return _folder / f"{page.lower()}.html"
+
+
+def _place() -> Path:
+    """The add-on's own folder of the user; where it is no extension, a temporary one."""
+    try:
+        return Path(bpy.utils.extension_path_user(PACKAGE, path="manual", create=True))
+    except ValueError:
+        return Path(tempfile.mkdtemp(prefix="heft-manual-"))
+
+
+CLASSES = (HEFT_OT_manual,)

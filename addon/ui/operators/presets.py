@@ -1,0 +1,149 @@
+"""Presets: settings under a name, of a character or of its selected bones.
+
+Owns which settings a preset holds, and how one is applied: all of it at once, as one undo step and one simulation.
+The presets themselves are Blender's: small scripts, ours in `presets/` and the user's in Blender's own folder for
+them. Must not know layout.
+"""
+
+import ast
+from pathlib import Path
+from typing import ClassVar
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bpy.props import StringProperty
+
+from ... import events
+from ...blender import compat
+from ...read import read_controller
+from ...simulate import session
+from .base import BoneOperator, PhysicsOperator, active_rig
+
+FOLDER = Path(__file__).parents[2]
+# What a character's preset holds: how it moves. Not what it is (size, mass, limits) or meets (ground, colliders).
+CHARACTER = (
+    "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time", "use_strength",
+    "strength", "arrival", "shape", "root", "assist",
+)  # fmt: skip
+BONE = ("behaviour", "settle_scale", "heaviness_scale", "strength_scale")
+
+
+class PresetOperator:
+    """Applies a preset's script to what it is about, quietly, and simulates once."""
+
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
+
+    filepath: StringProperty(
+        name="Preset", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
+    )
+
+    @classmethod
+    def description(cls, _context, properties) -> str:
+        return told(properties.filepath) or cls.__doc__
+
+    def run(self, context, rig) -> set[str]:
+        if not Path(self.filepath).is_file():
+            self.report({"ERROR"}, f"There is no preset '{self.filepath}'.")
+            return {"CANCELLED"}
+        # a preset names the active object, which may be the character's mesh
+        with events.paused(), context.temp_override(object=rig, active_object=rig):
+            bpy.utils.execfile(self.filepath)
+            self.spread(context, rig)
+        events.setting_changed(rig)
+        self.report({"INFO"}, f"{bpy.path.display_name(self.filepath, title_case=False)}: {told(self.filepath)}")
+        return {"FINISHED"}
+
+    def spread(self, context, rig) -> None:
+        """Nobody else."""
+
+
+class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
+    """Give the character the settings that were saved under this name"""
+
+    bl_idname = "heft.load_preset"
+    bl_label = "Load Preset"
+
+    def spread(self, context, rig) -> None:
+        """A body that may fall gets something to fall on, unless the animator has chosen otherwise."""
+        if read_controller.has_free_root(rig):
+            session.prepare_fall(rig, context.scene)
+
+
+class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator):
+    """Give the selected bones the settings that were saved under this name"""
+
+    bl_idname = "heft.load_bone_preset"
+    bl_label = "Load Bone Preset"
+
+    def spread(self, context, rig) -> None:
+        """All selected bones get what the active one got."""
+        active = context.active_pose_bone
+        for bone in rig.pose.bones:
+            if bone != active and compat.is_selected(bone):
+                for name in BONE:
+                    setattr(bone.heft, name, getattr(active.heft, name))
+
+
+class HEFT_OT_add_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
+    """Save the character's controller and sliders under a name, or remove a preset of your own"""
+
+    bl_idname = "heft.add_preset"
+    bl_label = "Add Physics Preset"
+    preset_menu = "HEFT_MT_presets"
+    preset_subdir = "heft/character"
+    preset_defines: ClassVar[list[str]] = ["heft = bpy.context.object.heft"]
+    preset_values: ClassVar[list[str]] = [f"heft.{name}" for name in CHARACTER]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        rig = active_rig(context)
+        with context.temp_override(object=rig, active_object=rig):
+            return super().execute(context)
+
+
+class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
+    """Save the active bone's behaviour and multipliers under a name, or remove a preset of your own"""
+
+    bl_idname = "heft.add_bone_preset"
+    bl_label = "Add Bone Preset"
+    preset_menu = "HEFT_MT_bone_presets"
+    preset_subdir = "heft/bone"
+    preset_defines: ClassVar[list[str]] = ["bone = bpy.context.active_pose_bone.heft"]
+    preset_values: ClassVar[list[str]] = [f"bone.{name}" for name in BONE]
+
+
+def told(path: str) -> str:
+    """What the preset says of itself, or which values it sets."""
+    try:
+        script = ast.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    return ast.get_docstring(script) or ", ".join(_values(script))
+
+
+def _values(script: ast.Module) -> list[str]:
+    """ "settle time 0.2" of every line that sets one."""
+    sets = (line for line in script.body if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant))
+    named = ((line.targets[0].attr.replace("_", " "), line.value.value) for line in sets if _is_setting(line))
+    return [f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in named]
+
+
+def _is_setting(line: ast.Assign) -> bool:
+    return isinstance(line.targets[0], ast.Attribute)
+
+
+def register() -> None:
+    """Let Blender find ours."""
+    bpy.utils.register_preset_path(str(FOLDER))
+
+
+def unregister() -> None:
+    """And no more."""
+    bpy.utils.unregister_preset_path(str(FOLDER))
+
+
+CLASSES = (
+    HEFT_OT_load_preset,
+    HEFT_OT_load_bone_preset,
+    HEFT_OT_add_preset,
+    HEFT_OT_add_bone_preset,
+)

@@ -1,0 +1,53 @@
+"""Bones as capsules: what ghosts, onion skins and stress are drawn as.
+
+Must not know Blender's bones: a reading in, a mesh out, made once a reading.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...read.read_rig import Reading
+from . import shape_meshes
+from .motions import Film, Footage
+from .primitives import Mesh, Places
+
+THICK, THINNEST, THICKEST = 0.13, 0.006, 0.022  # of the bone's length; of the rig's height
+TAPER = 0.65
+
+
+def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = shape_meshes.FINE) -> Mesh:
+    """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
+    kept = footage.reading.__dict__.setdefault("_capsules", {})
+    if (grow, grain) not in kept:
+        kept[grow, grain] = _capsules(footage, grow, grain)
+    return kept[grow, grain]
+
+
+def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
+    reading = footage.reading
+    place = {name: body for body, name in enumerate(reading.names)}
+    tall = reading.height * reading.placement.sizes[0]
+    parts = []
+    for name, ends in joint_to_joint(reading).items():
+        for end in ends:
+            long = float(np.linalg.norm(end))
+            radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
+            parts.append((place[name], shape_meshes.capsule(np.zeros(3), end, radius, TAPER * radius, grain)))
+    return shape_meshes.joined(parts)
+
+
+def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
+    """By body, where (3,) in its frame its parts end [m]: at the joint of each body that hangs on it, else at the
+    bone's own end. A far-away helper has no parts."""
+    model, out = reading.model, {}
+    size = reading.height * reading.placement.sizes[0]
+    for body, name in enumerate(reading.names):
+        below = [model.offsets[kid] for kid in np.flatnonzero(model.parents == body)]
+        out[name] = [end for end in below or [reading.spots[name][2]] if np.linalg.norm(end) < size]
+    return out
+
+
+def places(film: Film) -> Places:
+    """Where the bodies are on all frames."""
+    return Places(lambda: film.matrices, ("film", film.key))

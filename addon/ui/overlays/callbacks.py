@@ -1,0 +1,139 @@
+"""The 3D View's draw callbacks: which rigs are seen, and what is worked out before they can be.
+
+Owns the callbacks and the timer that builds outside of drawing. Must not change data while drawing, nor know any single
+overlay.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ....engine import HeftError
+from ... import settings
+from ...blender import redraw_views
+from ...blender.safe_draw import guarded, tell
+from ...simulate import session
+from . import BUILT, motions, overlay_input, shapes, switched_on
+from .primitives import Mark, Note, Piece
+
+# How long after an edit what it changed is worked out again [s].
+CATCH_UP_AFTER = 0.05
+
+# Rigs looked at since the last change, by rig the scene in which it is drawn and stale, sentences printed already, and
+# by region what is drawn in pixels.
+_fresh: set[int] = set()
+_stale: dict[int, str] = {}
+_flat: dict[int, tuple] = {}
+
+
+def changed() -> None:
+    """Something was edited: look at shapes and motions again before they are drawn."""
+    _fresh.clear()
+    overlay_input.forget()
+
+
+def forget() -> None:
+    """Drop everything: another file, an undo."""
+    changed()
+    _flat.clear()
+    shapes.forget()
+    motions.forget()
+    if not bpy.app.background:
+        from . import gpu_draw
+
+        gpu_draw.forget()
+
+
+def pieces(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> list[Piece]:
+    """All that is drawn of a rig now."""
+    seen = overlay_input.of(rig, scene, graph)
+    return [piece for overlay in switched_on(rig.heft) for piece in overlay.pieces(seen)]
+
+
+def _draw_solid() -> None:
+    """What is in space; what is drawn in pixels is left for later."""
+    from . import gpu_draw
+
+    context = bpy.context
+    space, region = context.space_data, context.region
+    _flat.pop(region.as_pointer(), None)
+    if space is None or not space.overlay.show_overlays:
+        return
+    chosen = [
+        ob
+        for ob in context.view_layer.objects
+        if ob.type == "ARMATURE"
+        and settings.has_physics(ob)
+        and switched_on(ob.heft)
+        and ob.visible_get(viewport=space)
+    ]
+    if not chosen:
+        return
+    _stale.update({rig.session_uid: context.scene.name for rig in chosen if rig.session_uid not in _fresh})
+    if _stale and not bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.register(_catch_up, first_interval=CATCH_UP_AFTER)
+    view = gpu_draw.View.of(region, context.region_data)
+    graph = context.evaluated_depsgraph_get()
+    found = [piece for rig in chosen for piece in pieces(rig, context.scene, graph)]
+    gpu_draw.draw(found, view)
+    marks = [piece for piece in found if isinstance(piece, Mark)]
+    _flat[region.as_pointer()] = (view, marks, [piece for piece in found if isinstance(piece, Note)])
+
+
+def _draw_flat() -> None:
+    """Signs and the legend."""
+    from . import labels
+
+    context = bpy.context
+    kept = _flat.get(context.region.as_pointer())
+    if kept is None:
+        return
+    view, marks, notes = kept
+    scale = context.preferences.system.ui_scale
+    labels.draw_marks(marks, view, scale)
+    if context.space_data.overlay.show_text:
+        labels.draw_notes(notes, context.area, context.region, scale)
+
+
+def _catch_up() -> None:
+    """A timer's callback: work out what drawing found stale, then draw again."""
+    stale = dict(_stale)
+    _stale.clear()
+    for rig in session.rigs():
+        scene = bpy.data.scenes.get(stale.get(rig.session_uid, ""))
+        if scene is not None and switched_on(rig.heft):
+            catch_up(rig, scene)
+            _fresh.add(rig.session_uid)
+    redraw_views.views()
+
+
+def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Work out what the rig's overlays need; outside of drawing only."""
+    needs = {overlay.needs for overlay in switched_on(rig.heft)}
+    try:
+        if BUILT in needs:
+            shapes.build(rig, scene)
+        if needs - {BUILT}:
+            motions.refresh(rig, scene)
+    except HeftError as error:
+        tell(f"Heft: {error}")
+        shapes.forget(rig)
+
+
+_handles: list = []
+
+
+def register() -> None:
+    """Draw over every 3D View of a Blender with windows."""
+    if not bpy.app.background:
+        for draw, when in ((_draw_solid, "POST_VIEW"), (_draw_flat, "POST_PIXEL")):
+            _handles.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", when))
+
+
+def unregister() -> None:
+    """Draw no more."""
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    if bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.unregister(_catch_up)
+    forget()

@@ -1,0 +1,242 @@
+"""The motions that overlays look at: a rig's source and result as its bodies move, on every frame.
+
+Owns where they come from: the last simulation of this session, or, after a file was opened or something undone, the
+keys, sampled outside of drawing. Must not know what is drawn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import bpy
+import numpy as np
+
+from ....engine import Model, Result
+from ....engine.analysis.support_polygon import Soles
+from ....engine.analysis.whole_body import WholeBody, world_poses
+from ....engine.math import rotations
+from ...blender import engine_space, sample_poses
+from ...blender.engine_space import MIRROR_X
+from ...read import fingerprint, read_controller, read_rig, read_scene, shot
+from ...result import result_armature
+from ...simulate import session
+
+# A body this near to the ground stands on it [parts of the rig's height].
+REACH = 0.012
+# How far around the ends of bones without shapes something is, so that ankles stand [parts of the rig's height].
+BARE = 0.04
+# Shots longer than this are not sampled for overlays alone [frames].
+LONGEST = 5000
+_count = itertools.count()
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """One motion of a rig's bodies in the engine's world: places (frames, n, 3) [m], turns (frames, n, 4)."""
+
+    model: Model
+    fps: float
+    places: np.ndarray
+    turns: np.ndarray
+    meters: float
+    mirrored: bool
+    soles: Soles
+
+    @cached_property
+    def key(self) -> int:
+        """A number that no other film has."""
+        return next(_count)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def shown(self, points: np.ndarray) -> np.ndarray:
+        """Points (..., 3) [m] in Blender's world."""
+        return (points @ MIRROR_X if self.mirrored else points) / self.meters
+
+    def spots(self, body: int, point: np.ndarray) -> np.ndarray:
+        """(frames, 3) in Blender's world: the way of a point (3,) of a body [m]."""
+        kept = self.__dict__.setdefault("_spots", {})
+        mark = (body, point.tobytes())
+        if mark not in kept:
+            kept[mark] = self.shown(self.places[:, body] + rotations.rotate(self.turns[:, body], point[None]))
+        return kept[mark]
+
+    @cached_property
+    def matrices(self) -> np.ndarray:
+        """(frames, n, 3, 4) float32, from the bodies' frames [m] to Blender's world."""
+        out = np.empty((*self.places.shape[:2], 3, 4), dtype=np.float32)
+        out[..., :3] = rotations.to_matrix(self.turns) / self.meters
+        out[..., 3] = self.places / self.meters
+        if self.mirrored:
+            out[..., 0, :] *= -1.0
+        return out
+
+    @cached_property
+    def whole(self) -> WholeBody:
+        """Centre of mass and momentum."""
+        return WholeBody.of(self.model, self.places, self.turns, self.fps)
+
+    def flying(self, height: float, reach: float) -> np.ndarray:
+        """(frames,) is the body off the ground? Height of the ground and reach [m]."""
+        kept = self.__dict__.get("_flying")
+        if kept is None or kept[0] != (height, reach):
+            above = self.soles.clearance(self.places, self.turns, height)
+            kept = ((height, reach), np.isfinite(above) & (above > reach))
+            self.__dict__["_flying"] = kept
+        return kept[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Footage:
+    """A rig's motions. forces: what the simulation of this session gave, None if there was none; tracks: of the things
+    that were part of it."""
+
+    reading: read_rig.Reading
+    source: Film
+    result: Film | None
+    forces: Result | None
+    tracks: tuple[read_scene.Track, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """The frame that the films begin at."""
+        return int(self.reading.frames[0])
+
+
+@dataclass(eq=False)
+class _Kept:
+    footage: Footage
+    shown: session.Shown | None
+    # What the source and the result were when they were looked at last.
+    source_mark: str = ""
+    result_mark: str = ""
+    # The source is no longer the one that was simulated.
+    edited: bool = False
+
+
+_kept: dict[int, _Kept] = {}
+# By rig: where bodies could stand whose simulation had nothing to touch, with what that was made of.
+_stands: dict[int, tuple[str, tuple[str, ...], Soles]] = {}
+
+
+def forget() -> None:
+    """Drop everything: another file, an undo."""
+    _kept.clear()
+    _stands.clear()
+
+
+def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
+    """What is known of a rig's motions now; changes nothing, and may be called while drawing."""
+    kept = _kept.get(rig.session_uid)
+    shown = session.last_shown(rig)
+    if shown is not None and (kept is None or kept.shown is not shown):
+        kept = _kept[rig.session_uid] = _Kept(_of_shown(rig, shown, _meters(rig, scene), kept), shown)
+    return kept.footage if kept is not None else None
+
+
+def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    """Sample what is not known or has changed; outside of drawing only."""
+    current(rig, scene)
+    kept = _kept.get(rig.session_uid)
+    frames = read_controller.frame_range(rig, scene)
+    if len(frames) > LONGEST:
+        return
+    source = fingerprint.source_fingerprint(rig, scene, frames) + fingerprint.structure(rig)
+    result = rig.heft.written if rig.heft_result is not None else ""
+    if kept is not None and kept.shown is not None:
+        _find_soles(rig, scene, kept)
+        if not kept.source_mark:
+            kept.source_mark = source
+        elif kept.source_mark != source and rig.heft.shown == "SOURCE":
+            # Edited since it was simulated: the source is shown as it is now.
+            sampled = _sampled(rig, scene, kept.footage.reading.frames, False)
+            same = sampled.reading.names == kept.footage.reading.names
+            kept.footage = dataclasses.replace(kept.footage, source=sampled.source) if same else sampled
+            kept.source_mark, kept.edited = source, True
+        return
+    if kept is None or (kept.source_mark, kept.result_mark) != (source, result):
+        _kept[rig.session_uid] = _Kept(_sampled(rig, scene, frames, bool(result)), None, source, result)
+
+
+def _meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
+    """Engine metres in one of Blender's units, as the rig's shot has them."""
+    return engine_space.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
+
+
+def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> None:
+    """Where a rig could stand whose simulation had nothing to touch: its bones' shapes are made for that alone."""
+    reading, mark = kept.footage.reading, fingerprint.structure(rig)
+    known = _stands.get(rig.session_uid)
+    if any(reading.model.shapes) or (known is not None and known[0] == mark):
+        return
+    skeleton = read_rig.skeleton_of(rig, scene)
+    model = read_rig.build_model(rig, skeleton, reading.placement, scene, int(reading.frames[0]), solid=True)
+    _stands[rig.session_uid] = (mark, model.names, Soles.of(model))
+    kept.footage = _of_shown(rig, kept.shown, kept.footage.source.meters)
+
+
+def _of_shown(rig: bpy.types.Object, shown: session.Shown, meters: float, before: _Kept | None = None) -> Footage:
+    """before: what was known; Live reads a source once and simulates it many times."""
+    reading, soles = shown.reading, _soles(shown.reading)
+    known = _stands.get(rig.session_uid)
+    if known is not None and not any(reading.model.shapes) and known[1] == reading.model.names and len(known[2].bodies):
+        soles = known[2]
+    source = None
+    if before is not None and before.shown is not None and before.shown.reading is reading and not before.edited:
+        source = before.footage.source
+    if source is None or source.meters != meters or source.soles is not soles:
+        source = _film(reading, *world_poses(reading.model, reading.motion), meters, soles)
+    result = _film(reading, *world_poses(reading.model, shown.result.motion), meters, soles)
+    return Footage(reading, source, result, shown.result, shown.tracks)
+
+
+def _film(reading: read_rig.Reading, places: np.ndarray, turns: np.ndarray, meters: float, soles: Soles) -> Film:
+    return Film(reading.model, reading.motion.fps, places, turns, meters, reading.placement.mirrored, soles)
+
+
+def _soles(reading: read_rig.Reading) -> Soles:
+    """Where the bodies could stand: with their shapes, or, where these are not known, with the bones' ends."""
+    kept = reading.__dict__.get("_soles")
+    if kept is None:
+        kept = Soles.of(reading.model)
+        object.__setattr__(reading, "_soles", kept if len(kept.bodies) else _bare(reading))
+    return reading.__dict__["_soles"]
+
+
+def _bare(reading: read_rig.Reading) -> Soles:
+    """The ends of all bones, a little thick."""
+    place = {name: body for body, name in enumerate(reading.names)}
+    ends = [(place[body], point) for body, *both in reading.spots.values() for point in both]
+    points = np.array([point for _, point in ends])
+    return Soles(
+        np.array([body for body, _ in ends]),
+        points,
+        np.full(len(ends), BARE * reading.height * reading.placement.sizes[0]),
+    )
+
+
+def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, with_result: bool) -> Footage:
+    """The source's and the result's motion from the keys."""
+    meters = _meters(rig, scene)
+    with result_armature.exposed(rig, "SOURCE"):
+        samples = sample_poses.finish(sample_poses.sample(rig, scene, frames))
+    reading = read_rig.read(rig, scene, samples, meters, solid=True)
+    soles = _soles(reading)
+    source = _film(reading, *world_poses(reading.model, reading.motion), meters, soles)
+    result = None
+    if with_result:
+        samples = sample_poses.finish(sample_poses.sample(rig.heft_result, scene, frames))
+        result = _film(reading, *_placed(reading, samples), meters, soles)
+    return Footage(reading, source, result, None)
+
+
+def _placed(reading: read_rig.Reading, samples: sample_poses.Samples) -> tuple[np.ndarray, np.ndarray]:
+    """Places (frames, n, 3) [m] and rotations (frames, n, 4) in the engine's world of a sampled armature."""
+    order = [samples.names.index(name) for name in reading.names]
+    poses = samples.poses[:, order].astype(np.float64)
+    quats = rotations.from_matrix(rotations.split(poses[..., :3, :3])[0])
+    return reading.placement.points_to_world(poses[..., :3, 3]), reading.placement.rotations_to_world(quats)

@@ -1,0 +1,117 @@
+"""What an overlay is given to look at: one rig, on one frame.
+
+Owns how the frame is found in the films. Must not know any single overlay, nor how it is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import bpy
+import numpy as np
+
+from ...blender.engine_space import MIRROR_X
+from ...result import result_armature
+from .. import answers
+from . import motions
+from .motions import REACH, Film, Footage
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """footage: None while nothing is known of the motion yet; graph: where the rig is evaluated; scratch: what overlays
+    have worked out and may keep until something is edited, by names of their own."""
+
+    rig: bpy.types.Object
+    scene: bpy.types.Scene
+    graph: bpy.types.Depsgraph
+    footage: Footage | None
+    scratch: dict
+
+    @cached_property
+    def settings(self):
+        """The rig's settings."""
+        return self.rig.heft
+
+    @cached_property
+    def shows_result(self) -> bool:
+        """Does the rig move as its result?"""
+        found = self.footage is not None and self.footage.result is not None
+        return found and result_armature.is_visible(self.rig) and self.settings.mix > 0.5
+
+    @cached_property
+    def film(self) -> Film | None:
+        """The motion that the rig shows."""
+        if self.footage is None:
+            return None
+        return self.footage.result if self.shows_result else self.footage.source
+
+    @cached_property
+    def other(self) -> Film | None:
+        """The motion that it does not show, if there is one."""
+        if self.footage is None or self.footage.result is None:
+            return None
+        return self.footage.source if self.shows_result else self.footage.result
+
+    @cached_property
+    def row(self) -> int | None:
+        """The index of the current frame in the films; None beyond their ends."""
+        return self.row_of(self.scene.frame_current)
+
+    def row_of(self, frame: int) -> int | None:
+        """The index of a frame in the films; a loop comes round again."""
+        if self.footage is None:
+            return None
+        row, period = frame - self.footage.first, self.settings.result_period
+        if self.shows_result and period > 0:
+            row %= period
+        return row if 0 <= row < len(self.film) else None
+
+    def rows(self, count: int) -> slice:
+        """The frames so many before and after the current one; all of them for 0."""
+        if count == 0:
+            return slice(0, len(self.film))
+        now = min(max(self.scene.frame_current - self.footage.first, 0), len(self.film) - 1)
+        return slice(max(now - count, 0), min(now + count, len(self.film) - 1) + 1)
+
+    @cached_property
+    def tall(self) -> float:
+        """The rig's longest side at rest [m]."""
+        reading = self.footage.reading
+        return float(reading.height * reading.placement.sizes[0])
+
+    @cached_property
+    def gravity(self) -> np.ndarray:
+        """(3,) in the engine's world [m/s²]; that of the shot, which its leader says."""
+        pull = np.array(answers.members(self.rig).leader.heft.gravity, dtype=float)
+        return pull @ MIRROR_X if self.film.mirrored else pull
+
+    @cached_property
+    def ground(self) -> float:
+        """The height of the ground [m]."""
+        return self.ground_height * self.film.meters
+
+    @cached_property
+    def ground_height(self) -> float:
+        """The same [units of the scene]: the shot's, or the rig's own where nobody has one."""
+        grounded = answers.members(self.rig).grounded or self.rig
+        return float(grounded.heft.ground_height)
+
+    @cached_property
+    def reach(self) -> float:
+        """What is nearer to the ground than this stands on it [m]."""
+        return REACH * self.tall
+
+
+_scratch: dict[int, dict] = {}
+
+
+def forget() -> None:
+    """Something was edited: nothing that was worked out holds."""
+    _scratch.clear()
+
+
+def of(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Sight:
+    """What is seen of a rig now; changes nothing."""
+    return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.setdefault(rig.session_uid, {}))

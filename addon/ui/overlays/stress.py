@@ -1,0 +1,73 @@
+"""Overlay: bones coloured by how much their joints give of what they can.
+
+Torques are known from a simulation of this session alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....engine import strength_limits
+from ...read import read_controller
+from ...rig import bone_roles
+from . import bone_capsules
+from .overlay_input import Sight
+from .primitives import Note, Piece, Solid
+
+# From calm to red; brighter in the middle, so that it is read without the hues too.
+SCALE = np.array([[0.18, 0.34, 0.66, 0.75], [0.35, 0.72, 0.78, 0.8], [0.98, 0.86, 0.32, 0.9], [0.86, 0.08, 0.08, 1.0]])
+NO_JOINT = (0.5, 0.5, 0.5, 0.25)
+
+
+def pieces(sight: Sight) -> list[Piece]:
+    """Capsules a little larger than a ghost's, and the scale."""
+    row, found = sight.row, shares(sight)
+    if row is None or found is None:
+        return []
+    tints = colors(found[row], sight.settings.stress_top)
+    tints[sight.footage.reading.model.parents < 0] = NO_JOINT
+    top = sight.settings.stress_top
+    whose = "its strength" if sight.settings.use_strength else "a strong person's"
+    return [
+        Solid(
+            bone_capsules.capsules(sight.footage, 1.3),
+            bone_capsules.places(sight.film),
+            row,
+            (1.0, 1.0, 1.0, 1.0),
+            tints,
+            0.75,
+            True,
+        ),
+        Note("Joint torque: 0", scale=tuple(map(tuple, SCALE)), end=f"{100.0 * top:.0f} % of {whose}"),
+    ]
+
+
+def shares(sight: Sight) -> np.ndarray | None:
+    """(frames, n) each joint's torque in parts of what it can give; None where no simulation of this session is
+    shown."""
+    if not sight.shows_result or sight.footage.forces is None:
+        return None
+    reading, result = sight.footage.reading, sight.footage.forces
+    heft = sight.settings
+    mark = (heft.use_strength, heft.strength, heft.controller, id(result))
+    kept = sight.film.__dict__.get("_stress")
+    if kept is None or kept[0] != mark:
+        most = _limits(sight)
+        kept = (mark, np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9))
+        sight.film.__dict__["_stress"] = kept
+    return kept[1] if kept[1].shape[1] == len(reading.names) else None
+
+
+def _limits(sight: Sight) -> np.ndarray:
+    """(n,) or (frames, n) [N m]: the rig's strength where it is limited, a strong person's otherwise."""
+    reading = sight.footage.reading
+    if sight.settings.use_strength and sight.settings.controller != "LIMP":
+        return read_controller.controller_of(sight.rig, reading.model, reading.names, reading.frames).strength
+    joints = bone_roles.joints_of(reading.names, reading.model.parents, bone_roles.roles_of(sight.rig))
+    return strength_limits(reading.model, joints)
+
+
+def colors(share: np.ndarray, top: float) -> np.ndarray:
+    """(n, 4) the colours of shares (n,); red from `top` on."""
+    at = np.clip(share / max(top, 1e-9), 0.0, 1.0) * (len(SCALE) - 1)
+    return np.stack([np.interp(at, np.arange(len(SCALE)), SCALE[:, k]) for k in range(4)], axis=1).astype(np.float32)

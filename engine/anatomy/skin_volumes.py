@@ -1,0 +1,229 @@
+"""How much of a skin's inside belongs to each bone: volume and moments by vertex weights.
+
+Owns what is inside of meshes that animators make: with holes, turned inside out, one over the other.
+Must not know Blender, nor masses.
+
+The inside is cut into cells. A part of a mesh with small holes is closed over them; a part that is
+mostly hole (a cape, a blade of hair) has no inside. What several parts hold counts once. Each cell goes
+to the bones of the nearest place of the surface, by its weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..geometry import distance_grid, mesh_inside
+
+# Cells in the box around the skin, and the most along its longest side.
+CELLS, ALONG = 600_000, 300
+# Corners nearer than this part of the skin's size are one: importers split them at seams of a texture.
+SAME = 1e-6
+# A part whose holes have more than this part of its area is a sheet. Sleeves have 0.1, a skirt 0.35, a cape 0.9.
+SHEET = 0.4
+# Places of the surface nearer to one another than this part of a cell are one.
+NEAR = 0.2
+# Parts with faces turned either way are looked at one by one: so many of them, the largest.
+MIXED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One skinned mesh: vertices (k, 3), triangles (t, 3), of each vertex some bones (k, w) and their weights (k, w),
+    0 where there are fewer."""
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    bones: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Of each bone: volumes (b,), firsts (b, 3) and seconds (b, 3, 3) about the origin; 0 where it has no skin."""
+
+    volumes: np.ndarray
+    firsts: np.ndarray
+    seconds: np.ndarray
+
+
+def fill(pieces: Sequence[Piece], count: int) -> Moments:
+    """What the skin of `count` bones holds, in the pieces' own units."""
+    empty = Moments(np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3)))
+    pieces = [piece for piece in pieces if len(piece.triangles)]
+    if not pieces:
+        return empty
+    points = np.concatenate([piece.vertices for piece in pieces])
+    size = float(np.ptp(points, axis=0).max())
+    if not size > 0.0:
+        return empty
+    cell, axes = _cells(points, size)
+    inside = np.zeros([len(axis) for axis in axes], dtype=bool)
+    for piece in pieces:
+        inside |= _inside(piece, axes, cell, size)
+    where = np.argwhere(inside)
+    if not len(where):
+        return empty
+    nodes = np.stack([axis[where[:, k]] for k, axis in enumerate(axes)], axis=1)
+    bones, weights = _nearest(pieces, nodes, cell, lambda spots: _buried(spots, inside, axes, cell))
+    return _gather(nodes, bones, weights * cell**3, cell, count)
+
+
+def _cells(points: np.ndarray, size: float) -> tuple[float, list[np.ndarray]]:
+    """The cells' width, and where their middles are along X, Y, Z: even about the middle of the skin."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.maximum(high - low, 1e-3 * size)
+    cell = max(float(span.prod() / CELLS) ** (1.0 / 3.0), size / ALONG)
+    counts = np.ceil(span / cell).astype(int) + 1
+    middle = 0.5 * (low + high)
+    return cell, [middle[k] + (np.arange(counts[k]) - 0.5 * (counts[k] - 1)) * cell for k in range(3)]
+
+
+def _inside(piece: Piece, axes: list[np.ndarray], cell: float, size: float) -> np.ndarray:
+    """Which cells a mesh holds."""
+    vertices, triangles = _welded(piece.vertices, piece.triangles, SAME * size)
+    inside = np.zeros([len(axis) for axis in axes], dtype=bool)
+    if not len(triangles):
+        return inside
+    vertices, triangles = _closed(vertices, triangles)
+    if not len(triangles):
+        return inside
+    part = _parts(triangles, len(vertices))[triangles[:, 0]]
+    mixed = np.zeros(part.max() + 1, dtype=bool)
+    mixed[part[_disagreeing(triangles)]] = True
+    # Outward, each part for itself: what is inside out would take away from what it overlaps.
+    a, b, c = np.moveaxis(vertices[triangles] - vertices.mean(axis=0), 1, 0)
+    volumes = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c)))
+    turned = triangles.copy()
+    turned[volumes[part] < 0.0] = triangles[volumes[part] < 0.0][:, ::-1]
+    even = ~mixed[part]
+    if even.any():
+        inside |= mesh_inside.windings_above(axes, vertices, turned[even], cell) > 0
+    rows = np.bincount(part, minlength=len(mixed)) * mixed
+    for each in np.argsort(-rows, kind="stable")[:MIXED]:
+        if rows[each]:
+            # whichever way faces look, from the inside an odd number of them lies above
+            inside |= mesh_inside.windings_above(axes, vertices, triangles[part == each], cell) % 2 != 0
+    return inside
+
+
+def _welded(vertices: np.ndarray, triangles: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray]:
+    """Corners at one place made one; without faces that have no area left."""
+    _, first, index = np.unique(np.round(vertices / near), axis=0, return_index=True, return_inverse=True)
+    triangles = index.reshape(-1)[triangles]
+    whole = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
+    return vertices[first], triangles[whole]
+
+
+def _parts(triangles: np.ndarray, count: int) -> np.ndarray:
+    """(count,) the number of the connected part each vertex is in."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    start, stop = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
+    joined = coo_matrix((np.ones(len(start), dtype=np.int8), (start, stop)), shape=(count, count))
+    return connected_components(joined, directed=False)[1]
+
+
+def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every side of every triangle: where it starts and stops, and a number for the edge it is on."""
+    start, stop = triangles.ravel(), triangles[:, [1, 2, 0]].ravel()
+    count = int(triangles.max()) + 1
+    return start, stop, np.minimum(start, stop).astype(np.int64) * count + np.maximum(start, stop)
+
+
+def _disagreeing(triangles: np.ndarray) -> np.ndarray:
+    """(t,) triangles with an edge that is not gone along as often one way as the other."""
+    start, stop, edge = _edges(triangles)
+    _, index = np.unique(edge, return_inverse=True)
+    balance = np.bincount(index.reshape(-1), np.where(start < stop, 1.0, -1.0))
+    return (balance[index.reshape(-1)] != 0.0).reshape(-1, 3).any(axis=1)
+
+
+def _closed(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mesh with its holes closed by a fan each; without its sheets."""
+    part = _parts(triangles, len(vertices))
+    start, stop, edge = _edges(triangles)
+    _, index, times = np.unique(edge, return_inverse=True, return_counts=True)
+    rim = times[index.reshape(-1)] % 2 == 1
+    if not rim.any():
+        return vertices, triangles
+    start, stop = start[rim], stop[rim]
+    # each hole's rim is a connected piece of open edges
+    loop = _parts(np.column_stack([start, stop, stop]), len(vertices))[start]
+    loop = np.unique(loop, return_inverse=True)[1].reshape(-1)
+    middles = np.stack([np.bincount(loop, vertices[start, k]) for k in range(3)], axis=1)
+    middles /= np.bincount(loop)[:, None]
+    lids = np.column_stack([stop, start, len(vertices) + loop])
+    points = np.concatenate([vertices, middles])
+    count = part.max() + 1
+    skin = np.bincount(part[triangles[:, 0]], _areas(points, triangles), count)
+    holes = np.bincount(part[start], _areas(points, lids), count)
+    kept = holes <= SHEET * skin
+    return points, np.concatenate([triangles[kept[part[triangles[:, 0]]]], lids[kept[part[start]]]])
+
+
+def _areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+
+
+def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell: float) -> np.ndarray:
+    """(k,) whether places of a surface are inside of it all: the end of an arm within the chest."""
+    from scipy.ndimage import binary_erosion
+
+    deep = binary_erosion(inside)
+    index = [np.clip(np.rint((spots[:, k] - axes[k][0]) / cell).astype(int), 0, len(axes[k]) - 1) for k in range(3)]
+    return deep[tuple(index)]
+
+
+def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) -> tuple[np.ndarray, np.ndarray]:
+    """Bones (n, w) and weights (n, w), together 1, of the nearest place to each node that the skin shows outside."""
+    from scipy.spatial import cKDTree
+
+    width = max(piece.bones.shape[1] for piece in pieces)
+    places, bones, weights = [], [], []
+    for piece in pieces:
+        corners = piece.vertices[piece.triangles]
+        spots, owner = distance_grid.surface_samples(corners, cell)
+        nearest = np.linalg.norm(corners[owner] - spots[:, None], axis=2).argmin(axis=1)
+        vertex = piece.triangles[owner, nearest]
+        held = piece.weights[vertex].sum(axis=1) > 0.0
+        room = ((0, 0), (0, width - piece.bones.shape[1]))
+        places.append(spots[held])
+        bones.append(np.pad(piece.bones[vertex[held]], room))
+        weights.append(np.pad(piece.weights[vertex[held]], room))
+    if not sum(map(len, places)):
+        return np.zeros((len(nodes), 1), dtype=np.int64), np.zeros((len(nodes), 1))
+    spots = np.concatenate(places)
+    outer = np.flatnonzero(~buried(spots))
+    outer = outer if len(outer) else np.arange(len(spots))
+    outer = outer[_apart(spots[outer], NEAR * cell)]
+    tree = cKDTree(spots[outer], balanced_tree=False, compact_nodes=False)
+    found = outer[tree.query(nodes)[1]]
+    share = np.concatenate(weights)[found]
+    return np.concatenate(bones)[found], share / share.sum(axis=1, keepdims=True)
+
+
+def _apart(spots: np.ndarray, near: float) -> np.ndarray:
+    """Some of the places (k, 3), none of them as near to another as that: meshes drawn many times over lie at one."""
+    at = np.round((spots - spots.min(axis=0)) / near).astype(np.int64)
+    wide = at.max(axis=0) + 1
+    return np.sort(np.unique((at[:, 0] * wide[1] + at[:, 1]) * wide[2] + at[:, 2], return_index=True)[1])
+
+
+def _gather(nodes: np.ndarray, bones: np.ndarray, volumes: np.ndarray, cell: float, count: int) -> Moments:
+    """Sum up cells (n, w) of some volume each by their bones."""
+    places = np.repeat(nodes, bones.shape[1], axis=0)
+    bone, volume = bones.ravel(), volumes.ravel()
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.bincount(bone, volume * values, count)
+
+    whole = total(np.ones(len(bone)))
+    firsts = np.stack([total(places[:, k]) for k in range(3)], axis=1)
+    seconds = np.stack([[total(places[:, j] * places[:, k]) for k in range(3)] for j in range(3)])
+    own = whole[:, None, None] * (cell**2 / 12.0) * np.eye(3)
+    return Moments(whole, firsts, np.moveaxis(seconds, 2, 0) + own)

@@ -1,0 +1,1 @@
+"""Where shapes touch: broad phase, narrow phase, time of impact."""

@@ -1,0 +1,139 @@
+"""Which shapes can touch at all.
+
+Owns the search for candidate pairs. Must not know how a pair touches, or what for.
+
+Two levels: boxes around whole groups (the shapes of one tree), then the boxes of the
+shapes of groups that meet. Characters apart from one another cost what each costs alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compile.decorators import entry, kernel, part
+from ..geometry.shape_table import AXES, BODY, EXTENT, FAMILY, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
+from .narrow_phase import gap_of
+from .signed_distance import place_shapes
+
+# Columns of the scratch table of groups' boxes
+MIDDLE = np.int64(0)  # 3
+SIZE = np.int64(3)  # 3: half sizes, with the reach
+MOVING = np.int64(6)  # 1: not 0 if any of its bodies moves
+BOX_COLUMNS = np.int64(7)
+
+REST_SLACK = 1e-3  # metres: shapes nearer than this at rest are taken to belong together
+
+
+def new_box(shapes: Shapes) -> np.ndarray:
+    """Scratch of `find_pairs`: a box a group."""
+    return np.zeros((len(shapes.member_start), BOX_COLUMNS))
+
+
+def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_SLACK) -> list[tuple[int, int]]:
+    """Pairs of shapes on different bodies of one tree that overlap, or nearly, with the bodies at `where` (n+1, 7)."""
+    count = len(shapes.link)
+    pairs = np.zeros((max(1, count * (count - 1) // 2), 2), dtype=np.int64)
+    where = np.ascontiguousarray(where, dtype=float)
+    found = _overlaps(shapes, where, new_placed(shapes), float(slack), pairs)
+    return [(int(a), int(b)) for a, b in pairs[:found]]
+
+
+@entry
+def _overlaps(shapes, where, placed, slack, pairs):
+    place_shapes(shapes, where, placed)
+    found = 0
+    for a in range(len(shapes.link)):
+        for b in range(a + 1, len(shapes.link)):
+            if shapes.link[a, ROOT] != shapes.link[b, ROOT] or shapes.link[a, BODY] == shapes.link[b, BODY]:
+                continue
+            if _overlap(placed, a, SPOT, placed, b, SPOT, EXTENT, EXTENT, slack):
+                gap, _, _, _ = gap_of(shapes, placed, a, b)
+                if gap < slack:
+                    pairs[found, 0], pairs[found, 1] = a, b
+                    found += 1
+    return found
+
+
+@part
+def find_pairs(shapes, placed, reach, moves, box, pairs):
+    """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
+
+    Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), of one family, and of `skip`.
+    No more than `pairs` (capacity, 2) holds are written."""
+    groups = len(shapes.member_start) - 1
+    for g in range(groups):
+        _surround(shapes, placed, reach, moves, box, g)
+    count = 0
+    for g in range(groups):
+        for h in range(g, groups):
+            if box[g, MOVING] + box[h, MOVING] == 0.0 or _one_family(shapes, g, h):
+                continue
+            if not _overlap(box, g, MIDDLE, box, h, MIDDLE, SIZE, SIZE, 0.0):
+                continue
+            for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+                s = shapes.member[at]
+                if not _overlap(placed, s, SPOT, box, h, MIDDLE, EXTENT, SIZE, reach[s]):
+                    continue
+                first = at + 1 if g == h else shapes.member_start[h]
+                for other in range(first, shapes.member_start[h + 1]):
+                    o = shapes.member[other]
+                    if not _overlap(placed, s, SPOT, placed, o, SPOT, EXTENT, EXTENT, reach[s] + reach[o]):
+                        continue
+                    a, b = min(s, o), max(s, o)
+                    if count < len(pairs) and _may_touch(shapes, placed, reach, moves, a, b):
+                        pairs[count, 0], pairs[count, 1] = a, b
+                        count += 1
+    return count
+
+
+@kernel
+def _surround(shapes, placed, reach, moves, box, g):
+    """The box around a group; endless around a plane."""
+    box[g, MOVING] = 0.0
+    for k in range(3):
+        low, high = np.inf, -np.inf
+        for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+            s = shapes.member[at]
+            far = placed[s, EXTENT + k] + reach[s]
+            low = min(low, placed[s, SPOT + k] - far)
+            high = max(high, placed[s, SPOT + k] + far)
+            if moves[shapes.link[s, BODY]]:
+                box[g, MOVING] = 1.0
+        box[g, MIDDLE + k] = 0.5 * (low + high) if high - low < np.inf else 0.0
+        box[g, SIZE + k] = 0.5 * (high - low)
+
+
+@kernel
+def _one_family(shapes, g, h):
+    """Whether the shapes of two groups, each of one tree, belong to a family that does not touch itself."""
+    family = shapes.link[shapes.member[shapes.member_start[g]], FAMILY]
+    return family >= 0 and family == shapes.link[shapes.member[shapes.member_start[h]], FAMILY]
+
+
+@kernel
+def _overlap(table, i, middle, other, j, middle2, size, size2, grow):
+    """Whether two boxes overlap, given by the columns of their middles and half sizes."""
+    for k in range(3):
+        if abs(table[i, middle + k] - other[j, middle2 + k]) > table[i, size + k] + other[j, size2 + k] + grow:
+            return False
+    return True
+
+
+@kernel
+def _may_touch(shapes, placed, reach, moves, a, b):
+    """Whether shapes whose boxes overlap are a pair; a plane's box is endless, so what is above it is told here."""
+    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
+    if body == other or not (moves[body] or moves[other]):
+        return False
+    for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
+        if shapes.skip[at] == b:
+            return False
+    plane = shapes.link[a, KIND] == PLANE
+    if plane or shapes.link[b, KIND] == PLANE:
+        p, s = (a, b) if plane else (b, a)
+        height = -reach[p] - reach[s]
+        for k in range(3):
+            n = placed[p, AXES + 2 + 3 * k]
+            height += n * (placed[s, SPOT + k] - placed[p, SPOT + k]) - abs(n) * min(placed[s, EXTENT + k], 1e300)
+        return height <= 0.0 and shapes.link[s, KIND] != PLANE
+    return True

@@ -1,0 +1,111 @@
+"""The table of contacts: its columns, what is written into it and which rows of a pair are kept.
+
+Owns the table. Must not know shapes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile.decorators import kernel
+from ..math.vectors import axpy, cross, dot, load3, store3, sub
+
+# Columns of a table of contacts
+POINT = np.int64(0)  # 3: in the middle between the surfaces
+NORMAL = np.int64(3)  # 3: from b to a
+GAP = np.int64(6)  # 1: negative where they overlap
+CONTACT_FRICTION = np.int64(7)  # 1: geometric mean of the two
+CONTACT_BOUNCE = np.int64(8)  # 1: the larger of the two
+CONTACT_COLUMNS = np.int64(9)
+# Columns of the table of integers that goes with it
+SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = (np.int64(k) for k in range(5))
+TOUCH_COLUMNS = np.int64(5)
+
+KEPT = 4  # contacts of a pair
+WINDOW = 96  # rows a pair may use before it is cut down to KEPT
+PREFER = 1.02  # what was found first stays unless another is this much better: features do not flicker
+RISE = 4.0  # height above the deepest counts against a contact by this: what is far above does not touch soon
+# Numbers of features: a corner of one as it is, then
+OF_ONE = np.int64(0)
+OF_TWO = np.int64(1 << 10)
+CROSSING = np.int64(1 << 20)
+WITNESS = np.int64(1 << 30)
+LOW, HIGH = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
+
+
+@kernel
+def offer(contact, meet, first, last, margin, x, n, d, radius, other, feature):
+    """A contact at point x of one without its rounding, d away from two without its rounding along n: write it behind
+    the last if it is within the margin, or in place of the pair's shallowest when there is no room."""
+    gap = d - radius - other
+    if gap > margin:
+        return last
+    row = last
+    if last >= min(first + WINDOW, len(contact)):
+        row = first
+        for k in range(first + 1, last):
+            if contact[k, GAP] > contact[row, GAP]:
+                row = k
+        if contact[row, GAP] <= gap:
+            return last
+    store3(contact, row, POINT, axpy(0.5 * (other - radius - d), n, x))
+    store3(contact, row, NORMAL, n)
+    contact[row, GAP] = gap
+    meet[row, FEATURE] = feature
+    return max(last, row + 1)
+
+
+@kernel
+def _swap(contact, meet, i, j):
+    for k in range(GAP + 1):
+        contact[i, k], contact[j, k] = contact[j, k], contact[i, k]
+    meet[i, FEATURE], meet[j, FEATURE] = meet[j, FEATURE], meet[i, FEATURE]
+
+
+@kernel
+def keep(contact, meet, first, last):
+    """Of the rows of a pair, put at most KEPT in front: the deepest, then those that span the largest area, seen
+    along the normal. Height above the deepest counts against a contact; one at the place of another is dropped."""
+    if last - first < 2:
+        return last
+    at = first
+    for row in range(first + 1, last):
+        if contact[row, GAP] < contact[at, GAP]:
+            at = row
+    _swap(contact, meet, first, at)
+    p, n, lowest = load3(contact, first, POINT), load3(contact, first, NORMAL), contact[first, GAP]
+    u = v = (0.0, 0.0, 0.0)  # to the second and third
+    kept = first + 1
+    for k in range(1, KEPT):
+        best, at = 0.0, -1
+        for row in range(kept, last):
+            arm = sub(load3(contact, row, POINT), p)
+            arm = axpy(-dot(arm, n), n, arm)
+            rise = RISE * (contact[row, GAP] - lowest)
+            if k == 1:
+                score = math.sqrt(dot(arm, arm)) - rise - 1e-6
+            else:
+                span = math.sqrt(dot(u, u))
+                score = abs(dot(cross(u, arm), n)) - span * (rise + 1e-3 * span)
+                if k == 3:
+                    # what it adds to the triangle: how far it is beyond one of the sides
+                    turn = dot(cross(u, v), n)
+                    sign = 1.0 if turn > 0.0 else -1.0
+                    beyond = -sign * dot(cross(u, arm), n)
+                    beyond = max(beyond, sign * dot(cross(v, arm), n))
+                    beyond = max(beyond, -sign * dot(cross(sub(v, u), sub(arm, u)), n))
+                    score = beyond - span * (rise + 1e-3 * span)
+            if score > PREFER * best:
+                best, at = score, row
+        if at < 0:
+            break
+        _swap(contact, meet, kept, at)
+        arm = sub(load3(contact, kept, POINT), p)
+        if k == 1:
+            u = arm
+        else:
+            v = arm
+        kept += 1
+    return kept

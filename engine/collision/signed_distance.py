@@ -1,0 +1,304 @@
+"""Shapes in the world, and how far a point or a line is from one.
+
+Owns the placing of shapes and the signed distance: negative inside, with the outward
+normal. Must not know about pairs, contacts or time.
+
+Points and normals are handled in the shape's own frame, where every shape is simple.
+At places where the nearest point is not unique (a sphere's centre, a capsule's axis)
+any of them will do, but it must be one: nothing here may give a number that is not finite.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel
+from ..geometry.shape_table import (
+    AXES,
+    BODY,
+    BOX,
+    CAPSULE,
+    CELL,
+    EDGE_START,
+    EDGE_STOP,
+    EXTENT,
+    FACE_END,
+    FACE_FIRST,
+    FACE_NORMAL,
+    FACE_OFFSET,
+    GRID_FIRST,
+    GRID_SIZE,
+    HALF,
+    HULL,
+    KIND,
+    OWN_AXES,
+    OWN_SPOT,
+    PLANE,
+    POSITION,
+    QUATERNION,
+    RING_END,
+    RING_FIRST,
+    ROUNDING,
+    SPOT,
+    XYZ,
+)
+from ..math.vectors import add, axpy, cross, dot, load3, load4, matrix_apply, quat_matrix, scale, store3, sub
+
+TINY = 1e-12  # metres: shorter vectors have no direction worth the name
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+NARROWINGS = 45  # of golden section: 0.618⁴⁵ is 4e-10
+GRID_NARROWINGS = 20  # within two cells: 0.618²⁰ of them is finer than the grid is true
+SAMPLES = 256  # at most, along a line through a grid
+
+
+@kernel
+def load9(a, i, c):
+    return (
+        a[i, c],
+        a[i, c + 1],
+        a[i, c + 2],
+        a[i, c + 3],
+        a[i, c + 4],
+        a[i, c + 5],
+        a[i, c + 6],
+        a[i, c + 7],
+        a[i, c + 8],
+    )
+
+
+@kernel
+def matrix_unapply(m, v):
+    """Mᵀ·v"""
+    return (
+        m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
+        m[1] * v[0] + m[4] * v[1] + m[7] * v[2],
+        m[2] * v[0] + m[5] * v[1] + m[8] * v[2],
+    )
+
+
+@kernel
+def place_shape(shapes, s, position, turn, placed):
+    """Shape s into its row of `placed`, its body's frame at a position with a quaternion."""
+    body = quat_matrix(turn)
+    store3(placed, s, SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, OWN_SPOT))))
+    half = load3(shapes.shape, s, HALF)
+    for k in range(3):
+        line = (body[3 * k], body[3 * k + 1], body[3 * k + 2])
+        size = shapes.shape[s, ROUNDING]
+        for c in range(3):
+            value = 0.0
+            for j in range(3):
+                value += line[j] * shapes.shape[s, OWN_AXES + 3 * j + c]
+            placed[s, AXES + 3 * k + c] = value
+            size += abs(value) * half[c]
+        placed[s, EXTENT + k] = size if shapes.link[s, KIND] != PLANE else math.inf
+
+
+@kernel
+def place_shapes(shapes, where, placed):
+    """All shapes, their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 the world."""
+    for s in range(len(shapes.link)):
+        body = shapes.link[s, BODY]
+        place_shape(shapes, s, load3(where, body, POSITION), load4(where, body, QUATERNION), placed)
+
+
+@kernel
+def distance(shapes, placed, s, point):
+    """Signed distance of a world point to shape s and the outward normal there: (d, nx, ny, nz)."""
+    m = load9(placed, s, AXES)
+    d, n = own_distance(shapes, s, matrix_unapply(m, sub(point, load3(placed, s, SPOT))))
+    x, y, z = matrix_apply(m, n)
+    return d, x, y, z
+
+
+@kernel
+def own_distance(shapes, s, p):
+    """Signed distance and normal in the shape's own frame: (d, normal)."""
+    kind = shapes.link[s, KIND]
+    half = load3(shapes.shape, s, HALF)
+    if kind == PLANE:
+        return p[2], (0.0, 0.0, 1.0)
+    if kind <= CAPSULE:
+        arm = (p[0], p[1], p[2] - min(max(p[2], -half[2]), half[2]))
+        far = math.sqrt(dot(arm, arm))
+        n = scale(1.0 / far, arm) if far > TINY else (1.0, 0.0, 0.0)
+        return far - shapes.shape[s, ROUNDING], n
+    if kind == BOX:
+        return _box_distance(half, p)
+    if kind == HULL:
+        return _hull_distance(shapes, s, p)
+    return _grid_distance(shapes, s, p)
+
+
+@kernel
+def _box_distance(half, p):
+    x, y, z = abs(p[0]) - half[0], abs(p[1]) - half[1], abs(p[2]) - half[2]
+    sx = 1.0 if p[0] >= 0.0 else -1.0
+    sy = 1.0 if p[1] >= 0.0 else -1.0
+    sz = 1.0 if p[2] >= 0.0 else -1.0
+    out = (max(x, 0.0), max(y, 0.0), max(z, 0.0))
+    far = math.sqrt(dot(out, out))
+    if far > TINY:
+        f = 1.0 / far
+        return far, (sx * out[0] * f, sy * out[1] * f, sz * out[2] * f)
+    if z >= x and z >= y:
+        return z, (0.0, 0.0, sz)
+    if y >= x:
+        return y, (0.0, sy, 0.0)
+    return x, (sx, 0.0, 0.0)
+
+
+@kernel
+def _hull_distance(shapes, s, p):
+    first, end = shapes.link[s, FACE_FIRST], shapes.link[s, FACE_END]
+    inside = -math.inf
+    n = (0.0, 0.0, 1.0)
+    for f in range(first, end):
+        normal = load3(shapes.faces, f, FACE_NORMAL)
+        height = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        if height > inside:
+            inside, n = height, normal
+    if inside <= TINY:
+        return inside, n
+    # outside: the nearest point is on a face that sees it, no nearer than the face's plane
+    best = math.inf
+    for f in range(first, end):
+        normal = load3(shapes.faces, f, FACE_NORMAL)
+        height = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        if height <= 0.0 or height * height >= best:
+            continue
+        over = True
+        for e in range(shapes.rings[f, RING_FIRST], shapes.rings[f, RING_END]):
+            q = load3(shapes.points, shapes.edges[e, EDGE_START], XYZ)
+            side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], XYZ), q)
+            arm = sub(p, q)
+            if dot(cross(side, arm), normal) < 0.0:
+                over = False
+                t = min(max(dot(arm, side) / dot(side, side), 0.0), 1.0)
+                arm = axpy(-t, side, arm)
+                square = dot(arm, arm)
+                if square < best:
+                    best, n = square, arm
+        if over:
+            best, n = height * height, scale(height, normal)
+    far = math.sqrt(best)
+    return far, scale(1.0 / far, n)
+
+
+@kernel
+def _grid_distance(shapes, s, p):
+    """Trilinear in the grid. Outside of it the surface is at least as far as the legs of a right angle say:
+    the way to the grid and what the grid says there."""
+    cell = shapes.shape[s, CELL]
+    nx, ny, nz = shapes.link[s, GRID_SIZE], shapes.link[s, GRID_SIZE + 1], shapes.link[s, GRID_SIZE + 2]
+    x = min(max(p[0] / cell + 0.5 * (nx - 1), 0.0), nx - 1.0)
+    y = min(max(p[1] / cell + 0.5 * (ny - 1), 0.0), ny - 1.0)
+    z = min(max(p[2] / cell + 0.5 * (nz - 1), 0.0), nz - 1.0)
+    i, j, k = min(int(x), nx - 2), min(int(y), ny - 2), min(int(z), nz - 2)
+    at = shapes.link[s, GRID_FIRST] + (i * ny + j) * nz + k
+    d = gx = gy = gz = 0.0
+    for a in range(2):
+        fx, sx = (x - i, 1.0) if a else (1.0 - x + i, -1.0)
+        for b in range(2):
+            fy, sy = (y - j, 1.0) if b else (1.0 - y + j, -1.0)
+            row = at + (a * ny + b) * nz
+            low, high = shapes.grid[row], shapes.grid[row + 1]
+            value = low + (z - k) * (high - low)
+            d += fx * fy * value
+            gx += sx * fy * value
+            gy += sy * fx * value
+            gz += fx * fy * (high - low)
+    n = (gx, gy, gz)
+    far = math.sqrt(dot(n, n))
+    n = scale(1.0 / far, n) if far > 1e-6 * cell else (0.0, 0.0, 1.0)
+    out = (
+        p[0] - (x - 0.5 * (nx - 1)) * cell,
+        p[1] - (y - 0.5 * (ny - 1)) * cell,
+        p[2] - (z - 0.5 * (nz - 1)) * cell,
+    )
+    leg2 = dot(out, out)
+    if leg2 > 1e-18 * cell * cell:
+        d = max(d, 0.0)
+        n = axpy(d, n, out)
+        d = math.sqrt(d * d + leg2)
+        far = math.sqrt(dot(n, n))
+        n = scale(1.0 / far, n) if far > 1e-9 * cell else (0.0, 0.0, 1.0)
+    return d, n
+
+
+@kernel
+def nearest_between(p, u, q, v):
+    """Where the segments p ± u and q ± v are nearest: (s, t) in −1 … 1 of u and v."""
+    r = sub(p, q)
+    a, e, b = dot(u, u), dot(v, v), dot(u, v)
+    c, f = dot(u, r), dot(v, r)
+    if a <= TINY * TINY:
+        if e <= TINY * TINY:
+            return 0.0, 0.0
+        return 0.0, min(max(f / e, -1.0), 1.0)
+    if e <= TINY * TINY:
+        return min(max(-c / a, -1.0), 1.0), 0.0
+    bottom = a * e - b * b
+    s = 0.0
+    if bottom > 1e-12 * a * e:  # else parallel: any will do
+        s = min(max((b * f - c * e) / bottom, -1.0), 1.0)
+    t = (b * s + f) / e
+    if t < -1.0 or t > 1.0:
+        t = min(max(t, -1.0), 1.0)
+        s = min(max((b * t - c) / a, -1.0), 1.0)
+    return s, t
+
+
+@kernel
+def nearest_on_segment(shapes, placed, s, a, b):
+    """The point of a–b with the least signed distance to shape s: (t in 0 … 1, d, nx, ny, nz)."""
+    m, spot = load9(placed, s, AXES), load3(placed, s, SPOT)
+    t, d, n = own_nearest(shapes, s, matrix_unapply(m, sub(a, spot)), matrix_unapply(m, sub(b, spot)))
+    x, y, z = matrix_apply(m, n)
+    return t, d, x, y, z
+
+
+@kernel
+def own_nearest(shapes, s, a, b):
+    """`nearest_on_segment` in the shape's own frame: (t, d, normal)."""
+    kind = shapes.link[s, KIND]
+    side = sub(b, a)
+    low, high = 0.0, 1.0
+    if kind == PLANE:
+        low = high = 0.0 if a[2] <= b[2] else 1.0
+    elif kind <= CAPSULE:
+        u = scale(0.5, side)
+        where = nearest_between(add(a, u), u, (0.0, 0.0, 0.0), (0.0, 0.0, shapes.shape[s, HALF + 2]))
+        low = high = 0.5 + 0.5 * where[0]
+    elif kind > HULL:
+        # not convex: find the lowest sample, then look about it
+        count = min(int(math.sqrt(dot(side, side)) / shapes.shape[s, CELL]) + 2, SAMPLES)
+        best, at = math.inf, 0
+        for k in range(count + 1):
+            d, _ = own_distance(shapes, s, axpy(k / count, side, a))
+            if d < best:
+                best, at = d, k
+        low, high = max(at - 1, 0) / count, min(at + 1, count) / count
+    if high > low:
+        # the distance to a convex shape is convex along a line
+        t0, t1 = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        d0, _ = own_distance(shapes, s, axpy(t0, side, a))
+        d1, _ = own_distance(shapes, s, axpy(t1, side, a))
+        for _ in range(NARROWINGS if kind <= HULL else GRID_NARROWINGS):
+            left = d0 <= d1
+            if left:
+                high, t1, d1 = t1, t0, d0
+                t0 = high - GOLDEN * (high - low)
+            else:
+                low, t0, d0 = t0, t1, d1
+                t1 = low + GOLDEN * (high - low)
+            d, _ = own_distance(shapes, s, axpy(t0 if left else t1, side, a))
+            if left:
+                d0 = d
+            else:
+                d1 = d
+    # golden section never looks at the ends themselves
+    t = 0.5 * (low + high)
+    t = 0.0 if t < 1e-8 else 1.0 if t > 1.0 - 1e-8 else t
+    d, n = own_distance(shapes, s, axpy(t, side, a))
+    return t, d, n

@@ -1,0 +1,77 @@
+"""When two moving shapes first touch.
+
+Owns conservative advancement. Must not know what is done about an impact.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import part
+from ..geometry.shape_table import BODY, BOUND, GRID, KIND, PLANE, POSITION, QUATERNION, REACH, SPOT
+from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_log, quat_mul, scale, sub
+from .narrow_phase import gap_of
+from .signed_distance import place_shape
+
+ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
+
+
+@part
+def time_of_impact(shapes, before, after, scratch, a, b, slop):
+    """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
+    to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows
+    a and b are used.
+
+    Conservative advancement: as long as the gap lasts at the fastest the pair can close, nothing can happen. A pair
+    that starts within the slop meets at 0 if it closes; if not, it is watched until it has parted or closes."""
+    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
+    place, place2 = load3(before, body, POSITION), load3(before, other, POSITION)
+    move = sub(load3(after, body, POSITION), place)
+    move2 = sub(load3(after, other, POSITION), place2)
+    turn, turn2 = load4(before, body, QUATERNION), load4(before, other, QUATERNION)
+    spin = quat_log(quat_mul(quat_conj(turn), load4(after, body, QUATERNION)))
+    spin2 = quat_log(quat_mul(quat_conj(turn2), load4(after, other, QUATERNION)))
+    path = sub(move, move2)
+    length = math.sqrt(dot(path, path))
+    rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
+    bounds = shapes.shape[a, BOUND] + shapes.shape[b, BOUND]
+    kind, kind2 = shapes.link[a, KIND], shapes.link[b, KIND]
+    sweep = rate * shapes.shape[a, REACH] + rate2 * shapes.shape[b, REACH]
+    hollow = kind == GRID or kind2 == GRID
+    near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
+    t, back, last = 0.0, 0.0, 0.0
+    touching = True
+    for k in range(ADVANCES):
+        place_shape(shapes, a, axpy(t, move, place), quat_mul(turn, quat_exp(scale(t, spin))), scratch)
+        place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), scratch)
+        if k == 0:
+            arm = sub(load3(scratch, a, SPOT), load3(scratch, b, SPOT))
+            if kind == PLANE or kind2 == PLANE:
+                # a turning plane sweeps the faster the farther away
+                far = bounds + length + math.sqrt(dot(arm, arm))
+                far += shapes.shape[a, REACH] + shapes.shape[b, REACH]
+                sweep += rate * (far if kind == PLANE else 0.0) + rate2 * (far if kind2 == PLANE else 0.0)
+            else:
+                # cheap: the balls that hold them, moved past each other
+                s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0
+                arm = axpy(s, path, arm)
+                if math.sqrt(dot(arm, arm)) > bounds + sweep + slop:
+                    return 2.0
+        gap, x, y, z = gap_of(shapes, scratch, a, b)
+        within = gap <= slop + near
+        if within and not touching:
+            return t
+        # shapes that fill the space between their points close no faster than along the normal
+        closing = sweep + (length if hollow else -dot(path, (x, y, z)))
+        if k > 0 and within and gap < last - 1e-3 * closing * (t - back):
+            return back
+        if closing <= 0.0:
+            return 2.0
+        touching = touching and within
+        last, back = gap, t
+        # a touch that lasts is looked at ever less often
+        t += min(watch / closing, 1.0 / 32.0) if touching else (gap - slop) / closing
+        watch *= 1.5
+        if t >= 1.0:
+            return 2.0
+    return 2.0 if touching else t

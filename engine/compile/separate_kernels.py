@@ -1,0 +1,123 @@
+"""Parts: kernels that are compiled by themselves and called by name.
+
+Owns what Heft does inside numba, of the one version `jit` lets it. Must not know the
+engine.
+
+numba copies the code of all that a function calls into it and optimises the whole anew,
+so the function on top is the whole program once more. A part's callers link an empty
+module in its place; the name is found when the code is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+
+from llvmlite.binding import parse_assembly
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    InlineInlinables,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+
+from ..errors import LibraryError
+
+# What numba does with a function, without what no kernel has use for: closures, `with`, object mode,
+# parallel loops, array expressions, literals that call for code of their own.
+PASSES = (
+    TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
+    InlineInlinables, DeadBranchPrune, ReconstructSSA, DeadBranchPrune, NopythonTypeInference, PreLowerStripPhis,
+    IRLegalization, NativeLowering, NoPythonBackend,
+)  # fmt: skip
+
+
+class Library(JITCodeLibrary):
+    """Compiled code, without numba's first passes: they bring references together to drop them in
+    pairs, and no kernel counts references."""
+
+    def _optimize_functions(self, ll_module) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+class Cache(FunctionCache):
+    """Loads what is compiled and nothing else: numba would first import all it knows how to compile, and
+    scipy with it, which takes longer than all the rest."""
+
+    def load_overload(self, types, context):
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(types, context)
+
+
+class Flags(set):
+    """Flags that read the same in every process, as they are part of a name."""
+
+    def __str__(self) -> str:
+        return str(sorted(self))
+
+
+class PartCompiler(CompilerBase):
+    """Names what it compiles by what it is, not by how many were compiled before it: processes that
+    share the cache call a part by that name."""
+
+    def define_pipelines(self) -> list:
+        state = self.state
+        state.func_id.unique_id = 0
+        state.flags.fastmath.flags = Flags(state.flags.fastmath.flags)
+        state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        passes = PassManager("part")
+        for each in PASSES:
+            passes.add_pass(each, each._name)
+        passes.finalize()
+        return [passes]
+
+
+def keep_needs(dispatcher, apart: bool) -> None:
+    """See to it that what is loaded from the cache finds the parts it calls.
+
+    numba keeps with a compiled function what must be done before it is loaded, and hands it
+    on to the function's callers; of a function that was itself loaded it forgets it.
+    """
+    add = dispatcher.add_overload
+    name = dispatcher.py_func.__module__, dispatcher.py_func.__name__
+
+    def add_overload(result) -> None:
+        library = result.library
+        library._reload_init.update(result.reload_init or ())
+        if apart:
+            library._shared_module = parse_assembly(str(library.codegen._create_empty_module(name[1])))
+            library._reload_init = {partial(_load, *name, result.signature.args, result.fndesc.llvm_func_name)}
+        add(result)
+
+    dispatcher.add_overload = add_overload
+    dispatcher.apart = apart
+
+
+def _load(module: str, name: str, types: tuple, called: str) -> None:
+    """Load a part from the cache, or compile it if it is not there."""
+    function = getattr(importlib.import_module(module), name)
+    function.compile(types)
+    found = function.overloads[types].fndesc.llvm_func_name
+    if found != called:  # calling it would end the process
+        folder = function.stats.cache_path
+        raise LibraryError(f"Heft's compile cache does not fit together ('{name}'): empty the folder {folder}")

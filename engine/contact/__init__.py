@@ -1,0 +1,1 @@
+"""Rows of contacts, ties and limits, and their solution."""

@@ -1,0 +1,241 @@
+"""Footfall: the feet of a struck character go on to where the source sets them down.
+
+Owns the pull on feet that do not stand, and which bodies are feet. Must not know how rows are solved.
+
+A blow shifts the hips of a guided character, and with them the legs. Feet that swung along would come down beside their
+steps, and would have to slide, or to stand there, while the hips come back. So a foot in the air is drawn to its place
+in the source: its velocity becomes the source's, less a part of how far it is off. The pull is limited, as the guidance
+of the root is: a foot gives way to the blow, and one that cannot reach its place is not torn there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..collision.contact_table import BODY_A as ROW_A
+from ..collision.contact_table import BODY_B as ROW_B
+from ..collision.contact_table import GAP
+from ..compile.decorators import kernel, part
+from ..controllers.follow.reference import store_rates
+from ..controllers.shared.root_assist import STANDARD_GRAVITY
+from ..dynamics.kinematics import forward, velocities
+from ..math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    quat_conj,
+    quat_log,
+    quat_mul,
+    scale,
+    store3,
+    store4,
+    sub,
+)
+from ..model.model import FREE
+from ..tables.model_table import COM, MASS, PLACE, ROTATION
+from ..tables.state_table import (
+    ANCHOR,
+    ASSIST,
+    COORDS,
+    FROM,
+    GOAL_DRIFT,
+    MOMENTUM,
+    NEW,
+    NEW_ANCHOR,
+    NOW,
+    PULL_LIMIT,
+    RATE,
+    SIMULATED,
+    STOOD,
+    STRUCK,
+    TARGET_ANCHOR,
+    TARGET_ANCHOR_RATE,
+    TO,
+    TOTAL_RATE,
+    UNDISTURBED,
+    UNDISTURBED_BEFORE,
+    VALUE,
+    pose_of,
+)
+from .tables import (
+    ALLOWED,
+    BEARS,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    CONTACT,
+    CONTACTS,
+    GRIP,
+    LEADS,
+    ON_A,
+    PLANT,
+    SPEED_NOW,
+    TURNING,
+    WHAT,
+)
+from .tie_rows import add_block, put_force, unit
+
+# What a foot is off its place falls to a third while it goes this far in the source [m]: a foot that hardly moves is
+# about to stand, or to leave, and would be seen to slide.
+RETURN = 0.1
+# High above what it could stand on it also falls to a third in this time [s].
+ALOFT = 0.1
+# The most that a foot is drawn with, in parts of what guides the root.
+PULL = 0.3
+# What turns a foot acts so far from its centre, in what counts as planted.
+LEVER = 2.0
+# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
+STRUCK_STANDS = 2.5
+# A leg is stretched to this part of its length, or as far as it is in the source: less keeps feet off the ground, more
+# pulls the hips after them.
+STRETCH = 1.0
+# A foot weighs at least this part of the body.
+SOLE = 0.006
+
+
+@kernel
+def note_foot(tree, state, root, i):
+    """Body i stands in the source: it is a foot, or part of one."""
+    mass = 0.0
+    for k in range(root, tree.last[root] + 1):
+        mass += tree.body[k, MASS]
+    while i > root and tree.body[i, MASS] <= SOLE * mass:
+        i = tree.parent[i]
+    if i > root:
+        state.body[i, STOOD] = 1.0
+
+
+@part
+def lead_feet(tree, state, aim, work, touch):
+    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
+    if touch is None:
+        return
+    rows = touch.rows
+    struck = False
+    for root in tree.roots:
+        struck = struck or (state.body[root, STRUCK] != 0.0 and state.behaviour[root] == ASSIST)
+    if not struck:
+        return
+    _mark_standing(tree, rows)
+    before, after = pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
+    _source_pose(tree, state, aim, work, FROM, before)
+    _source_pose(tree, state, aim, work, TO, after)
+    _source_rates(tree, state, aim, work, after)
+    for root in tree.roots:
+        if state.body[root, STRUCK] == 0.0 or state.behaviour[root] != ASSIST:
+            continue
+        most = PULL * aim.body[root, PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
+        for i in range(root + 1, tree.last[root] + 1):
+            room = rows.count[BLOCKS] + 2 <= len(rows.block)
+            if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
+                _draw_foot(tree, state, aim, work, touch, root, i, most)
+
+
+@kernel
+def _mark_standing(tree, rows):
+    """tally: not 0 for bodies that bear weight, and for what they hang on; not on ice, where nothing holds a foot."""
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == CONTACT and rows.block[b, BEARS] > 0.0 and rows.block[b, GRIP] > 0.0:
+            i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
+            while i > 0 and rows.tally[i] == 0:
+                rows.tally[i] = 1
+                i = tree.parent[i]
+
+
+@kernel
+def _source_pose(tree, state, aim, work, sample, pose):
+    """The pose of the source at a sample, against the root's anchor there; what is not driven as it is."""
+    for i in range(1, len(tree.parent)):
+        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+        store4(work.body, i, NEW, load4(aim.body, i, sample + VALUE) if driven else load4(state.body, i, COORDS))
+        place = load3(aim.body, i, sample + TARGET_ANCHOR) if driven else load3(state.body, i, ANCHOR)
+        store3(work.body, i, NEW_ANCHOR, place)
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+
+
+@kernel
+def _source_rates(tree, state, aim, work, pose):
+    """MOMENTUM: how fast the source's bodies are at the end of the step."""
+    rates = work.rate[TOTAL_RATE]
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            rates[k] = 0.0
+        if state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST:
+            store_rates(kind, work.rate, TOTAL_RATE, d, load3(aim.body, i, TO + RATE))
+            if kind == FREE:
+                store3(work.rate, TOTAL_RATE, d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
+    velocities(tree, pose, rates, aim.body, GOAL_DRIFT, work.body, MOMENTUM)
+
+
+@kernel
+def _draw_foot(tree, state, aim, work, touch, root, i, most):
+    """Two blocks on a foot: of its centre, and of its turn, each with up to `most` [N]."""
+    now, before, after = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
+    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
+    off = sub(add(load3(now.body, i, COM), shift), load3(before.body, i, COM))
+    off = sub(off, _out_of_reach(tree, work, i, shift))
+    turned = quat_mul(load4(now.body, i, ROTATION), quat_conj(load4(before.body, i, ROTATION)))
+    turn = load3(work.body, i, MOMENTUM)
+    speed = add(load3(work.body, i, MOMENTUM + 3), cross(turn, load3(after.body, i, COM)))
+    back = math.sqrt(dot(speed, speed)) / RETURN + _height(tree, touch, i) / ALOFT
+    speed, turn = axpy(-back, off, speed), axpy(-back, quat_log(turned), turn)
+    rows, lever = touch.rows, LEVER * touch.limit[PLANT]
+    for kind in range(2):
+        b = rows.count[BLOCKS]
+        rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
+        rows.link[b, TURNING] = LEADS
+        rows.block[b, BEARS], rows.block[b, GRIP] = most, 1.0
+        for r in range(3):
+            direction = unit(2 - r)
+            if kind == 0:
+                put_force(rows.block, b, ON_A + 6 * r, i, load3(now.body, i, COM), direction)
+                wanted = dot(direction, speed)
+            else:
+                store3(rows.block, b, ON_A + 6 * r, scale(lever, direction))
+                wanted = lever * dot(direction, turn)
+            rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = wanted
+
+
+@kernel
+def _height(tree, touch, i):
+    """How high a foot is above the world, in parts of what still counts as standing; 1 for all that is higher."""
+    gap = high = STRUCK_STANDS * touch.limit[PLANT]
+    for c in range(touch.rows.count[CONTACTS]):
+        one, other = touch.found.meet[c, ROW_A], touch.found.meet[c, ROW_B]
+        if min(one, other) == 0 and i <= max(one, other) <= tree.last[i]:
+            gap = min(gap, touch.found.contact[c, GAP])
+    return max(gap, 0.0) / high
+
+
+@kernel
+def _out_of_reach(tree, work, i, shift):
+    """How far short of its place in the source a foot has to stay, as its leg is no longer: towards the hip as it is
+    now. `shift`: how far the root is off."""
+    now, before = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE)
+    hip, k, length = limb_of(tree, i), i, 0.0
+    while k > hip:
+        part = sub(load3(now.body, k, PLACE), load3(now.body, tree.parent[k], PLACE))
+        length += math.sqrt(dot(part, part))
+        k = tree.parent[k]
+    meant = sub(load3(before.body, i, PLACE), load3(before.body, hip, PLACE))
+    way = sub(load3(before.body, i, PLACE), add(load3(now.body, hip, PLACE), shift))
+    far, reach = math.sqrt(dot(way, way)), max(STRETCH * length, math.sqrt(dot(meant, meant)))
+    return scale(min(0.0, reach / max(far, reach) - 1.0), way)
+
+
+@kernel
+def limb_of(tree, i):
+    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
+    hip = i
+    while tree.parent[i] > 0:
+        p = tree.parent[i]
+        if i > p + 1 or tree.last[i] < tree.last[p]:
+            hip = i
+        i = p
+    return hip

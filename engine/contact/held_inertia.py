@@ -1,0 +1,71 @@
+"""Carrying: what is welded to a character moves with it, and its joints reckon with that (METHODS §1c).
+
+Owns the inertia of carried things as part of the composite inertia that a joint's stiffness goes by: a hand
+that holds a box settles in its settle time with the box. Must not know how ties hold.
+"""
+
+from __future__ import annotations
+
+from ..compile.decorators import kernel
+from ..math.vectors import axpy, dot, load3, sub
+from ..model.model import FREE
+from ..tables.model_table import MASS, MOMENT, WORLD_INERTIA
+from ..tables.state_table import ANCHOR, COMPOSITE, LIMP, NOW, WELDED, pose_of
+from .tables import HOLDS, TIE_A, TIE_B, TIE_KIND, WELD
+
+
+@kernel
+def note_carried(tree, state, work, touch):
+    """WELDED: the inertia of single free bodies that are welded to each body or to what it carries, about its
+    root anchor; row 0 sums up everything."""
+    holds = touch.holds
+    if work.body[0, WELDED + 9] > 0.0:
+        for i in range(len(tree.parent)):
+            for k in range(10):
+                work.body[i, WELDED + k] = 0.0
+    for t in range(len(holds.tie)):
+        if holds.tie_link[t, HOLDS] != 0 and holds.tie_link[t, TIE_KIND] == WELD:
+            i, j = holds.tie_link[t, TIE_A], holds.tie_link[t, TIE_B]
+            if _is_thing(tree, state, j) and not _is_thing(tree, state, i):
+                _put_on(tree, state, work, i, j, touch.rows.root[i])
+            elif _is_thing(tree, state, i) and not _is_thing(tree, state, j):
+                _put_on(tree, state, work, j, i, touch.rows.root[j])
+
+
+@kernel
+def _is_thing(tree, state, i):
+    """Whether the body is all of a tree that nothing else holds."""
+    return i > 0 and tree.parent[i] == 0 and tree.last[i] == i and tree.kind[i] == FREE and state.behaviour[i] == LIMP
+
+
+@kernel
+def _put_on(tree, state, work, i, thing, root):
+    """Add the thing's inertia to body i and all that carry it."""
+    if i == 0:
+        return
+    pose, out = pose_of(work, NOW), work.body
+    mass, h = tree.body[thing, MASS], load3(pose.body, thing, MOMENT)
+    o = sub(load3(state.body, thing, ANCHOR), load3(state.body, root, ANCHOR))
+    moment = axpy(mass, o, h)
+    # Steiner's rule from the thing's anchor, which need not be its centre, to the root's
+    straight = 2.0 * dot(o, h) + mass * dot(o, o)
+    while True:
+        for k in range(6):
+            a, b = (k, k) if k < 3 else (max(0, k - 4), min(2, k - 2))
+            cross = o[a] * h[b] + h[a] * o[b] + mass * o[a] * o[b]
+            out[i, WELDED + k] += pose.body[thing, WORLD_INERTIA + k] + (straight - cross if k < 3 else -cross)
+        for k in range(3):
+            out[i, WELDED + 6 + k] += moment[k]
+        out[i, WELDED + 9] += mass
+        if i == 0:
+            return
+        i = tree.parent[i]
+
+
+@kernel
+def add_carried(tree, work):
+    """COMPOSITE with what is carried."""
+    if work.body[0, WELDED + 9] > 0.0:
+        for i in range(1, len(tree.parent)):
+            for k in range(10):
+                work.body[i, COMPOSITE + k] += work.body[i, WELDED + k]

@@ -1,0 +1,386 @@
+"""Impacts: what touches and closes fast, or is tied and tears, changes its speed at once (METHODS §1d, A).
+
+Owns bounce and which joints answer a blow. Must not know how contacts are found, or what
+happens within a step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel, part
+from ..controllers.follow.reference import joint_rates, measure_error
+from ..controllers.follow.spring import peak_time, response
+from ..controllers.shared.recovery import stays_stiff
+from ..dynamics.articulated import composite_inertia, factorise, mass_block
+from ..math.vectors import add, axpy, dot, load3, load4, scale, sub
+from ..tables.model_table import LOWER
+from ..tables.state_table import (
+    ANSWER,
+    ASSIST,
+    COMPLIANCE,
+    COMPOSITE,
+    COORDS,
+    DUE_KEY,
+    FROM,
+    GAINS,
+    LIMP,
+    MAIN,
+    NOW,
+    RATE,
+    RECOVERY,
+    SHAPE,
+    SIMULATED,
+    STRUCK,
+    VALUE,
+    V,
+    factor_of,
+    pose_of,
+)
+from .island_solver import eliminate_ties, solve_island
+from .joint_space import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
+from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
+from .ragdoll_sweeps import solve_ragdolls
+from .settling import note_disturbed
+from .step_size import brake_whirls
+from .tables import (
+    ALLOWED,
+    BEARS,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BOUNCE_SPEED,
+    BRACED,
+    CONTACT,
+    ERROR_NOW,
+    FORCE,
+    FREE_RATE,
+    GIVEN_UP,
+    IMPULSE,
+    LEAST,
+    LIMIT,
+    MORE,
+    REBOUND,
+    ROWS,
+    SLOP,
+    SPEED_NOW,
+    TIE,
+    WHAT,
+)
+
+# A blow lasts about this long: what a bearing foot's friction can give meanwhile [s].
+BLOW = 0.02
+# As far as a blow may swing a driven joint off its target [rad], to this share of it; how often the joints
+# are asked again, and by how much at most one resists more at a time.
+SWING, NEAR = 1.0, 0.05
+# Under a guided root, where a blow goes on into the whole body and each joint is moved by its neighbours, too.
+GUIDED_SWING = 0.35
+STIFFENINGS = 6
+# So often joints of ragdolls are asked again; what is still too fast then is braked.
+RESISTS = 2
+LEAST_SHARE = 0.02
+# A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
+STOP_FAST, STOP_NEAR = 5.0, 5e-3
+# What a joint carries of an impact.
+BRACING, GIVING = 1, 2
+# Energy a blow may seem to add, of what it moves: rounding.
+EXCESS = 1e-9
+
+
+@part
+def collide_now(tree, plan, state, aim, work, touch, frame, least):
+    """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
+    carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
+    they are. No step is shorter than `least`. Returns
+    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING."""
+    any_fast, gives_way = _find_blows(tree, state, touch)
+    if not any_fast:
+        return 0
+    _hand_on(tree, touch.rows)
+    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
+    for i in range(1, len(tree.parent)):
+        behaviour = state.behaviour[i]
+        carries = touch.rows.tally[i]
+        stiff = carries != GIVING and stays_stiff(plan, state, touch.rows.root[i], i, frame)
+        struck = state.body[touch.rows.root[i], STRUCK] != 0.0
+        passive = struck or (gives_way and carries != BRACING and not stiff)
+        factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
+        work.body[i, COMPLIANCE] = 0.0
+    composite_inertia(tree, pose, work.body, COMPOSITE)
+    for b in range(touch.rows.count[BLOCKS]):
+        for r in range(3):
+            touch.rows.block[b, IMPULSE + r] = 0.0
+    for turn in range(STIFFENINGS):
+        _share_blow(tree, work, touch, pose, factor)
+        resists = turn < RESISTS and resist_blow(tree, state, work, touch.rows, pose, factor)
+        if not (stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
+            break
+    brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
+    for d in range(len(work.rate[ANSWER])):
+        state.rate[V, d] += work.rate[ANSWER, d]
+    note_disturbed(state, work, touch.rows, IMPULSE)
+    for b in range(touch.rows.count[BLOCKS]):
+        for r in range(3):
+            touch.rows.block[b, IMPULSE + r] = 0.0
+    return GIVING if gives_way else BRACING
+
+
+@kernel
+def _find_blows(tree, state, touch):
+    """Which rows have a part in an impact. Returns whether there is any, and whether joints give way to it;
+    tally becomes what each joint carries of it."""
+    rows, slop, fast = touch.rows, touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
+    any_fast = gives_way = False
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.block[b, GIVEN_UP] >= 1.0:
+            rows.link[b, ROWS] = 0
+            continue
+        near = rows.block[b, ERROR_NOW] <= (STOP_NEAR if rows.link[b, WHAT] == LIMIT else slop)
+        rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
+        closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
+        if (closes and rows.link[b, WHAT] == CONTACT and not _is_within(rows, b)) or _tears(state, rows, b, -fast):
+            any_fast = True
+            gives_way = gives_way or rows.link[b, BRACED] == 0
+            carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
+            for side in range(2):
+                i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
+                while i > 0:
+                    rows.tally[i] = max(rows.tally[i], carries)
+                    i = tree.parent[i]
+        any_fast = any_fast or (near and stops_hard(state, rows, b) and not is_met_anywhere(rows, b))
+    return any_fast, gives_way
+
+
+@kernel
+def stops_hard(state, rows, b):
+    """Whether a limp joint comes to its limit so fast that it would be far beyond before a step has stopped it."""
+    return (
+        rows.link[b, WHAT] == LIMIT
+        and rows.block[b, SPEED_NOW] < -STOP_FAST
+        and state.behaviour[rows.link[b, BODY_A]] == LIMP
+    )
+
+
+@kernel
+def _is_within(rows, b):
+    """Whether a contact is that of a ragdoll with itself: fingers that rattle are no blow, the step stops them."""
+    same = rows.root[rows.link[b, BODY_A]] == rows.root[rows.link[b, BODY_B]]
+    return same and is_met_anywhere(rows, b)
+
+
+@kernel
+def _hand_on(tree, rows):
+    """A blow on what is tied to a body is one on the body, too."""
+    again = True
+    while again:
+        again = False
+        for b in range(rows.count[BLOCKS]):
+            if rows.link[b, WHAT] == TIE:
+                i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+                if rows.tally[i] != GIVING:
+                    i, j = j, i
+                while rows.tally[i] == GIVING and j > 0 and rows.tally[j] == 0:
+                    rows.tally[j] = GIVING
+                    j = tree.parent[j]
+                    again = True
+
+
+@kernel
+def _tears(state, rows, b, fast):
+    """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before. Where a
+    drive pulls at it the step itself is to stop that, by no more than the drive can follow."""
+    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
+    if rows.link[b, WHAT] != TIE or not limp:
+        return False
+    for r in range(3):
+        if abs(rows.block[b, SPEED_NOW + r] - rows.block[b, ALLOWED + r]) > fast:
+            return True
+    return False
+
+
+@kernel
+def stiffen(tree, plan, state, aim, work, roots, pose, factor, frame):
+    """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
+    stopped) resists with as much more inertia as that takes. Returns whether any does."""
+    again = False
+    for i in range(1, len(tree.parent)):
+        if factor.active[i] and state.behaviour[i] == SIMULATED:
+            share = _share_within(tree, plan, state, aim, work, roots[i], i, frame)
+            if share < 1.0 - NEAR:
+                own = whole = 0.0
+                first = tree.dof[i]
+                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                for d in range(first, tree.dof[i + 1]):
+                    own += factor.joint[d, LOWER + d - first]
+                    whole += work.block[d, d - first]
+                work.body[i, COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
+                again = True
+    return again
+
+
+@kernel
+def _share_within(tree, plan, state, aim, work, root, i, frame):
+    """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
+    swinging anyway."""
+    kind, d = tree.kind[i], tree.dof[i]
+    omega = math.sqrt(aim.body[i, GAINS])
+    zeta = 0.5 * aim.body[i, GAINS + 1] / omega
+    if stays_stiff(plan, state, root, i, frame) and state.body[i, DUE_KEY] < 0.0:
+        row = min(frame, len(plan.behaviour) - 1)
+        omega, zeta = plan.setting[row, i, SHAPE] / plan.setting[row, i, RECOVERY], 1.0
+    u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
+    value, rate = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + RATE)
+    c, w = load4(state.body, i, COORDS), joint_rates(kind, state.rate, V, d)
+    e, before = measure_error(kind, c, w, value, rate)
+    _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, ANSWER, d)), value, rate)
+    # the error when a swing from the target is at its widest: |out + share · more| = most
+    out, more = axpy(u, e, scale(g, before)), scale(g, sub(after, before))
+    swing = GUIDED_SWING if state.behaviour[root] == ASSIST else SWING
+    most = max(swing * swing, dot(out, out))
+    one, two = dot(out, more), dot(more, more)
+    if dot(out, out) + 2.0 * one + two <= most:
+        return 1.0
+    return (math.sqrt(max(0.0, one * one + two * (most - dot(out, out)))) - one) / two
+
+
+@kernel
+def _share_blow(tree, work, touch, pose, factor):
+    """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
+    rows = touch.rows
+    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
+    lay_paths(tree, pose, factor, rows)
+    find_islands(tree, factor, rows)
+    first = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end <= first:
+            continue
+        rough = solves_roughly(rows, first, end) and not _bounces(rows, first, end)
+        last = end if rough else solved_end(rows, first, end)
+        _ask_back(touch, first, last, 1.0)
+        if rough:
+            _start_from_impulses(rows, first, last)
+            solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], BLOW)
+            take(rows, first, last, IMPULSE, 1.0)
+            first = end
+            continue
+        fill_matrix(factor, rows, first, last)
+        ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
+        loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
+        solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
+        if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):
+            _bounce_less(touch, first, last, ties)
+        take(rows, first, last, IMPULSE, 1.0)
+        first = end
+    give(tree, pose, factor, rows, work, IMPULSE, work.rate[ANSWER])
+
+
+@kernel
+def _start_from_impulses(rows, first, last):
+    """FORCE: what was found when the joints were last asked."""
+    for x in range(first, last):
+        for k in range(3):
+            rows.row[FORCE, 3 * (x - first) + k] = rows.block[rows.order[x], IMPULSE + k]
+
+
+@kernel
+def _bounces(rows, first, last):
+    """Whether a contact of the island bounces."""
+    for x in range(first, last):
+        if rows.block[rows.order[x], REBOUND] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def _kick(touch, b, speed):
+    """What bounce asks of a contact that closes at `speed` (below 0)."""
+    if speed < -touch.limit[BOUNCE_SPEED] and touch.rows.link[b, WHAT] == CONTACT:
+        return touch.rows.block[b, REBOUND] * speed
+    return 0.0
+
+
+@kernel
+def _closing(touch, b):
+    """How fast a block's first row parts as the blow comes."""
+    rows = touch.rows
+    speed = rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED]
+    if rows.block[b, BEARS] > 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+        # stands without touching: it may come down, but not slide
+        speed = max(0.0, speed) + rows.block[b, ERROR_NOW] / BLOW
+    return speed
+
+
+@kernel
+def _ask_back(touch, first, last, bounce):
+    """FREE_RATE of an island's rows, with this share of the bounce asked for; no FORCE yet."""
+    rows = touch.rows
+    for x in range(first, last):
+        b = rows.order[x]
+        r = 3 * (x - first)
+        speed = _closing(touch, b)
+        rows.row[FREE_RATE, r] = speed + bounce * _kick(touch, b, speed)
+        rows.row[FORCE, r] = 0.0
+        for k in range(1, 3):
+            rows.row[FREE_RATE, r + k] = rows.block[b, SPEED_NOW + k] - rows.block[b, ALLOWED + k]
+            rows.row[FORCE, r + k] = 0.0
+
+
+@kernel
+def _given(rows, first, last, ties, column):
+    """½ pᵀGp of the impulses p in row `column`: the energy they would give to what rests. Ties answer."""
+    matrix, p = rows.matrix, rows.row[column]
+    energy = 0.0
+    for i in range(ties, 3 * (last - first)):
+        if p[i] != 0.0:
+            for j in range(ties, i):
+                energy += p[i] * matrix[i, j] * p[j]
+            energy += 0.5 * matrix[i, i] * p[i] * p[i]
+    return energy
+
+
+@kernel
+def _gain(touch, first, last, ties):
+    """The energy that bodies gain by the blow just solved with all its bounce: pᵀu₁ − ½ pᵀGp, u₁ the rows'
+    rates after it. Without bounce that is never above zero."""
+    rows = touch.rows
+    p = rows.row[FORCE]
+    gain = -_given(rows, first, last, ties, FORCE)
+    for r in range(ties, 3 * (last - first)):
+        gain += p[r] * rows.row[FREE_RATE, r]
+        if r % 3 == 0:
+            b = rows.order[first + r // 3]
+            gain -= p[r] * _kick(touch, b, _closing(touch, b))
+    return gain
+
+
+@kernel
+def _bounce_less(touch, first, last, ties):
+    """Bounce that each contact has for itself, with friction or several at once, can add up to energy from
+    nowhere. Take the blow without bounce and as much of what bounce adds as leaves the energy as it was.
+
+    Between two sets of impulses that press and stay within friction all others do so too.
+    """
+    rows, size = touch.rows, 3 * (last - first)
+    p, more, u = rows.row[FORCE], rows.row[MORE], rows.row[FREE_RATE]
+    for r in range(size):
+        more[r] = p[r]
+    _ask_back(touch, first, last, 0.0)
+    solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
+    none = -_given(rows, first, last, ties, FORCE)
+    one = 0.0
+    for r in range(size):
+        more[r] -= p[r]
+        if r >= ties:
+            none += p[r] * u[r]
+            one += more[r] * u[r]
+    two = _given(rows, first, last, ties, MORE)
+    # energy gained: none + one·s + two·s²
+    share = 0.0
+    if two > 0.0:
+        share = min(1.0, (math.sqrt(max(0.0, one * one - 4.0 * two * none)) - one) / (2.0 * two))
+    for r in range(size):
+        p[r] += max(0.0, share) * more[r]

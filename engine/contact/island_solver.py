@@ -1,0 +1,377 @@
+"""The solve of an island: ties exactly, contacts and limits by sweeps.
+
+Owns complementarity and the friction cone. Must not know about bodies or time.
+
+Rows w = b + A p: of a tie w = 0; of a contact w₀ ≥ 0, p₀ ≥ 0, only one of them above
+zero, and friction p₁, p₂ at most grip·p₀, against the sliding. Ties are eliminated
+first, which leaves the contacts their Schur complement. Those are swept block by block
+(projected Gauss–Seidel), which finds out what presses, slides and parts. In between what
+is known of that is solved exactly (`polish`), without which heavy things on light ones
+take thousands of sweeps. What was so in the stage before mostly still is: then it takes
+one polish, and one sweep that finds nothing to change.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel, part
+from .exact_solve import change_rates, polish
+from .tables import (
+    BEARS,
+    BESIDE,
+    CONTACT,
+    FORCE,
+    FREE_RATE,
+    GRIP,
+    KEPT_FORCE,
+    KEPT_RADIUS,
+    KEPT_RATE,
+    LEADS,
+    MOST,
+    RADIUS,
+    STEP,
+    TIE,
+    TURNING,
+    WHAT,
+)
+
+SWEEPS = 60
+# Sweeps end when no row's rate changes by more than this share of the largest.
+CLOSE = 1e-7
+# Redundant contacts share evenly when the sweep after their polish changes no more than this share.
+EVEN = 1e-4
+# If the first sweep changes less than this share, nothing is new since the step before.
+SAME = 1e-12
+# So often what has come to rest is polished once more; and so often a polish leaves rows out or lets them in.
+POLISHES, PIVOTS = 3, 4
+# At first there is a polish for every so many rows of a sweep: so it takes no longer than the sweeps. Later, when
+# friction is held, every so often, and not right at the end.
+ROWS_A_SWEEP = 64
+POLISH, POLISH_EVERY = 3, 8
+# Friction follows every change of the pressure at first. Where that goes round in circles (levers that
+# press harder the more they rub) it is held for a while, from the best that was found, so that each round is a convex
+# problem.
+LOOSE, HOLD = 12, 8
+# Ties are as good as hard: what redundant ones are soft by, as a share of a row's diagonal. More than that gives way
+# under loads, and takes a crumb that holds something heavy for no hold at all.
+SOFT = 1e-10
+# A row that ties leave no more than this share of its diagonal is held fast by them: rounding, nothing can move it.
+FAST = 1e-8
+# The largest impulse of a contact, in parts of what all bodies together have at the largest rate of the island's
+# contacts, when none presses yet.
+# What can be met needs less. What cannot (keys that force bodies through one another) would grow without end.
+MOST_IMPULSE = 10.0
+
+
+@kernel
+def tie_rows(rows, first, last):
+    """How many rows the ties of an island have: they stand first."""
+    ties = 0
+    while first + ties < last and rows.link[rows.order[first + ties], WHAT] == TIE:
+        ties += 1
+    return 3 * ties
+
+
+@part
+def eliminate_ties(rows, first, last, least):
+    """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
+    large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
+    Returns how many rows they are."""
+    matrix, whole = rows.matrix, rows.row[STEP]
+    ties, size = tie_rows(rows, first, last), 3 * (last - first)
+    if ties == 0:
+        return ties
+    for k in range(size):
+        whole[k] = matrix[k, k]
+    for k in range(0, ties, 3):
+        for r in range(k, k + 3):
+            for s in range(k, r):
+                f = matrix[s, r] / matrix[s, s] if matrix[s, s] > 0.0 else 0.0
+                for j in range(r, size):
+                    matrix[r, j] -= f * matrix[s, j]
+            # nor does a row that says what others have said already
+            soft = SOFT * whole[r]
+            matrix[r, r] = matrix[r, r] + soft if whole[r] > least and matrix[r, r] > soft else 0.0
+        p0, p1, p2 = matrix[k, k], matrix[k + 1, k + 1], matrix[k + 2, k + 2]
+        for i in range(k + 3, size):
+            f0 = matrix[k, i] / p0 if p0 > 0.0 else 0.0
+            f1 = matrix[k + 1, i] / p1 if p1 > 0.0 else 0.0
+            f2 = matrix[k + 2, i] / p2 if p2 > 0.0 else 0.0
+            for j in range(i, size):
+                matrix[i, j] -= f0 * matrix[k, j] + f1 * matrix[k + 1, j] + f2 * matrix[k + 2, j]
+    for i in range(ties, size):
+        if matrix[i, i] < FAST * whole[i]:
+            matrix[i, i] = 0.0
+        for j in range(i + 1, size):
+            matrix[j, i] = matrix[i, j]
+    return ties
+
+
+@kernel
+def keep_ties(rows, at, ties):
+    """Remember the eliminated tie rows of the island that is in the matrix."""
+    for k in range(ties):
+        for j in range(k, ties):
+            rows.tied[at + k, at + j] = rows.matrix[k, j]
+
+
+@kernel
+def solve_ties(rows, at, ties):
+    """FORCE from FREE_RATE by the tie rows kept at `at`."""
+    end = at + ties
+    _take_out(rows.tied, rows.row[FREE_RATE], at, end, end)
+    _put_back(rows.tied, rows.row[FREE_RATE], rows.row[FORCE], at, end, end)
+
+
+@part
+def solve_island(rows, first, last, ties, least, lasts):
+    """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
+
+    `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in;
+    below 0 there is no friction.
+    Returns the sweeps taken.
+    """
+    size = 3 * (last - first)
+    _take_out(rows.matrix, rows.row[FREE_RATE], 0, ties, size)
+    taken = 0
+    if ties < size:
+        _load_footholds(rows, first, ties, size, lasts, 1.0)
+        taken = _sweep(rows, first, last, ties, least, lasts)
+        _load_footholds(rows, first, ties, size, lasts, -1.0)
+    _put_back(rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], 0, ties, size)
+    return taken
+
+
+@kernel
+def _take_out(matrix, b, first, ties, end):
+    """Forwards through the eliminated rows `first` to `ties`: what the rows behind them still have to do."""
+    for k in range(first, ties):
+        if matrix[k, k] > 0.0:
+            f = b[k] / matrix[k, k]
+            for i in range(k + 1, end):
+                b[i] -= f * matrix[k, i]
+
+
+@kernel
+def _put_back(matrix, b, p, first, ties, end):
+    """Backwards: the eliminated rows' forces, from those of the rows behind them."""
+    for k in range(ties - 1, first - 1, -1):
+        p[k] = 0.0
+        if matrix[k, k] > 0.0:
+            total = b[k]
+            for j in range(k + 1, end):
+                total += matrix[k, j] * p[j]
+            p[k] = -total / matrix[k, k]
+
+
+@kernel
+def _sweep(rows, first, last, ties, least, lasts):
+    """Sweeps. b becomes w, kept up to date with every change of p. Done when a sweep finds nothing to change
+    and the one right after a polish found next to nothing."""
+    size = 3 * (last - first)
+    scale = 0.0
+    for r in range(ties, size):
+        scale = max(scale, abs(rows.row[FREE_RATE, r]))
+    set_most(rows, first, ties, size, lasts)
+    warm = _start(rows, first, ties, size, lasts)
+    polishes, every = 0, 1 + (size - ties) // ROWS_A_SWEEP
+    even, still, best = False, False, math.inf
+    # what pressed, stuck and slid a moment ago most likely still does
+    new = warm and every == 1 and _off(rows, first, ties, size, least, lasts) > SAME * scale
+    pivots, follows = PIVOTS if new else 0, lasts >= 0.0
+    for sweep in range(SWEEPS):
+        polished = False
+        if pivots > 0:
+            ended = polish(rows, first, ties, size, least, EVEN * scale, pivots, follows)
+            polished = ended or still
+        loose = sweep < LOOSE
+        follows = loose and lasts >= 0.0
+        moved = 0.0
+        if loose or still or sweep % HOLD == 0:
+            moved = _set_radii(rows, first, ties, size, lasts, 1.0 if loose else 0.5)
+        largest = _sweep_once(rows, first, ties, size, least, loose, lasts)
+        even = (even or polished) and largest <= EVEN * scale
+        still = largest <= CLOSE * scale
+        done = still and (even or polishes == POLISHES) and (loose or moved <= EVEN * scale)
+        if done or (sweep == 0 and largest <= SAME * scale):
+            return sweep + 1
+        if loose and largest < best:
+            best = largest
+            _keep(rows, ties, size)
+        if sweep == LOOSE - 1 and not largest <= best:
+            _take_back(rows, ties, size)
+        pivots = 0
+        if still and not even and polishes < POLISHES:
+            pivots = PIVOTS
+            polishes += 1
+        elif loose and sweep % every == every - 1:
+            pivots = PIVOTS
+        elif not loose and sweep % POLISH_EVERY == POLISH and sweep < SWEEPS - POLISH:
+            pivots = 1
+    return SWEEPS
+
+
+@kernel
+def _start(rows, first, ties, size, lasts):
+    """The rates with the forces to start from, and the friction they allow. Returns whether there are any."""
+    p, warm = rows.row[FORCE], False
+    for r in range(ties, size, 3):
+        rows.row[RADIUS, r] = 0.0
+        if p[r] != 0.0 or p[r + 1] != 0.0 or p[r + 2] != 0.0:
+            warm = True
+            change_rates(rows.matrix, rows.row[FREE_RATE], r, p[r], p[r + 1], p[r + 2], ties, size)
+    _set_radii(rows, first, ties, size, lasts, 1.0)
+    return warm
+
+
+@kernel
+def _keep(rows, ties, size):
+    """Remember how far the sweeps have come."""
+    for r in range(ties, size):
+        rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r] = rows.row[FORCE, r], rows.row[FREE_RATE, r]
+        rows.row[KEPT_RADIUS, r] = rows.row[RADIUS, r]
+
+
+@kernel
+def _take_back(rows, ties, size):
+    """Be there again."""
+    for r in range(ties, size):
+        rows.row[FORCE, r], rows.row[FREE_RATE, r] = rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r]
+        rows.row[RADIUS, r] = rows.row[KEPT_RADIUS, r]
+
+
+@kernel
+def set_most(rows, first, ties, size, lasts):
+    """The largest impulse of each row, from the rates without any; limits have none."""
+    fastest = 0.0
+    for r in range(ties, size, 3):
+        rows.row[MOST, r] = math.inf
+        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
+            for k in range(3):
+                fastest = max(fastest, abs(rows.row[FREE_RATE, r + k]))
+    for r in range(ties, size, 3):
+        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
+            rows.row[MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
+            if rows.link[rows.order[first + r // 3], TURNING] == LEADS:
+                # as much up as down
+                rows.row[MOST, r] = 2.0 * max(lasts, 0.0) * rows.block[rows.order[first + r // 3], BEARS]
+
+
+@kernel
+def besides(rows, b, lasts):
+    """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
+    return 0.0 if is_foothold(rows, b) else lasts * rows.block[b, BEARS]
+
+
+@kernel
+def is_foothold(rows, b):
+    """Whether a contact may pull, too, with what it bears: a foothold, or what leads a foot."""
+    return rows.link[b, TURNING] == BESIDE or rows.link[b, TURNING] == LEADS
+
+
+@kernel
+def _load_footholds(rows, first, ties, size, lasts, sign):
+    """Take the weight that footholds bear into the solve (sign 1), and out of it again (sign −1).
+
+    A foothold's impulse counts from the weight that it bears in the source: it may give less than that, down to
+    nothing, which pulls the foot to the ground. With all of it the solve is that of any contact, which only presses.
+    """
+    if lasts < 0.0:
+        return
+    for r in range(ties, size, 3):
+        b = rows.order[first + r // 3]
+        if rows.link[b, WHAT] == CONTACT and is_foothold(rows, b) and rows.block[b, BEARS] > 0.0:
+            weight = lasts * rows.block[b, BEARS]
+            rows.row[FORCE, r] += sign * weight
+            if sign > 0.0:
+                change_rates(rows.matrix, rows.row[FREE_RATE], r, -weight, 0.0, 0.0, ties, size)
+
+
+@kernel
+def _set_radii(rows, first, ties, size, lasts, share):
+    """How much friction each contact can give, from how hard it presses now. Returns by how much that can
+    change a row's rate."""
+    radius, p = rows.row[RADIUS], rows.row[FORCE]
+    largest = 0.0
+    for r in range(ties, size, 3):
+        b = rows.order[first + r // 3]
+        most = 0.0
+        if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+            most = rows.block[b, GRIP] * (p[r] + besides(rows, b, lasts))
+        largest = max(largest, abs(most - radius[r]) * rows.matrix[r + 1, r + 1])
+        radius[r] += share * (most - radius[r])
+    return largest
+
+
+@kernel
+def _sweep_once(rows, first, ties, size, least, loose, lasts):
+    """One pass over the blocks. Returns the largest change of a row's rate."""
+    matrix, p = rows.matrix, rows.row[FORCE]
+    largest = 0.0
+    for r in range(ties, size, 3):
+        change, x, y = _set_right(rows, first, r, least, loose, lasts)
+        if change != 0.0 or x != 0.0 or y != 0.0:
+            p[r] += change
+            p[r + 1] += x
+            p[r + 2] += y
+            change_rates(matrix, rows.row[FREE_RATE], r, change, x, y, ties, size)
+            largest = max(largest, _rate_of(matrix, r, change, x, y))
+    return largest
+
+
+@kernel
+def _off(rows, first, ties, size, least, lasts):
+    """The largest change of a row's rate that a block by itself would make."""
+    largest = 0.0
+    for r in range(ties, size, 3):
+        change, x, y = _set_right(rows, first, r, least, False, lasts)
+        largest = max(largest, _rate_of(rows.matrix, r, change, x, y))
+    return largest
+
+
+@kernel
+def _rate_of(matrix, r, change, x, y):
+    return max(abs(change) * matrix[r, r], abs(x) * matrix[r + 1, r + 1], abs(y) * matrix[r + 2, r + 2])
+
+
+@kernel
+def _set_right(rows, first, r, least, loose, lasts):
+    """The changes of impulse that set the block at row r right, all others left as they are."""
+    matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
+    diagonal = matrix[r, r]
+    if diagonal <= least:
+        return 0.0, 0.0, 0.0
+    b = rows.order[first + r // 3]
+    new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[MOST, r])
+    x, y = 0.0, 0.0
+    if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+        if loose:
+            rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + besides(rows, b, lasts))
+        x, y = _rub(matrix, w, p, r, new - p[r], rows.row[RADIUS, r], least)
+    return new - p[r], x, y
+
+
+@kernel
+def _rub(matrix, w, p, r, change, most, least):
+    """The change of a contact's friction when its pressure has changed by `change`: both directions together, held to
+    the cone."""
+    a, c, d = matrix[r + 1, r + 1], matrix[r + 1, r + 2], matrix[r + 2, r + 2]
+    determinant = a * d - c * c
+    if a <= least or d <= least:
+        return 0.0, 0.0
+    w1, w2 = w[r + 1] + change * matrix[r, r + 1], w[r + 2] + change * matrix[r, r + 2]
+    if determinant > 1e-12 * a * d:
+        x = p[r + 1] - (d * w1 - c * w2) / determinant
+        y = p[r + 2] - (a * w2 - c * w1) / determinant
+    else:
+        x, y = p[r + 1] - w1 / a, p[r + 2] - w2 / d
+    length = math.sqrt(x * x + y * y)
+    if length > most:
+        # sliding: step along the gradient, then onto the cone
+        step = 1.0 / max(a, d)
+        x, y = p[r + 1] - step * w1, p[r + 2] - step * w2
+        length = math.sqrt(x * x + y * y)
+        if length > most:
+            x, y = x * most / length, y * most / length
+    return x - p[r + 1], y - p[r + 2]

@@ -1,0 +1,222 @@
+"""Rows of ragdolls, solved by sweeps through the articulated factor.
+
+Owns the projected Gauss–Seidel solve of islands that need no exact answer (`ragdoll.solves_roughly`). Must not know
+bodies or time.
+
+The matrix of an island is G = Zᵀ D⁻¹ Z (`rows`). A body with fingers that lies on the ground has a hundred rows and
+more, each with a few dozen entries in Z, so G is not formed: with y = D⁻¹ Z p at hand a row's rate is b + Zᵀy, and a
+change of its impulse changes y on its path alone. A sweep costs as much as Z has entries.
+
+Sweeps alone pass a force on slowly where light bodies carry heavy ones: toes under a leg. So each sweep is taken as the
+gradient step of a nonlinear conjugate gradient method (Silcowitz, Niebe and Erleben 2010).
+
+Of a hundred blocks of a body that lands ten press: fingers near one another and joints near their ends are watched.
+What does not press and parts is left out of most sweeps.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel, part
+from ..tables.model_table import PIVOT
+from .island_solver import besides, set_most
+from .tables import CONTACT, FORCE, FREE_RATE, GRIP, LIMIT, MORE, MOST, POOL_FROM, POOL_TO, RADIUS, STEP, WHAT
+
+SWEEPS = 20
+# Sweeps end when no row's rate changes by more than this share of the largest.
+ROUGH = 1e-3
+# After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.
+LOOSE = 8
+# Every so many sweeps all blocks take part, in the others those that press or were about to.
+ALL_EVERY = 6
+# Column of Rows.spread that holds y.
+ANSWER = 0
+# Beside a block's row in MOST: not 0 where it does not press, and parts.
+PARTED = 1
+
+
+@part
+def solve_ragdolls(factor, rows, first, last, least, lasts):
+    """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
+    rates that are left.
+
+    `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
+    no friction. Returns the sweeps taken.
+    """
+    _lay_blocks(factor, rows, first, last)
+    size = 3 * (last - first)
+    scale = 0.0
+    for r in range(size):
+        scale = max(scale, abs(rows.row[FREE_RATE, r]))
+    set_most(rows, first, 0, size, lasts)
+    for r in range(0, size, 3):
+        b = rows.order[first + r // 3]
+        rows.row[RADIUS, r] = _grip(rows, b, r, lasts)
+        _add_answer(factor, rows, b, rows.row[FORCE, r], rows.row[FORCE, r + 1], rows.row[FORCE, r + 2])
+    taken = SWEEPS
+    before = 0.0
+    every = False
+    for r in range(size):
+        rows.row[STEP, r] = 0.0
+    for sweep in range(SWEEPS):
+        follow = 1.0 if sweep < LOOSE else 0.5
+        everyone = every or sweep % ALL_EVERY == 0
+        largest = 0.0
+        for r in range(size):
+            rows.row[MORE, r] = rows.row[FORCE, r]
+        for x in range(first, last):
+            r = 3 * (x - first)
+            if everyone or rows.row[MOST, r + PARTED] == 0.0:
+                largest = max(largest, _sweep_block(factor, rows, rows.order[x], r, least, lasts, follow))
+        if everyone and largest <= ROUGH * scale:
+            taken = sweep + 1
+            break
+        # what presses has come to rest: look at all of them
+        every = largest <= ROUGH * scale
+        if sweep + 1 < SWEEPS:
+            before = _go_on(factor, rows, first, last, before)
+    for x in range(first, last):
+        w = _rates(rows, rows.order[x], 3 * (x - first))
+        for k in range(3):
+            rows.row[FREE_RATE, 3 * (x - first) + k] = w[k]
+    return taken
+
+
+@kernel
+def _go_on(factor, rows, first, last, before):
+    """After a sweep from MORE to FORCE: go on along the conjugate direction STEP. `before`: the square of the sweep
+    before, in the metric of the rows' own masses. Returns that of this one."""
+    p, start, along, own = rows.row[FORCE], rows.row[MORE], rows.row[STEP], rows.own
+    square = 0.0
+    for r in range(3 * (last - first)):
+        square += own[r, r % 3] * (p[r] - start[r]) ** 2
+    share = square / before if before > 0.0 and square < before else 0.0
+    for x in range(first, last):
+        r = 3 * (x - first)
+        if rows.row[MOST, r + PARTED] != 0.0:
+            along[r] = along[r + 1] = along[r + 2] = 0.0
+            continue
+        for k in range(r, r + 3):
+            swept = p[k] - start[k]
+            start[k] = p[k]
+            p[k] += share * along[k]
+            along[k] = share * along[k] + swept
+        p[r] = min(max(p[r], 0.0), rows.row[MOST, r])
+        _add_answer(factor, rows, rows.order[x], p[r] - start[r], p[r + 1] - start[r + 1], p[r + 2] - start[r + 2])
+    return square
+
+
+@kernel
+def _lay_blocks(factor, rows, first, last):
+    """Each block's own part of G, and y = 0."""
+    pool, own = rows.pool, rows.own
+    for x in range(first, last):
+        b, r = rows.order[x], 3 * (x - first)
+        g00 = g01 = g02 = g11 = g12 = g22 = 0.0
+        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            d = rows.pool_dof[e]
+            rows.spread[d, ANSWER] = 0.0
+            pivot = factor.joint[d, PIVOT]
+            p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
+            g00 += pivot * p0 * p0
+            g01 += pivot * p0 * p1
+            g02 += pivot * p0 * p2
+            g11 += pivot * p1 * p1
+            g12 += pivot * p1 * p2
+            g22 += pivot * p2 * p2
+        own[r, 0], own[r, 1], own[r, 2] = g00, g01, g02
+        own[r + 1, 0], own[r + 1, 1], own[r + 1, 2] = g01, g11, g12
+        own[r + 2, 0], own[r + 2, 1], own[r + 2, 2] = g02, g12, g22
+
+
+@kernel
+def _grip(rows, b, r, lasts):
+    """The most friction that a block gives."""
+    if lasts < 0.0 or rows.link[b, WHAT] != CONTACT:
+        return 0.0
+    return rows.block[b, GRIP] * (rows.row[FORCE, r] + besides(rows, b, lasts))
+
+
+@kernel
+def _add_answer(factor, rows, b, p0, p1, p2):
+    """y += D⁻¹ Z p of one block."""
+    if p0 == 0.0 and p1 == 0.0 and p2 == 0.0:
+        return
+    pool = rows.pool
+    if rows.link[b, WHAT] == LIMIT:
+        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            d = rows.pool_dof[e]
+            rows.spread[d, ANSWER] += factor.joint[d, PIVOT] * pool[e, 0] * p0
+        return
+    for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+        d = rows.pool_dof[e]
+        gain = pool[e, 0] * p0 + pool[e, 1] * p1 + pool[e, 2] * p2
+        rows.spread[d, ANSWER] += factor.joint[d, PIVOT] * gain
+
+
+@kernel
+def _rates(rows, b, r):
+    """The rates of a block's rows with the impulses as they are."""
+    pool, w = rows.pool, rows.row[FREE_RATE]
+    w0, w1, w2 = w[r], w[r + 1], w[r + 2]
+    if rows.link[b, WHAT] == LIMIT:
+        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            w0 += pool[e, 0] * rows.spread[rows.pool_dof[e], ANSWER]
+        return w0, w1, w2
+    for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+        y = rows.spread[rows.pool_dof[e], ANSWER]
+        w0 += pool[e, 0] * y
+        w1 += pool[e, 1] * y
+        w2 += pool[e, 2] * y
+    return w0, w1, w2
+
+
+@kernel
+def _sweep_block(factor, rows, b, r, least, lasts, follow):
+    """Set one block's impulses right. `follow`: how much of a change of its pressure its friction follows. Returns the
+    largest change of a row's rate."""
+    own, p = rows.own, rows.row[FORCE]
+    diagonal = own[r, 0]
+    rows.row[MOST, r + PARTED] = 1.0
+    if diagonal <= least:
+        return 0.0
+    w0, w1, w2 = _rates(rows, b, r)
+    new = min(max(0.0, p[r] - w0 / diagonal), rows.row[MOST, r])
+    change = new - p[r]
+    if new > 0.0 or change != 0.0 or rows.row[RADIUS, r] > 0.0:
+        rows.row[MOST, r + PARTED] = 0.0
+    p[r] = new
+    largest = abs(change) * diagonal
+    x = y = 0.0
+    if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+        rows.row[RADIUS, r] += follow * (_grip(rows, b, r, lasts) - rows.row[RADIUS, r])
+        x, y = _rub(own, p, r, w1 + change * own[r, 1], w2 + change * own[r, 2], rows.row[RADIUS, r], least)
+        largest = max(largest, abs(x) * own[r + 1, 1], abs(y) * own[r + 2, 2])
+        p[r + 1] += x
+        p[r + 2] += y
+    _add_answer(factor, rows, b, change, x, y)
+    return largest
+
+
+@kernel
+def _rub(own, p, r, w1, w2, most, least):
+    """The change of a contact's friction: both directions together, held to the cone."""
+    a, c, d = own[r + 1, 1], own[r + 1, 2], own[r + 2, 2]
+    if a <= least or d <= least:
+        return 0.0, 0.0
+    determinant = a * d - c * c
+    if determinant > 1e-12 * a * d:
+        x = p[r + 1] - (d * w1 - c * w2) / determinant
+        y = p[r + 2] - (a * w2 - c * w1) / determinant
+    else:
+        x, y = p[r + 1] - w1 / a, p[r + 2] - w2 / d
+    length = math.sqrt(x * x + y * y)
+    if length > most:
+        # sliding: step along the gradient, then onto the cone
+        step = 1.0 / max(a, d)
+        x, y = p[r + 1] - step * w1, p[r + 2] - step * w2
+        length = math.sqrt(x * x + y * y)
+        if length > most:
+            x, y = x * most / length, y * most / length
+    return x - p[r + 1], y - p[r + 2]

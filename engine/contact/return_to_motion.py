@@ -1,0 +1,200 @@
+"""Returning: a body that was limp is on its way back to its motion, and what is in its way yields in time.
+
+Owns how contacts and limits of such a body are given up as its time runs out, and which contacts its joints give way
+to. Must not know how rows are solved or contacts are found.
+
+The way back is an appointment (`appointments`), from wherever the body is at the step's start: what a contact or a
+limit does to a joint is part of its error from then on. So only what lasts can make it late. What the body is braced
+against holds it off as anything does that gives way, but no farther than the source is. Where the source is free, what
+cannot yield itself lets the body through before the time is over.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..collision.contact_table import NORMAL, POINT, SHAPE_A, SHAPE_B
+from ..compile.decorators import kernel, part
+from ..controllers.follow.reference import store_rates
+from ..controllers.on_time.arrivals import expected
+from ..dynamics.kinematics import forward, place_bodies, velocities
+from ..geometry.shape_table import THICK
+from ..math.vectors import add, axpy, dot, load3, load4, quat_conj, quat_mul, rotate, store3, store4, sub
+from ..model.model import FREE
+from ..tables.state_table import (
+    ANCHOR,
+    ASSIST,
+    COORDS,
+    DRIFT,
+    DUE,
+    ERROR,
+    FASTEST,
+    FROM,
+    LIMP,
+    MOMENTUM,
+    NEW,
+    NEW_ANCHOR,
+    NOW,
+    RATE,
+    RECOVERY,
+    RETURNS,
+    SIMULATED,
+    TARGET_ANCHOR,
+    TOTAL_RATE,
+    UNDISTURBED,
+    VALUE,
+    V,
+    pose_of,
+)
+from .joint_space import row_rate
+from .tables import (
+    AHEAD,
+    ALLOWED,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BRACED,
+    CONTACT,
+    ERROR_NOW,
+    GIVEN_UP,
+    GRIP,
+    LIMIT,
+    REBOUND,
+    SOURCE,
+    SPEED_NOW,
+    START_PLACE,
+    STUCK,
+    WHAT,
+)
+
+# The fastest that contacts may turn a joint on its way back, besides what its motion and its time ask for [rad/s].
+OFF_RATE = 8.0
+# Times its error, over the time that is left, a joint is about as fast as its time asks for.
+IN_TIME = 3.0
+# Contacts and limits are given up when this part of the time is left, and wholly when that is.
+GIVES_FROM, GIVES_ALL = 0.3, 0.1
+# To this power of what is given up a body that something holds up may go through it.
+LATE = 4
+
+
+@part
+def let_return(tree, plan, state, aim, work, touch, frame, time, dt):
+    """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
+    What they are braced against, joints give way to; its gap counts from the depth that the source has there."""
+    if not _ask_in_time(tree, state, aim, work, time, dt):
+        return
+    rows, total = touch.rows, work.rate[TOTAL_RATE]
+    velocities(tree, pose_of(work, NOW), total, state.body, DRIFT, work.body, MOMENTUM)
+    _place_source(tree, state, aim, work, touch)
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        share = max(_share_given_up(plan, state, i, frame, time, dt), _share_given_up(plan, state, j, frame, time, dt))
+        if rows.link[b, WHAT] == LIMIT:
+            _give_up(rows, b, share, 0.0)
+        elif _meets_return(state, rows, b):
+            meant = _source_gap(touch, b)
+            if rows.link[b, BRACED] != 0:
+                rows.block[b, ERROR_NOW] -= min(meant, 0.0)
+                rows.link[b, BRACED] = 0
+                _give_up(rows, b, share, 0.0)
+            elif meant > 0.0 or meant < -_thickness(touch, b):
+                # it may stand in the way to the end: what it holds up gets through at last
+                asked = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+                _give_up(rows, b, share, share**LATE * asked)
+
+
+@kernel
+def _give_up(rows, b, share, asked):
+    """Have a block ask for less by this share: it pushes nothing out, and what closes may go on closing, or close at
+    the rate asked for."""
+    if share > 0.0:
+        rows.block[b, GIVEN_UP], rows.block[b, STUCK] = share, 1.0
+        rows.block[b, GRIP] *= 1.0 - share
+        rows.block[b, REBOUND] *= 1.0 - share
+        closes = min(rows.block[b, SPEED_NOW], asked)
+        rows.block[b, ALLOWED] += share * min(0.0, closes - rows.block[b, ALLOWED])
+
+
+@kernel
+def _ask_in_time(tree, state, aim, work, time, dt):
+    """TOTAL_RATE: the rates that bring bodies on their way back to their motion in time, and of others those they have;
+    FASTEST. Returns whether there are any."""
+    total = work.rate[TOTAL_RATE]
+    found = False
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            total[k] = state.rate[V, k]
+        if state.body[i, RETURNS] != 0.0 and expected(state, i) and state.body[i, DUE] > time:
+            found = True
+            if state.behaviour[i] == SIMULATED:
+                haste = IN_TIME / ((state.body[i, DUE] - time) * dt)
+                rate, e = load3(aim.body, i, FROM + RATE), load3(state.body, i, ERROR)
+                store_rates(kind, work.rate, TOTAL_RATE, d, axpy(-haste, e, rate))
+                asked = math.sqrt(dot(rate, rate)) + haste * math.sqrt(dot(e, e))
+                work.body[i, FASTEST] = min(work.body[i, FASTEST], OFF_RATE + asked)
+    return found
+
+
+@kernel
+def _meets_return(state, rows, b):
+    """Whether the block is a contact of a body on its way back with something that does not yield by itself."""
+    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    if rows.link[b, WHAT] != CONTACT or state.behaviour[i] == LIMP or state.behaviour[j] == LIMP:
+        return False
+    return state.body[i, RETURNS] != 0.0 or state.body[j, RETURNS] != 0.0
+
+
+@kernel
+def _thickness(touch, b):
+    """How far both bodies of a contact reach along it [m]: a source that is farther in has passed through."""
+    c = touch.rows.link[b, SOURCE]
+    one, other = touch.found.meet[c, SHAPE_A], touch.found.meet[c, SHAPE_B]
+    return 2.0 * (touch.shapes.shape[one, THICK] + touch.shapes.shape[other, THICK])
+
+
+@kernel
+def _source_gap(touch, b):
+    """The gap that the source has where a contact is [m]."""
+    rows = touch.rows
+    c = rows.link[b, SOURCE]
+    point = load3(touch.found.contact, c, POINT)
+    now, source = touch.found.where[START_PLACE], touch.found.where[AHEAD]
+    one = _off_source(now, source, rows.link[b, BODY_A], point)
+    other = _off_source(now, source, rows.link[b, BODY_B], point)
+    return rows.block[b, ERROR_NOW] - dot(load3(touch.found.contact, c, NORMAL), sub(one, other))
+
+
+@kernel
+def _place_source(tree, state, aim, work, touch):
+    """Where bodies are in the source; those that do not follow it, where they are."""
+    for i in range(1, len(tree.parent)):
+        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
+        store4(work.body, i, NEW, load4(aim.body, i, FROM + VALUE) if driven else load4(state.body, i, COORDS))
+        place = load3(state.body, i, ANCHOR)
+        if driven and tree.kind[i] == FREE:
+            place = load3(aim.body, i, FROM + TARGET_ANCHOR)
+        store3(work.body, i, NEW_ANCHOR, place)
+    pose = pose_of(work, UNDISTURBED)
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+    place_bodies(tree, pose, work.body, NEW_ANCHOR, touch.found.where[AHEAD])
+
+
+@kernel
+def _off_source(now, source, i, point):
+    """How far a point of body i is from where the source has it; the world is where it is."""
+    if i == 0:
+        return 0.0, 0.0, 0.0
+    turn = quat_mul(load4(source, i, 3), quat_conj(load4(now, i, 3)))
+    return sub(point, add(load3(source, i, 0), rotate(turn, sub(point, load3(now, i, 0)))))
+
+
+@kernel
+def _share_given_up(plan, state, i, frame, time, dt):
+    """How much of a contact body i's way back leaves it no time for, 0 to 1."""
+    row = min(frame, len(plan.behaviour) - 1)
+    if state.body[i, RETURNS] == 0.0 or not plan.setting[row, i, RECOVERY] > 0.0:
+        return 0.0
+    left = (state.body[i, DUE] - time) * dt / plan.setting[row, i, RECOVERY]
+    share = min(max((GIVES_FROM - left) / (GIVES_FROM - GIVES_ALL), 0.0), 1.0)
+    return share * share * (3.0 - 2.0 * share)

@@ -1,0 +1,78 @@
+"""Soft ends of a range: what stops a limp joint before its limit does.
+
+Owns the push that grows over the last few degrees of a range. Must not know how limits act as rows (`holds`).
+
+Tissue is taut before a joint is at its end: passive moments rise steeply there (Riener and Edrich 1999). Within a zone
+before the limit a joint with tone is pushed back by m (k s − c ġ s / zone): s how deep it is in the zone, g the room
+that is left, m its inertia along the direction that widens g. k = STIFF / t² and c = 2 √STIFF / t with the pendulum
+time t of `tone`, so that a limb held out level comes to rest 1 / STIFF radians deep in the zone. The push is implicit,
+and joints of light bodies that come to rest on it take no row in the solve of contacts. It damps on the way out as
+well: a push that ends where the joint leaves by itself had light fingers rattle between their range and the ground.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel
+from ..dynamics.tone import DAMPING, PULL
+from ..math.vectors import load4, scale
+from ..model.model import BALL
+from ..tables.state_table import COMPLIANCE, COORDS, SLOWED, TONE, TONED, V
+from .tables import HIGH, LOW, SWING, SWING_Z, TWIST_HIGH, TWIST_LOW
+from .tie_rows import room_of_ball
+
+STIFF = 25.0
+# The zone [rad], and at most this part of the range.
+ZONE, PART_OF_RANGE = 0.1, 0.2
+
+
+@kernel
+def soften_ends(tree, state, aim, work, bound, i, h):
+    """Add the pushes of joint i to TONED and SLOWED, and what makes them implicit to its rows of work.block.
+
+    The rows of work.block hold D, of which COMPLIANCE times joins the mass.
+    """
+    first = tree.dof[i]
+    # 1 / t from the gains of tone, whatever the tone is
+    pace = aim.body[i, TONE + 1] / aim.body[i, TONE] * (2.0 * DAMPING / PULL)
+    if tree.kind[i] == BALL:
+        gap, along, below, above, turn = room_of_ball(bound, i, load4(state.body, i, COORDS))
+        widest = bound[i, SWING]
+        if not math.isinf(bound[i, SWING_Z]):
+            widest = min(widest, bound[i, SWING_Z])
+        _push_back(state, work, i, first, 3, along, gap, 2.0 * widest, pace, h)
+        twist = bound[i, TWIST_HIGH] - bound[i, TWIST_LOW]
+        _push_back(state, work, i, first, 3, turn, below, twist, pace, h)
+        _push_back(state, work, i, first, 3, scale(-1.0, turn), above, twist, pace, h)
+        return
+    for k in range(tree.dof[i + 1] - first):
+        low, high, angle = bound[i, LOW + 2 * k], bound[i, HIGH + 2 * k], state.body[i, COORDS + k]
+        up = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 0.0)
+        count = tree.dof[i + 1] - first
+        _push_back(state, work, i, first, count, up, angle - low, high - low, pace, h)
+        _push_back(state, work, i, first, count, scale(-1.0, up), high - angle, high - low, pace, h)
+
+
+@kernel
+def _push_back(state, work, i, first, count, along, room, span, pace, h):
+    """One end of a range: rates `along` widen the `room` that is left, of a range of `span` radians."""
+    zone = min(ZONE, PART_OF_RANGE * span)
+    depth = zone - room
+    if not depth > 0.0:
+        return
+    rate, block = work.rate, work.block
+    inertia = widening = 0.0
+    for d in range(count):
+        widening += along[d] * state.rate[V, first + d]
+        for e in range(count):
+            inertia += along[d] * block[first + d, e] * along[e]
+    depth = min(depth, zone)  # beyond the limit its row holds
+    stiff, slow = STIFF * pace * pace, 2.0 * math.sqrt(STIFF) * pace * depth / zone
+    implicit = h * (slow + h * stiff)
+    push = h * stiff * depth
+    for d in range(count):
+        rate[TONED, first + d] += inertia * push * along[d]
+        rate[SLOWED, first + d] -= inertia * implicit * widening * along[d]
+        for e in range(count):
+            block[first + d, e] += inertia * implicit / work.body[i, COMPLIANCE] * along[d] * along[e]

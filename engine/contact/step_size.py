@@ -1,0 +1,257 @@
+"""How far one step may reach: where joints are loose, and where springs alone move.
+
+Owns the length of a step as the joints' turning limits it, and how many suffice. Must not know what meets, or
+what a step does.
+
+The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
+short links, at one step a frame, turn by several: by the rates they have, and by those
+they gain under way, which only the step itself tells: one that turns them too far is taken
+again, in parts, and so is one that opens ties or makes energy. What whirls too fast even
+for the shortest of them (a crumb between heavy things) is braked.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile.decorators import kernel, part
+from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
+from ..dynamics.articulated import solve
+from ..math.vectors import dot
+from ..model.model import FREE
+from ..tables.model_table import Tree
+from ..tables.state_table import (
+    ANIMATED,
+    ARRIVAL,
+    ENDS,
+    FASTEST,
+    LAW,
+    LIMP,
+    LOOSE,
+    MAIN,
+    MEAN,
+    MIDDLE,
+    OMEGA,
+    PRESCRIBED,
+    QUICKENS,
+    QUICKER,
+    SIMULATED,
+    STATE_COLUMNS,
+    STRENGTH,
+    X1,
+    X2,
+    G,
+    Plan,
+    V,
+    factor_of,
+    pose_of,
+)
+from .ragdoll import any_ragdoll
+
+# Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
+# move, a step need only be short against what they settle in. A path is then as near as ever (`test_heaviness`).
+SPRING_STEPS, OF_STEPS = 72.0, 240.0
+SPRING_TURN = 0.28  # [rad] of the fastest spring's ω t in one of them
+# Steps a second that ragdolls fall with at least. How they come to lie hangs on the moments at which they touch, so it
+# would change with every other number: with this many it does not change with fewer that are asked for.
+FALL_STEPS = 480.0
+
+TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
+# [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
+BOUNDED_TURN = 0.12
+TOO_FAR = 2.0  # a step in which a limp joint turns by this many times as much is not taken
+MAX_PARTS = 64.0  # of a step, however fast joints whirl
+# [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
+# those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+WHIRL = 0.1
+# So often joints are braked at most: one that is slowed down sets others turning.
+BRAKINGS = 4
+# A joint is braked to within this share of the rate it may have, in at most so many rounds a degree of freedom.
+BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
+
+
+def steps_needed(tree: Tree, plan: Plan, bounded: bool, steps: float) -> float:
+    """Steps a second that the plan needs where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
+    setting = plan.setting[:, 1:]
+    if bounded and any_ragdoll(tree, plan):
+        return max(steps, FALL_STEPS)
+    loose = ~np.isin(plan.behaviour[:, 1:], (ANIMATED, SIMULATED)).all()
+    forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
+    if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():
+        return steps
+    fastest = (setting[..., OMEGA] / setting[..., QUICKER]).max()
+    return min(steps, max(SPRING_STEPS, fastest / SPRING_TURN) * steps / OF_STEPS)
+
+
+@kernel
+def even_part(tree, state, aim, work, rest, longest, least):
+    """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
+    than `least`."""
+    for i in range(1, len(tree.parent)):
+        limp = state.behaviour[i] == LIMP
+        if limp or aim.mode[i] != PRESCRIBED:
+            turn = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                turn += state.rate[V, d] * state.rate[V, d]
+            gain = state.body[i, QUICKENS] if limp else 0.0
+            most = turn_limit(state, work, i)
+            # turn·t + gain·t²/2 = most
+            fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * most)
+            if fast * longest > 2.0 * most:
+                longest = 2.0 * most / fast
+    if longest >= rest * (1.0 - 1e-9):
+        return rest
+    return rest / math.ceil(rest / max(longest, min(least, rest)) - 1e-9)
+
+
+@kernel
+def turn_limit(state, work, i):
+    """How far joint i may turn in one step [rad]."""
+    return BOUNDED_TURN if state.behaviour[i] == LIMP and work.body[i, FASTEST] < math.inf else TURN_LIMIT
+
+
+@kernel
+def too_far(tree, state, work, h):
+    """Whether a limp joint would turn too far between the rates it has and those it ends with."""
+    for i in range(1, len(tree.parent)):
+        if state.behaviour[i] == LIMP and tree.kind[i] != FREE:
+            turn = 0.0
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
+            if h * math.sqrt(turn) > 2.0 * TOO_FAR * turn_limit(state, work, i):
+                return True
+    return False
+
+
+@kernel
+def any_limp(state):
+    for i in range(1, len(state.behaviour)):
+        if state.behaviour[i] == LIMP:
+            return True
+    return False
+
+
+@kernel
+def remember(state, work):
+    """Keep the state as it is before a step that may have to be taken again."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            work.kept[i, k] = state.body[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            work.kept_rate[k, d] = state.rate[k, d]
+
+
+@kernel
+def return_to(state, work):
+    """The state as it was remembered."""
+    for i in range(len(state.body)):
+        for k in range(STATE_COLUMNS):
+            state.body[i, k] = work.kept[i, k]
+    for d in range(len(state.rate[V])):
+        for k in range(2):
+            state.rate[k, d] = work.kept_rate[k, d]
+
+
+@kernel
+def forget_quickening(state):
+    """A new step: joints are taken to keep their rates until it shows that they do not."""
+    for i in range(len(state.body)):
+        state.body[i, QUICKENS] = 0.0
+
+
+@kernel
+def note_quickening(tree, state, aim, work, h):
+    """From the rates a step begins with and those it would end with, of a step that is not taken."""
+    for i in range(1, len(tree.parent)):
+        change = 0.0
+        if aim.mode[i] == LOOSE and tree.kind[i] != FREE:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
+        state.body[i, QUICKENS] = math.sqrt(change) / h
+
+
+@kernel
+def brake_ends(tree, state, work, least):
+    """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
+    change, rate = work.rate[X2], work.rate
+    for d in range(len(change)):
+        change[d] = rate[ENDS, d] - state.rate[V, d]
+    if brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        for d in range(len(change)):
+            less = state.rate[V, d] + change[d] - rate[ENDS, d]
+            rate[ENDS, d] += less
+            rate[MEAN, d] += 0.5 * less
+    hold_ways(tree, state, work)
+
+
+@part
+def brake_whirls(tree, state, work, pose, base, change, least):
+    """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
+    off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
+    them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
+    (nv,). Returns whether any does.
+    """
+    factor = factor_of(work, MAIN)
+    braked = hold_rates(tree, state, work, pose, factor, base, change)
+    for turn in range(BRAKINGS):
+        again = False
+        for i in range(1, len(tree.parent)):
+            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+                continue
+            held = most_held(tree, state, work, i)
+            most = min(held, WHIRL / least)
+            rate = 0.0
+            for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+                rate += (base[d] + change[d]) ** 2
+            if rate > most * most and (turn == 0 or rate > 1.1 * held * held):
+                _brake(tree, work, pose, factor, base, change, i, math.sqrt(rate), most)
+                again = True
+        braked = braked or again
+        if not again:
+            break
+    return braked
+
+
+@kernel
+def _brake(tree, work, pose, factor, base, change, i, rate, most):
+    """Slow joint i down from `rate` to `most` [rad/s], the axis it turns about staying as it is.
+
+    A push along that axis alone is not enough: a ball between light bodies of uneven inertia answers it across the
+    axis, many times faster than it was. So the push is solved for by conjugate gradients, a round for each degree of
+    freedom. The push of any number of rounds takes energy.
+    """
+    first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
+    push, answer = work.rate[G], work.rate[X1]
+    for d in range(len(push)):
+        push[d] = 0.0
+    share = most / rate - 1.0
+    left = (0.0, 0.0, 0.0)  # what the joint's rates have still to change by
+    for d in range(first, end):
+        left = _set(left, d - first, share * (base[d] + change[d]))
+        push[d] = left[d - first]
+    square = dot(left, left)
+    for _ in range(BRAKE_ROUNDS * (end - first)):
+        solve(tree, pose, factor, push, answer)
+        moved = 0.0
+        for d in range(first, end):
+            moved += push[d] * answer[d]
+        if not moved > 0.0:
+            break
+        for d in range(len(push)):
+            change[d] += square / moved * answer[d]
+        for d in range(first, end):
+            left = _set(left, d - first, left[d - first] - square / moved * answer[d])
+        before, square = square, dot(left, left)
+        if square <= (BRAKE_NEAR * most) ** 2:
+            break
+        for d in range(first, end):
+            push[d] = left[d - first] + square / before * push[d]
+
+
+@kernel
+def _set(v, k, value):
+    """A vector (3,) with its part k replaced."""
+    return (value if k == 0 else v[0], value if k == 1 else v[1], value if k == 2 else v[2])

@@ -1,0 +1,81 @@
+"""Whether a tree that lies on something can stay as it lies: its centre of mass is above what bears it.
+
+Owns the test of static balance. Must not know what comes of it.
+
+At rest the moments of the contacts and of the weight about any line are nothing together. Contacts only press. So the
+centre of mass is, seen along gravity, within the hull of the points that bear. A tree whose centre of mass is beside
+that hull topples, however slowly. What leans on a wall or hangs on a tie may rest anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..collision.contact_table import POINT
+from ..compile.decorators import kernel
+from ..math.vectors import axpy, dot, load3, sub
+from .tables import BLOCKS, BODY_A, BODY_B, CONTACT, ERROR_NOW, ON_A, ON_B, SLOP, SOURCE, START_PLACE, TIE, TOTAL, WHAT
+
+# A contact whose normal is at less than this cosine to gravity is a wall.
+STEEP = 0.7
+ROUNDS = 24
+# How a block bears a tree.
+NOT_AT_ALL, BELOW, BESIDE = 0, 1, 2
+
+
+@kernel
+def is_borne(touch, root, center, up, margin):
+    """Whether the centre of mass, seen from the anchor of the tree's root, is no farther than `margin` beside what is
+    below the tree. `up`: a unit vector. True where nothing bears it."""
+    place = load3(touch.found.where[START_PLACE], root, 0)
+    near = (0.0, 0.0, 0.0)
+    found = False
+    for b in range(touch.rows.count[BLOCKS]):
+        how = _bears(touch, b, root, up)
+        if how == BESIDE:
+            return True
+        if how == BELOW and not found:
+            near, found = _aside(touch, b, place, center, up), True
+    if not found:
+        return True
+    # from a point of the hull to the one that is nearest to the centre
+    for _ in range(ROUNDS):
+        length = math.sqrt(dot(near, near))
+        if length <= margin:
+            return True
+        least, best = length, near
+        for b in range(touch.rows.count[BLOCKS]):
+            if _bears(touch, b, root, up) == BELOW:
+                point = _aside(touch, b, place, center, up)
+                along = dot(point, near) / length
+                if along < least:
+                    least, best = along, point
+        if least > margin:
+            return False
+        way = sub(best, near)
+        near = axpy(min(1.0, -dot(near, way) / dot(way, way)), way, near)
+    return True
+
+
+@kernel
+def _bears(touch, b, root, up):
+    """How a block bears a tree from outside: a contact that presses or touches, or a tie."""
+    rows = touch.rows
+    one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+    if one == other or root not in (one, other):
+        return NOT_AT_ALL
+    if rows.link[b, WHAT] == TIE:
+        return BESIDE
+    if rows.link[b, WHAT] != CONTACT:
+        return NOT_AT_ALL
+    if rows.block[b, TOTAL] <= 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+        return NOT_AT_ALL
+    normal = load3(rows.block, b, ON_A + 3) if one == root else load3(rows.block, b, ON_B + 3)
+    return BELOW if dot(normal, up) > STEEP else BESIDE
+
+
+@kernel
+def _aside(touch, b, place, center, up):
+    """Where a contact is beside the centre of mass, seen along gravity."""
+    point = sub(sub(load3(touch.found.contact, touch.rows.link[b, SOURCE], POINT), place), center)
+    return axpy(-dot(point, up), up, point)

@@ -1,0 +1,1 @@
+"""What several controllers use: strength, recovery after a blow, guided roots."""

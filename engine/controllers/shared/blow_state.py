@@ -1,0 +1,100 @@
+"""Blows on a guided character: how far a struck joint is off, and when the blow is over.
+
+Owns what counts as deflected, as swung out and as back. Must not know targets, nor how a step is solved.
+
+A blow under a guided root is a deflection δ of every joint (METHODS §1c): the bodies' inertias hand it on from the
+trunk to head, arms and root, and springs bring each joint back by its settle time. Its reference stays the motion.
+"""
+
+from __future__ import annotations
+
+from ...compile.decorators import kernel
+from ...math.vectors import dot, load3
+from ...tables.model_table import MASS
+from ...tables.state_table import ASSIST, DEFLECTION, REFERENCE_V, STRUCK, V
+
+# A blow whose deflections are below this [rad; ten times as much a second] is over.
+BLOW_OVER = 1e-7
+# Once the root's time to come back is up, a joint nearer than this is back by itself.
+NEARLY_OVER = 2e-3
+# A struck joint that is farther off [rad] comes back in closed form.
+SWUNG_OUT = 1.2
+# What carries less than this part of the character's mass (hands, fingers, toes) takes no part: it comes back in closed
+# form. Each jolt of the body it hangs on would throw it about.
+LIGHT = 0.01
+# Joints that are deflected together come back slower than each would alone, and are so many times as quick instead.
+QUICKER_TOGETHER = 1.7
+
+
+@kernel
+def is_deflected(tree, state, i):
+    """Whether the body is off its reference, or was struck and leaves it."""
+    for k in range(6):
+        if state.body[i, DEFLECTION + k] != 0.0:
+            return True
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        if state.rate[V, d] != state.rate[REFERENCE_V, d]:
+            return True
+    return False
+
+
+@kernel
+def end_blows(tree, state):
+    """A struck tree whose joints are back at their references follows them as ever. When its root's time is up each
+    joint does so as soon as it is near: one foot that stands a little off would keep the whole body loose for good."""
+    for root in tree.roots:
+        struck = far = False
+        for i in range(root + 1, tree.last[root] + 1):
+            if state.body[i, STRUCK] != 0.0:
+                struck = True
+                far = far or is_far(tree, state, i, BLOW_OVER)
+                if state.body[root, STRUCK] == 0.0 and not stays_off(tree, state, root, i):
+                    state.body[i, STRUCK] = 0.0
+        if struck and not (far and state.behaviour[root] == ASSIST):
+            for i in range(root, tree.last[root] + 1):
+                state.body[i, STRUCK] = 0.0
+
+
+@kernel
+def stays_off(tree, state, root, i):
+    """Whether a joint that takes part in blows is off its reference by more than ends one, for it alone."""
+    over = BLOW_OVER if state.body[root, STRUCK] != 0.0 else NEARLY_OVER
+    return is_far(tree, state, i, over) and not is_light(tree, root, i)
+
+
+@kernel
+def is_far(tree, state, i, over):
+    for k in range(3):
+        if abs(state.body[i, DEFLECTION + k]) > over:
+            return True
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        if abs(state.rate[V, d] - state.rate[REFERENCE_V, d]) > 10.0 * over:
+            return True
+    return False
+
+
+@kernel
+def swung_out(state, i):
+    """Whether a struck joint is so far off that its spring, meant for deflections, would not bring it back straight."""
+    e = load3(state.body, i, DEFLECTION)
+    return dot(e, e) > SWUNG_OUT * SWUNG_OUT
+
+
+@kernel
+def changes(tree, root, change):
+    """Whether any rate of a tree changes."""
+    for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+        if change[d] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def is_light(tree, root, i):
+    """Whether a body and all that hangs on it weigh next to nothing."""
+    part = whole = 0.0
+    for k in range(root, tree.last[root] + 1):
+        whole += tree.body[k, MASS]
+        if i <= k <= tree.last[i]:
+            part += tree.body[k, MASS]
+    return part < LIGHT * whole

@@ -1,0 +1,253 @@
+"""How fast a character that met another may turn: each of its joints off their motion, and each bone in the world.
+
+Owns the share of a joint's rates that is kept where it, or its bone, would be too fast. Must not know who met, nor
+how rates come about.
+
+Contacts that crowd at a hand or a foot are solved to a share of what the trunk feels, and that share is much for a
+finger. Speeds add up along an arm, too. So a joint gives off speed by friction against its own motion. What the
+tree's momentum loses by that its free root takes up, turning and going as one with the rest. What guides or leads a
+root takes it up itself, and a guided root is held like a bone. Where that would add energy, which it can where limp
+links whirl on, joints are braked one by one instead (`pace`), which never does.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...compile.decorators import kernel
+from ...dynamics.kinematics import locked_inertia, momenta, tree_energy, tree_momentum, velocities
+from ...math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    quat_conj,
+    quat_mul,
+    right_jacobian,
+    scale,
+    store3,
+    sub,
+    symmetric_solve,
+    unrotate,
+)
+from ...model.model import BALL, FREE
+from ...tables.model_table import ROTATION
+from ...tables.state_table import (
+    ASSIST,
+    BONE_TURN,
+    COORDS,
+    ERROR,
+    FASTEST,
+    FROM,
+    LIMP,
+    MAIN,
+    MEAN,
+    MOMENTUM,
+    MOTION,
+    NOW,
+    OWN_RATE,
+    RATE,
+    RESPONSE,
+    SIMULATED,
+    STILL,
+    VALUE,
+    X1,
+    G,
+    V,
+    factor_of,
+    pose_of,
+)
+from ..on_time.arrivals import expected
+
+# The fastest a bone may turn in the world [rad/s] where contacts move it, and on its way back, unless its parent and
+# its own motion turn it faster.
+BONE_RATE, BACK_RATE = 16.0, 10.0
+
+
+@kernel
+def note_rates(tree, state, aim, work, i):
+    """OWN_RATE of joint i: what its motion has, seen from where the joint is. And BONE_TURN of its bone, after
+    those nearer to the root."""
+    rate = load3(aim.body, i, FROM + RATE)
+    if tree.kind[i] >= BALL:
+        off = quat_mul(quat_conj(load4(aim.body, i, FROM + VALUE)), load4(state.body, i, COORDS))
+        rate = unrotate(off, rate)
+    store3(work.body, i, OWN_RATE, rate)
+    turn = load3(work.body, tree.parent[i], BONE_TURN) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
+    pose = pose_of(work, NOW)
+    for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+        turn = axpy(state.rate[V, d], load3(pose.axes, d, 0), turn)
+    store3(work.body, i, BONE_TURN, turn)
+
+
+@kernel
+def _in_world(tree, pose, i, rates):
+    """A joint's rates as the turning of its bone against its parent, world axes."""
+    first, out = tree.dof[i], (0.0, 0.0, 0.0)
+    for k in range(min(3, tree.dof[i + 1] - first)):
+        out = axpy(rates[k], load3(pose.axes, first + k, 0), out)
+    return out
+
+
+@kernel
+def die_away(tree, state, aim, work, i, h):
+    """A joint's error and its rate a step of h seconds on, in closed form. One that is off its motion since its
+    character met another comes back no faster than joints and bones may turn there, unless it is to be in time."""
+    u, g, du, dg = load4(aim.body, i, RESPONSE)
+    e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
+    e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
+    fastest = work.body[i, FASTEST]
+    if fastest == math.inf or tree.parent[i] == 0 or expected(state, i):
+        return e1, de1
+    pose = pose_of(work, NOW)
+    own = _in_world(tree, pose, i, load3(work.body, i, OWN_RATE))
+    before = add(load3(work.body, tree.parent[i], BONE_TURN), own)
+    mean = scale(1.0 / h, sub(e1, e))
+    de1 = scale(_share_of_error(tree, pose, before, i, e1, de1, fastest), de1)
+    return axpy(h * _share_of_error(tree, pose, before, i, e1, mean, fastest), mean, e), de1
+
+
+@kernel
+def _share_of_error(tree, pose, before, i, e, rate, fastest):
+    """How much of an error's rate joint i keeps."""
+    if tree.kind[i] >= BALL:
+        rate = right_jacobian(e, rate)
+    return _share_kept(before, _in_world(tree, pose, i, rate), fastest, BACK_RATE)
+
+
+@kernel
+def hold_rates(tree, state, work, pose, factor, base, change):
+    """Have no joint turn faster off its motion than FASTEST, and no bone than BONE_RATE, at rates base + change: what
+    is too much is taken off `change`. The factor is that of `pose`. Returns whether any is."""
+    any_held = False
+    for root in tree.roots:
+        if work.body[root, FASTEST] < math.inf:
+            any_held = _hold_tree(tree, state, work, pose, factor, base, change, root) or any_held
+    return any_held
+
+
+@kernel
+def _hold_tree(tree, state, work, pose, factor, base, change, root):
+    """The same of one tree, from its root outward."""
+    held = False
+    less = work.rate[G]
+    for d in range(len(less)):
+        less[d] = 0.0
+    for i in range(root, tree.last[root] + 1):
+        first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
+        before = load3(work.body, tree.parent[i], BONE_TURN) if i > root else (0.0, 0.0, 0.0)
+        before = add(before, _in_world(tree, pose, i, load3(work.body, i, OWN_RATE)))
+        off = (0.0, 0.0, 0.0)
+        for d in range(first, end):
+            more = base[d] + change[d] - work.body[i, OWN_RATE + d - first]
+            off = axpy(more, load3(pose.axes, d, 0), off)
+        if factor.active[i] and (state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST):
+            share = _share_kept(before, off, work.body[i, FASTEST] if i > root else BONE_RATE, BONE_RATE)
+            if share < 1.0:
+                held = True
+                off = scale(share, off)
+                for d in range(first, end):
+                    less[d] = (share - 1.0) * (base[d] + change[d] - work.body[i, OWN_RATE + d - first])
+                    change[d] += less[d]
+        store3(work.body, i, BONE_TURN, add(before, off))
+    if held and factor.active[root] and tree.kind[root] == FREE:
+        if state.behaviour[root] == LIMP:
+            _give_back(tree, work, pose, change, root)
+        if _hangs_limp(tree, state, root):
+            after = _energy(tree, work, pose, base, change, root)
+            _add(tree, -1.0, less, change, root)
+            held = after <= _energy(tree, work, pose, base, change, root)
+            if held:
+                _add(tree, 1.0, less, change, root)
+    return held
+
+
+@kernel
+def _hangs_limp(tree, state, root):
+    """Whether a link of a tree is limp: nothing holds its rate."""
+    for i in range(root + 1, tree.last[root] + 1):
+        if state.behaviour[i] == LIMP:
+            return True
+    return False
+
+
+@kernel
+def _add(tree, times, less, change, root):
+    """Add so many times `less` to the changes of a tree's rates."""
+    for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
+        change[d] += times * less[d]
+
+
+@kernel
+def _energy(tree, work, pose, base, change, root):
+    """Kinetic energy of a tree at rates base + change [J]."""
+    rate = work.rate[X1]
+    for d in range(len(rate)):
+        rate[d] = base[d] + change[d]
+    velocities(tree, pose, rate, work.body, STILL, work.body, MOTION)
+    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+    return tree_energy(tree, pose, root, work.body, MOMENTUM)
+
+
+@kernel
+def most_held(tree, state, work, i):
+    """The fastest a joint may turn: one of a ragdoll, and of a character that met another, its motion's own rate
+    included."""
+    if state.behaviour[i] == LIMP:
+        return work.body[i, FASTEST]
+    if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0 or state.behaviour[i] != SIMULATED:
+        return math.inf
+    own = load3(work.body, i, OWN_RATE)
+    return work.body[i, FASTEST] + math.sqrt(dot(own, own))
+
+
+@kernel
+def _share_kept(before, off, fastest, bone):
+    """How much of the rates `off` a joint keeps, so that they stay below `fastest`, and those of its bone, which turns
+    by `before` without them, below `bone` or what it has anyhow."""
+    square, along, anyhow = dot(off, off), dot(before, off), dot(before, before)
+    if square == 0.0:
+        return 1.0
+    share = min(1.0, fastest / math.sqrt(square))
+    room = max(bone * bone - anyhow, 0.0)
+    # |before + share · off| = bone
+    if 2.0 * share * along + share * share * square > room:
+        share = max(0.0, (math.sqrt(along * along + square * room) - along) / square)
+    return share
+
+
+@kernel
+def hold_ways(tree, state, work):
+    """Have no joint of a character that met another go farther in the step than it may turn: contacts shift places
+    out of depth, too, which no rate shows."""
+    factor = factor_of(work, MAIN)
+    for i in range(1, len(tree.parent)):
+        if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0:
+            continue
+        if factor.active[i] and state.behaviour[i] == SIMULATED:
+            first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
+            square, most = 0.0, work.body[i, FASTEST]
+            for d in range(first, end):
+                square += work.rate[MEAN, d] ** 2
+            if square > most * most:
+                for d in range(first, end):
+                    work.rate[MEAN, d] *= most / math.sqrt(square)
+
+
+@kernel
+def _give_back(tree, work, pose, change, root):
+    """Let a tree move as one besides, so that it keeps the momentum it loses by `G`, what its joints are slowed by."""
+    velocities(tree, pose, work.rate[G], work.body, STILL, work.body, MOTION)
+    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    turn = scale(-1.0, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
+    # velocity of the point at the root anchor, where the spatial vectors live
+    go = add(scale(-1.0 / mass, linear), cross(center, turn))
+    turn = unrotate(load4(pose.body, root, ROTATION), turn)
+    d = tree.dof[root]
+    for k in range(3):
+        work.rate[G, d + k], work.rate[G, d + 3 + k] = turn[k], go[k]
+        change[d + k] += turn[k]
+        change[d + 3 + k] += go[k]

@@ -1,0 +1,171 @@
+"""Assisted roots: guided along their motion with limited force (METHODS §1d).
+
+Owns the feed-forward of the undisturbed motion and the limit on the guiding force.
+Must not know how joints are solved.
+
+The root's undisturbed motion takes some wrench from nowhere (that is what mocap
+without ground contact is). It is given without limit, computed with the same discrete
+formulas as the real step, so an undisturbed root follows to rounding. Only the pull
+back after a disturbance is limited.
+
+Undisturbed means: root and joints on their r, but a joint that slipped on its keys. Its
+r asks for a way back which its strength may not suffice for, each time from farther off;
+a root that is given what such a way takes is thrown off by a force from nowhere. What
+the joint does on its way back pushes the root like anything else.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...compile.decorators import kernel, part
+from ...dynamics.kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
+from ...dynamics.momentum import carry_over, leftover, turn_spins
+from ...math.vectors import add, load3, load4, scale, store3, store4, store6, sub
+from ...tables.model_table import MASS
+from ...tables.state_table import (
+    ANCHOR,
+    ANIMATED,
+    ASSIST,
+    CARRIED,
+    COMPLIANT,
+    COORDS,
+    DRIFT,
+    DRIFT_SECANT,
+    END,
+    FEED,
+    FROM,
+    GOAL,
+    GOAL_DRIFT,
+    HELD,
+    LIMITED,
+    LIMP,
+    MIDDLE,
+    MOMENTUM,
+    MOTION,
+    NEW,
+    NEW_ANCHOR,
+    OTHER_DRIFT,
+    PULL,
+    PULL_LIMIT,
+    RATE,
+    REFERENCE,
+    SLIPPED,
+    STAGE_PLACE,
+    STAGE_RATE,
+    START,
+    STIFFER,
+    TO,
+    UNDISTURBED,
+    UNDISTURBED_BEFORE,
+    VALUE,
+    G,
+    pose_of,
+)
+from ..follow.reference import advance, difference, store_rates
+
+STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
+
+
+@kernel
+def _guided(tree, state, aim, root):
+    return state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT
+
+
+@part
+def feed_forward(tree, state, aim, work, h, gravity):
+    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
+    guided = False
+    for root in tree.roots:
+        guided = guided or _guided(tree, state, aim, root)
+    if not guided:
+        return
+    start, end = work.rate[STAGE_RATE], work.rate[STAGE_PLACE]
+    pose, before = pose_of(work, UNDISTURBED), pose_of(work, UNDISTURBED_BEFORE)
+    _undisturbed_pose(tree, state, aim, work, 0.0, h, before)
+    velocities(tree, before, start, state.body, DRIFT, work.body, MOTION)
+    momenta(tree, before, work.body, MOTION, work.body, MOMENTUM)
+    _undisturbed_pose(tree, state, aim, work, 0.5, h, pose)
+    for i in range(1, len(tree.parent)):
+        store3(work.body, i, CARRIED + 3, load3(work.body, i, MOMENTUM + 3))
+    turn_spins(tree, before, pose, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
+    leftover(tree, pose, work.body, CARRIED, start, state.body, DRIFT, work, work.rate[FEED])
+    for i in range(1, len(tree.parent)):
+        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
+        store3(work.body, i, OTHER_DRIFT, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+    for d in range(len(start)):
+        work.rate[G, d] = end[d] - start[d]
+    leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, OTHER_DRIFT, work, work.rate[FEED + 1])
+    _undisturbed_pose(tree, state, aim, work, 1.0, h, before)
+    carry_over(tree, state, aim, work, pose, before, start, end, h)
+    leftover(tree, before, work.body, CARRIED, end, aim.body, GOAL_DRIFT, work, work.rate[FEED + 2])
+
+
+@kernel
+def _undisturbed_pose(tree, state, aim, work, s, h, pose):
+    """The undisturbed character a share s into the step, and its rates at both ends (in the two stage rows)."""
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        behaviour = state.behaviour[i]
+        if behaviour == LIMP or state.body[i, SLIPPED] != 0.0:
+            first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
+            store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
+            store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))
+        else:
+            first, last = load4(state.body, i, REFERENCE), load4(aim.body, i, GOAL)
+            if behaviour == ANIMATED:
+                first = load4(state.body, i, COORDS)
+            for j in range(d, tree.dof[i + 1]):
+                work.rate[STAGE_RATE, j], work.rate[STAGE_PLACE, j] = aim.rate[START, j], aim.rate[END, j]
+        c = first
+        if s == 1.0:
+            c = last
+        elif s > 0.0:
+            c = advance(kind, first, difference(kind, first, last), s)
+        store4(work.body, i, NEW, c)
+        drift = scale(s * h, load3(aim.body, i, DRIFT_SECANT))
+        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
+    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+
+
+@part
+def hold_back(tree, state, aim, plan, work, h):
+    """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
+
+    The force's limit is `assist` body weights; the couple's is that force at the
+    tree's radius of gyration.
+    """
+    again = False
+    pose = pose_of(work, MIDDLE)
+    for root in tree.roots:
+        if not _guided(tree, state, aim, root) or aim.body[root, LIMITED] != 0.0:
+            continue
+        mass, center, _, _ = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+        inertia = locked_inertia(tree, pose, root, mass, center)
+        radius = math.sqrt((inertia[0] + inertia[1] + inertia[2]) / (2.0 * mass))
+        limit = aim.body[root, PULL_LIMIT] * mass * STANDARD_GRAVITY * h
+        d = tree.dof[root]
+        couple = _length(work.rate[PULL], d)
+        force = _length(work.rate[PULL], d + 3)
+        if couple > limit * radius or force > limit:
+            again = True
+            aim.body[root, LIMITED] = 1.0
+            for k in range(3):
+                aim.rate[HELD, d + k] = work.rate[PULL, d + k] * min(1.0, limit * radius / max(couple, 1e-300))
+                aim.rate[HELD, d + 3 + k] = work.rate[PULL, d + 3 + k] * min(1.0, limit / max(force, 1e-300))
+    return again
+
+
+@kernel
+def _length(v, d):
+    return math.sqrt(v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
+
+
+@kernel
+def stiffen_turns(tree, aim, root, block):
+    """S D S with S above 1 for a root's turning: a spring that is as soft to its way and stiffer to its turns."""
+    first = tree.dof[root]
+    for r in range(6):
+        for c in range(6):
+            turns = (aim.body[root, STIFFER] if r < 3 else 1.0) * (aim.body[root, STIFFER] if c < 3 else 1.0)
+            block[first + r, c] *= turns

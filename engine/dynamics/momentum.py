@@ -1,0 +1,125 @@
+"""The bodies' turning: momenta carried through a step (METHODS §1b).
+
+Owns how momenta and spins go from pose to pose and what they leave on the joints. Must not know
+which joints are loose, nor what is done about a load.
+
+The bodies' turning (Coriolis) comes in two halves, from their momenta: once at the
+middle pose, once at the end pose. That is the midpoint rule: to second order no energy
+is lost or gained, and loose joints end with a projection, which cannot blow up.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import part, stage
+from ..math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    load6,
+    rotate,
+    scale,
+    store3,
+    store6,
+    sub,
+    symmetric_apply,
+    unrotate,
+)
+from ..tables.model_table import COM, INVERSE, ROTATION
+from ..tables.state_table import (
+    CARRIED,
+    DRIFT,
+    GOAL_DRIFT,
+    LINEAR,
+    LOAD,
+    MOMENTUM,
+    MOMENTUM2,
+    MOTION,
+    NOW,
+    SPIN,
+    V,
+    pose_of,
+)
+from .articulated import generalized
+from .kinematics import apply_inertia, momenta, velocities
+
+# Share of a spin's energy that may leak in half a step before the spin is turned with its body.
+LEAK = 0.01
+
+
+@part
+def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
+    """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
+    velocities(tree, pose, rates, drifts, drift, work.body, MOTION)
+    for i in range(1, len(tree.parent)):
+        w, u = load3(work.body, i, MOTION), load3(work.body, i, MOTION + 3)
+        angular, p = apply_inertia(tree, pose, i, w, u)
+        q = load3(table, i, spin + 3)
+        about = add(load3(table, i, spin), cross(load3(pose.body, i, COM), q))
+        store6(work.body, i, LOAD, sub(about, angular), sub(q, p))
+    generalized(tree, pose, work.body, LOAD, g)
+
+
+@part
+def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
+    """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
+
+    A spin that nothing turns stays as it is in the world, and while the step is short that is
+    second order. But a thin body's spin, kept so while joints turn the body, leaks into its
+    light axis, where it means great speed. Where more than a little of its energy would come
+    or go that way, the spin turns with its body instead, the gyroscopic couple is added, and
+    its energy is put back to what it was: such a step cannot make a loose tree faster.
+    Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
+    go with them, `here`.
+    """
+    for i in range(1, len(tree.parent)):
+        q = load4(here.body, i, ROTATION)
+        inverse = load6(tree.body, i, INVERSE)
+        s = unrotate(q, load3(table, i, spin))
+        couple = unrotate(q, cross(load3(table, i, motion), load3(table, i, own)))
+        turned = axpy(-half, couple, s)
+        fixed = unrotate(load4(there.body, i, ROTATION), load3(table, i, spin))
+        energy = dot(s, symmetric_apply(inverse, s))
+        gained = dot(turned, symmetric_apply(inverse, turned))
+        if gained > 0.0:
+            turned = scale(math.sqrt(energy / gained), turned)
+        if energy > 0.0:
+            # second order as long as little leaks, safe where much would
+            leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
+            turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
+        store3(out, i, column, rotate(load4(there.body, i, ROTATION), turned))
+
+
+@stage
+def bring_momenta(tree, state, work, middle, h):
+    """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
+    now = pose_of(work, NOW)
+    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for i in range(1, len(tree.parent)):
+        store6(work.body, i, MOMENTUM, load3(state.body, i, SPIN), load3(state.body, i, LINEAR))
+        store3(work.body, i, CARRIED + 3, load3(state.body, i, LINEAR))
+    turn_spins(tree, now, middle, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
+
+
+@part
+def carry_over(tree, state, aim, work, middle, final, start, ends, h):
+    """CARRIED, the start's momenta at the middle, becomes the step's at its end.
+
+    The joints' impulses that turn the momenta into feasible ones at the middle act for the
+    whole step, so they count twice (the midpoint rule): momenta of `ends` plus those of
+    `start` less CARRIED, brought from the middle to the final pose.
+    """
+    velocities(tree, middle, start, state.body, DRIFT, work.body, MOTION)
+    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM)
+    velocities(tree, middle, ends, aim.body, GOAL_DRIFT, work.body, MOTION)
+    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM2)
+    for i in range(1, len(tree.parent)):
+        for k in range(6):
+            both = work.body[i, MOMENTUM + k] + work.body[i, MOMENTUM2 + k]
+            work.body[i, MOMENTUM + k] = both - work.body[i, CARRIED + k]
+            work.body[i, CARRIED + k] = work.body[i, MOMENTUM + k]
+    turn_spins(tree, middle, final, work.body, MOMENTUM, MOMENTUM2, MOTION, 0.5 * h, work.body, CARRIED)

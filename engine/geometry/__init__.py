@@ -1,0 +1,1 @@
+"""Shapes and meshes: what they hold, how they are fitted. Nothing moves here."""

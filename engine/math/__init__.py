@@ -1,0 +1,1 @@
+"""Vectors and quaternions, without meaning."""

@@ -1,0 +1,1 @@
+"""Plain data in and out: Model, Motion, Keys, Scene, Result."""

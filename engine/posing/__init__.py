@@ -1,0 +1,1 @@
+"""Pull Pose: a body is pulled by a point, joints and pins hold."""

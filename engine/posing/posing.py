@@ -1,0 +1,327 @@
+"""Posing by dragging: a body is pulled by a point, the rest follows as masses, joints and pins let it (S1-VII).
+
+Owns a pose that is being made: what is grabbed, what is pinned, when it is at rest. What a
+round does is in `pull`. Must not know time, keys or Blender.
+
+    posing = Posing(model, rotations, positions, pins=[Pin("foot")])
+    posing.grab("hand", point)
+    posing.pull(target)          # at every motion of the mouse
+    posing.rotations, posing.positions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..compile.decorators import warn_if_plain
+from ..contact.tables import BOUND_COLUMNS, LIMIT_FRAME
+from ..errors import SettingError
+from ..geometry.shapes import Box, Capsule, Hull, Shape, Sphere
+from ..math import quaternions as rot
+from ..model.model import BALL, HINGE, UNIVERSAL, Model
+from ..simulation.precompile import ensure_built
+from ..tables.model_table import PLACE, POSE_COLUMNS, ROTATION, Pose, build_tree
+from ..tables.motion_table import fit_angles
+from . import round, tables
+
+# Rounds a motion of the mouse may take, and after them to close pins and limits.
+ROUNDS, CLOSING_ROUNDS = 8, 8
+FEW_ROUNDS = 3
+# A round that turns nothing farther is the last [rad].
+AT_REST = 1e-6
+# A closing round that turns nothing farther is the last [rad]; pins and limits farther off are open [m, rad].
+CLOSED, OPEN = 1e-5, 8e-4
+# Shares of the way to the mouse that are tried one after the other.
+SHARES = (1.0, 0.25, 0.05)
+# After so many pulls to one place every pull holds back twice as much as the one before: all comes to rest.
+PATIENCE, PATIENCE_SINKING = 40, 150
+# Gravity's share in a round [s²]: a body that hangs half a metre deep sinks by some percent.
+FALL_TIME = 5e-3
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A body held where it is.
+
+    point   where, in the body's frame [m]
+    turns   its turn is held too
+    """
+
+    body: str
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    turns: bool = True
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A turn that a joint does not make: two ways keep their angle.
+
+    above   one that stays as the joint turns, in its frame at rest
+    own     one that turns with it, in the body's frame
+    """
+
+    body: str
+    above: tuple[float, float, float]
+    own: tuple[float, float, float]
+
+
+class Posing:
+    """A pose that is pulled about.
+
+    rotations (n, 4) and positions (n, 3) are those of a `Motion` on one frame: joints' own
+    rotations, roots' places in the world and all others' in their parents' frames [m].
+    fixed: names of bodies whose joints do not turn; locks: turns that others do not make;
+    gravity [m/s²], None for none: then the pose at the start is kept as far as the pull
+    allows; floor [m], None for none.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rotations: np.ndarray,
+        positions: np.ndarray,
+        pins: Sequence[Pin] = (),
+        fixed: Sequence[str] = (),
+        gravity: Sequence[float] | None = None,
+        floor: float | None = None,
+        locks: Sequence[Lock] = (),
+    ) -> None:
+        warn_if_plain()
+        ensure_built(False, posing=True)
+        self.model = model
+        self._tree = build_tree(model)
+        n1, nv = len(model) + 1, model.nv
+        self._pose = Pose(np.zeros((n1, POSE_COLUMNS)), np.zeros((nv, 6)))
+        self._pose.body[0, ROTATION] = 1.0
+        self._bench = tables.new_bench(self._tree, len(pins), _spots(model), len(locks))
+        self._bound = np.zeros((n1, BOUND_COLUMNS))
+        self._bound[:, :LIMIT_FRAME], self._bound[1:, :LIMIT_FRAME] = np.inf, model.limits
+        self._bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
+        body = self._bench.body
+        body[1:, tables.COORDS : tables.COORDS + 4] = _coordinates(model, rotations)
+        body[1:, tables.ANCHOR : tables.ANCHOR + 3] = positions
+        for name in fixed:
+            body[model.index(name) + 1, tables.STILL] = 1.0
+        if not np.isfinite(body).all():
+            raise SettingError("The pose to start from has numbers that are not finite: look for a broken key.")
+        self._fixed = body[:, tables.STILL].copy()
+        self._shut(locks)
+        number = self._bench.number
+        number[tables.SOFT] = -1.0
+        number[tables.SIZE] = 0.3 * max(_size(model), 1e-3)
+        round.begin(self._tree, self._pose, self._bench)
+        round.note_slack(self._tree, self._bench, self._bound)
+        self._mouse: tuple[float, ...] | None = None
+        self._waited = 0
+        self.set_floor(floor)
+        self.set_gravity(gravity)
+        self.set_pins(pins)
+
+    # --- settings -----------------------------------------------------------------------
+
+    def set_gravity(self, gravity: Sequence[float] | None) -> None:
+        """[m/s²]; None: none, and the pose as it is now is the one that is kept."""
+        self._bench.number[tables.FALL : tables.FALL + 3] = np.zeros(3) if gravity is None else gravity
+        self._bench.number[tables.FALL : tables.FALL + 3] *= FALL_TIME
+        self._begin()
+
+    def set_floor(self, height: float | None) -> None:
+        """[m]; what is below it now may stay as deep."""
+        number, spot = self._bench.number, self._bench.spot
+        number[tables.FLOOR] = -np.inf if height is None else height
+        if height is not None and len(spot):
+            rows = spot[:, tables.SPOT_BODY].astype(int)
+            points = spot[:, tables.SPOT_POINT : tables.SPOT_POINT + 3]
+            places, turns = self.placed()
+            low = (places[rows - 1] + rot.rotate(turns[rows - 1], points))[:, 2] - spot[:, tables.SPOT_RADIUS]
+            spot[:, tables.SPOT_SLACK] = np.minimum(low - height, 0.0)
+
+    def set_pins(self, pins: Sequence[Pin]) -> None:
+        """From now on these bodies are held where they are."""
+        self.pins = tuple(pins)
+        table = np.zeros((len(pins), tables.PIN_COLUMNS))
+        places, turns = self.placed()
+        for row, pin in zip(table, pins, strict=True):
+            b = self.model.index(pin.body)
+            row[tables.PIN_BODY], row[tables.PIN_TURNS] = b + 1, pin.turns
+            row[tables.PIN_POINT : tables.PIN_POINT + 3] = pin.point
+            row[tables.PIN_PLACE : tables.PIN_PLACE + 3] = places[b] + rot.rotate(
+                turns[b], np.asarray(pin.point, float)
+            )
+            row[tables.PIN_TURN : tables.PIN_TURN + 4] = turns[b]
+        self._bench = self._bench._replace(pin=table)
+        self._choose_trees()
+
+    def grab(self, body: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Pull this body from now on, at a point of it in its frame [m]; the pose as it is now is kept where it can
+        be. A pin on it is not felt meanwhile: see `set_pins`."""
+        b = self.model.index(body)
+        number = self._bench.number
+        number[tables.GRABBED] = b + 1
+        number[tables.GRAB_POINT : tables.GRAB_POINT + 3] = point
+        number[tables.SOFT] = -1.0
+        self._begin()
+        self._choose_trees()
+        self._mouse = None
+
+    def _begin(self) -> None:
+        number = self._bench.number
+        number[tables.PULL_FORCE : tables.PULL_FORCE + 3] = 0.0
+        number[tables.WARY] = number[tables.PENALTY] = 0.0
+        self._bench.pin[:, tables.PIN_FORCE : tables.PIN_FORCE + 3] = 0.0
+        round.begin(self._tree, self._pose, self._bench)
+        self._waited = 0
+
+    def _shut(self, locks: Sequence[Lock]) -> None:
+        """These turns are not made: the ways keep the angles they have now."""
+        for row, lock in zip(self._bench.lock, locks, strict=True):
+            b = self.model.index(lock.body)
+            own = rot.rotate(self.rotations[b], np.asarray(lock.own, dtype=np.float64))
+            row[tables.LOCK_BODY] = b + 1
+            row[tables.LOCK_ABOVE : tables.LOCK_ABOVE + 3] = lock.above
+            row[tables.LOCK_OWN : tables.LOCK_OWN + 3] = lock.own
+            row[tables.LOCK_COSINE] = own @ np.asarray(lock.above, dtype=np.float64)
+
+    def _choose_trees(self) -> None:
+        """What is neither pulled nor hangs together with what is stays as it is."""
+        trees = self.model.trees
+        body, number = self._bench.body, self._bench.number
+        grabbed = int(number[tables.GRABBED]) - 1
+        for b in range(len(self.model)):
+            away = grabbed >= 0 and trees[b] != trees[grabbed]
+            body[b + 1, tables.STILL] = 1.0 if away else self._fixed[b + 1]
+        round.begin(self._tree, self._pose, self._bench)
+
+    # --- pulling ------------------------------------------------------------------------
+
+    def pull(self, target: Sequence[float], rounds: int = ROUNDS) -> float:
+        """Bring the grabbed point toward a place in the world [m]. Returns how far the last round turned a joint
+        [rad]: below AT_REST all is at rest, and that comes within a bounded number of pulls to one place."""
+        target = tuple(float(x) for x in target)
+        if not np.isfinite(target).all():
+            raise SettingError(f"The place to pull to is {target}: give three finite numbers.")
+        number = self._bench.number
+        self._waited = self._waited + 1 if target == self._mouse else 0
+        self._mouse = target
+        number[tables.MOUSE : tables.MOUSE + 3] = target
+        patience = PATIENCE_SINKING if number[tables.FALL : tables.FALL + 3].any() else PATIENCE
+        number[tables.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
+        for share in SHARES:
+            before = self._bench.body.copy()
+            number[tables.MOUSE : tables.MOUSE + 3] = target
+            if share < 1.0:
+                at = self.grabbed_at()
+                number[tables.MOUSE : tables.MOUSE + 3] = at + share * (np.asarray(target) - at)
+            turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
+            if round.openness(self._tree, self._pose, self._bench, self._bound) < OPEN:
+                break
+            # too far at once for pins and limits to be closed again: go a part of the way
+            self._bench.body[:] = before
+        round.place(self._tree, self._pose, self._bench)
+        return float(turned)
+
+    def _rounds(self, rounds: int) -> float:
+        """Rounds until nothing turns, then such that close pins and limits. Returns how far the last one turned."""
+        parts = (self._tree, self._pose, self._bench, self._bound)
+        turned = np.inf
+        for _ in range(rounds):
+            turned = round.pull_round(*parts, False)
+            if turned < AT_REST:
+                return turned
+        for _ in range(CLOSING_ROUNDS):
+            if round.pull_round(*parts, True) < CLOSED:
+                break
+        return turned
+
+    def at_rest(self, turned: float) -> bool:
+        """Whether a pull that turned joints so far was the last that does anything."""
+        return turned < AT_REST
+
+    # --- the pose -----------------------------------------------------------------------
+
+    @property
+    def rotations(self) -> np.ndarray:
+        """(n, 4) the joints' rotations."""
+        model, c = self.model, self._bench.body[1:, tables.COORDS : tables.COORDS + 4]
+        out = np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1))
+        ball, hinge, cross = model.kinds >= BALL, model.kinds == HINGE, model.kinds == UNIVERSAL
+        out[ball] = c[ball]
+        out[hinge] = rot.about(model.axes[hinge, 0], c[hinge, 0])
+        out[cross] = rot.multiply(
+            rot.about(model.axes[cross, 0], c[cross, 0]), rot.about(model.axes[cross, 1], c[cross, 1])
+        )
+        return out
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) roots in the world, all others in their parents' frames [m]."""
+        return self._bench.body[1:, tables.ANCHOR : tables.ANCHOR + 3].copy()
+
+    def placed(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
+        round.place(self._tree, self._pose, self._bench)
+        roots = self.positions[self.model.trees]
+        return roots + self._pose.body[1:, PLACE : PLACE + 3], self._pose.body[1:, ROTATION : ROTATION + 4].copy()
+
+    def grabbed_at(self) -> np.ndarray:
+        """(3,) where the grabbed point is in the world [m]."""
+        b = int(self._bench.number[tables.GRABBED]) - 1
+        places, turns = self.placed()
+        return places[b] + rot.rotate(turns[b], self._bench.number[tables.GRAB_POINT : tables.GRAB_POINT + 3])
+
+
+def warm_up() -> None:
+    """Compile everything, or load it from the cache. Safe in a thread."""
+    model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
+    posing = Posing(model, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)), np.zeros((2, 3)), pins=[Pin("root")])
+    posing.grab("tip", (0.1, 0.0, 0.0))
+    posing.pull((0.1, 0.01, 0.0))
+
+
+def _coordinates(model: Model, rotations: np.ndarray) -> np.ndarray:
+    """(n, 4) the joints' coordinates: quaternions, or angles."""
+    rotations = np.asarray(rotations, dtype=np.float64)
+    out = rotations / np.linalg.norm(rotations, axis=1, keepdims=True)
+    few = np.flatnonzero(model.kinds < BALL)
+    out[few] = 0.0
+    out[few, :2] = fit_angles(model, few, rotations[None, few], 0.0)[0]
+    return out
+
+
+def _size(model: Model) -> float:
+    """About how big the model is [m]."""
+    reach = np.zeros(len(model))
+    for b, parent in enumerate(model.parents):
+        if parent >= 0:
+            reach[b] = reach[parent] + np.linalg.norm(model.offsets[b])
+    return float(max(reach.max(), 2.0 * np.abs(model.centers).max()))
+
+
+def _spots(model: Model) -> np.ndarray:
+    """(k, SPOT_COLUMNS) points of the bodies' shapes that can be lowest."""
+    found = []
+    for b, shapes in enumerate(model.shapes):
+        for shape in shapes:
+            for point, radius in _corners(shape):
+                found.append([b + 1, *point, radius, 0.0])
+    return np.array(found, dtype=np.float64).reshape(-1, int(tables.SPOT_COLUMNS))
+
+
+def _corners(shape: Shape) -> list[tuple[np.ndarray, float]]:
+    """Points and how far round them the shape reaches."""
+    if isinstance(shape, Sphere):
+        return [(np.asarray(shape.center), shape.radius)]
+    if isinstance(shape, Capsule):
+        return [(np.asarray(end), shape.radius) for end in (shape.start, shape.end)]
+    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    if isinstance(shape, Box):
+        corners = rot.rotate(np.tile(shape.rotation, (8, 1)), signs * shape.half) + shape.center
+        return [(corner, 0.0) for corner in corners]
+    if isinstance(shape, Hull):
+        ways = np.concatenate([signs, np.eye(3), -np.eye(3)])
+        few = np.unique(np.argmax(shape.points @ ways.T, axis=0))
+        return [(shape.points[k], 0.0) for k in few]
+    return []

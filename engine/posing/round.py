@@ -1,0 +1,293 @@
+"""Kernels of posing by dragging: one round of the solve that brings a pulled body to the mouse (S1-VII).
+
+Owns the order of a round, how far it goes, and whether it is taken. Must not know who pulls, nor when to stop.
+
+A pose has no speed here. A round finds the turns x of all joints with the least
+
+    ½ (θ + x)ᵀ K (θ + x) + what the mouse's spring and the weights do in second order
+
+such that pins stay closed, locks shut and joints within their limits. θ leads from the pose at the
+start to that of now, so the pose follows from where the mouse is and not from its way
+there. K = M + D weighs turns by the masses they move: M as a free body would feel them,
+D (the joints' own blocks of M) as joints that do not turn back when their end is pulled.
+With weights nothing holds the start's pose: θ = 0, and a round sinks by a small way.
+
+What forces do in second order (their geometric stiffness) makes the arm that cannot reach
+come to rest on the line to the mouse instead of swinging about it. All pairs of joints that
+count are a joint and one above it, so the factor is sparse as the tree is (Featherstone's
+LᵀL): linear in bodies.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import entry, kernel, part
+from ..controllers.follow.reference import advance, joint_rates
+from ..dynamics.kinematics import forward
+from ..math.vectors import add, axpy, dot, load3, load4, store3, store4
+from ..model.model import FREE
+from ..tables.model_table import COM, MASS
+from .metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure, solve_along, weighted
+from .rows import (
+    add_floor,
+    add_joint_limits,
+    add_locks,
+    add_pins,
+    add_pull,
+    answer_rows,
+    choose_rows,
+    room_of,
+    root_anchor,
+)
+from .tables import (
+    ANCHOR,
+    CLOSE,
+    COORDS,
+    FALL,
+    FIRST,
+    FORCE,
+    GIVES,
+    KEPT,
+    LOAD,
+    PENALTY,
+    PIN_FORCE,
+    PIN_TURNS,
+    PULL_FORCE,
+    SIZE,
+    SLACK,
+    SOFT,
+    START,
+    START_ANCHOR,
+    STEP,
+    STILL,
+    THETA,
+    WANTED,
+    WARY,
+)
+
+# How far the mouse's spring gives, in parts of how far the pulled body does.
+SOFTNESS = 1e-4
+# The largest turn in a round [rad].
+FAR = 0.4
+# WARY at first, what it grows and shrinks by, and where it is nothing or too much.
+WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
+
+
+@entry
+def pull_round(tree, pose, bench, bound, closing):
+    """One round; `closing`: pins and limits alone, whatever is pulled stays. Returns the largest turn [rad]
+    (shifts of roots count as turns, by SIZE)."""
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    held = not weighted(bench)
+    if held:
+        look_back(tree, bench)
+    else:
+        measure(tree, pose, bench)
+        gather_forces(tree, pose, bench, False)
+        feel_weights(tree, pose, bench)
+    gather_forces(tree, pose, bench, True)
+    # where forces push inward the pose could fall to either side: without them it cannot
+    assemble(tree, pose, bench, held, 0.0 if closing else 1.0)
+    if not factor_along(bench):
+        assemble(tree, pose, bench, held, 0.0)
+        if not factor_along(bench):
+            return math.nan
+    load, step = bench.rate[LOAD], bench.rate[STEP]
+    for d in range(len(load)):
+        step[d] = 0.0 if closing or bench.body[bench.owner[d], STILL] != 0.0 else load[d]
+    solve_along(bench, step)
+    pulled = add_pull(tree, pose, bench, 0, closing)
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, pulled))
+    count = add_floor(tree, pose, bench, count)
+    count = add_joint_limits(tree, bench, bound, count)
+    answer_rows(bench, count)
+    if pulled > 0 and bench.number[SOFT] < 0.0:
+        gives = SOFTNESS * max((bench.matrix[0, 0] + bench.matrix[1, 1] + bench.matrix[2, 2]) / 3.0, 1e-6)
+        bench.number[SOFT] = gives
+        for r in range(3):
+            bench.row[r, GIVES] = gives
+    solve_rows(bench, count, STEP)
+    largest = largest_turn(tree, bench, STEP)
+    if closing:
+        take_step(tree, bench)
+        return largest
+    note_holding(bench, pulled)
+    raise_penalty(bench, pulled, count)
+    if largest > FAR:
+        part_way(tree, bench, pulled, count)
+    before = worth(tree, pose, bench, bound)
+    keep(tree, bench)
+    take_step(tree, bench)
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    if held:
+        look_back(tree, bench)
+    after = worth(tree, pose, bench, bound)
+    if after <= before + 1e-12 * abs(before):
+        bench.number[WARY] *= BOLDER
+        if bench.number[WARY] < BOLD:
+            bench.number[WARY] = 0.0
+        return largest
+    go_back(tree, bench)
+    bench.number[WARY] = max(WARIER * bench.number[WARY], WARY_FIRST)
+    return 0.0 if bench.number[WARY] > TOO_WARY else largest
+
+
+@kernel
+def raise_penalty(bench, pulled, count):
+    """More than any pin or limit holds: opening one must not pay."""
+    for r in range(pulled, count):
+        bench.number[PENALTY] = max(bench.number[PENALTY], 1.5 * abs(bench.row[r, FORCE]))
+
+
+@part
+def worth(tree, pose, bench, bound):
+    """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
+    total = 0.0
+    if weighted(bench):
+        fall = (bench.number[FALL], bench.number[FALL + 1], bench.number[FALL + 2])
+        for i in range(1, len(tree.parent)):
+            place_ = add(root_anchor(tree, bench, i), load3(pose.body, i, COM))
+            total -= tree.body[i, MASS] * dot(fall, place_)
+    else:
+        theta = bench.rate[THETA]
+        for d in range(len(theta)):
+            total += 0.5 * bench.metric[d, d] * theta[d] * theta[d]
+            e = bench.above[d]
+            while e >= 0:
+                total += bench.metric[d, e] * theta[d] * theta[e]
+                e = bench.above[e]
+    count = add_pull(tree, pose, bench, 0, False)
+    for r in range(count):
+        total += 0.5 * bench.row[r, WANTED] * bench.row[r, WANTED] / max(bench.row[r, GIVES], 1e-12)
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
+    for r in range(count):
+        total += bench.number[PENALTY] * abs(bench.row[r, WANTED])
+    count = add_joint_limits(tree, bench, bound, add_floor(tree, pose, bench, 0))
+    for r in range(count):
+        total += bench.number[PENALTY] * max(bench.row[r, WANTED], 0.0)
+    return total
+
+
+@kernel
+def keep(tree, bench):
+    for i in range(1, len(tree.parent)):
+        store4(bench.body, i, KEPT, load4(bench.body, i, COORDS))
+        store3(bench.body, i, KEPT + 4, load3(bench.body, i, ANCHOR))
+
+
+@kernel
+def go_back(tree, bench):
+    for i in range(1, len(tree.parent)):
+        store4(bench.body, i, COORDS, load4(bench.body, i, KEPT))
+        store3(bench.body, i, ANCHOR, load3(bench.body, i, KEPT + 4))
+
+
+@kernel
+def solve_rows(bench, count, into):
+    """Add to a row of rates what the rows' forces do."""
+    choose_rows(bench, count)
+    for r in range(count):
+        if bench.row[r, FORCE] != 0.0:
+            for d in range(len(bench.above)):
+                bench.rate[into, d] += bench.answer[r, d] * bench.row[r, FORCE]
+
+
+@part
+def part_way(tree, bench, pulled, count):
+    """STEP becomes what closes pins and limits and so much of the rest as is not too far at once.
+
+    Both satisfy the rows, so all between them do: a far pull does not open what must stay closed.
+    """
+    close, step = bench.rate[CLOSE], bench.rate[STEP]
+    for d in range(len(close)):
+        close[d] = 0.0
+    for r in range(count):
+        bench.row[r, WANTED] = 0.0 if r < pulled else bench.row[r, FIRST]
+    solve_rows(bench, count, CLOSE)
+    for d in range(len(close)):
+        step[d] -= close[d]
+    rest = largest_turn(tree, bench, STEP)
+    share = min(1.0, FAR / max(rest, 1e-12))
+    for d in range(len(close)):
+        step[d] = close[d] + share * step[d]
+
+
+@kernel
+def note_holding(bench, pulled):
+    """What pull and pins did: the next round's second order."""
+    for k in range(pulled):
+        bench.number[PULL_FORCE + k] = bench.row[k, FORCE]
+    at = pulled
+    for b in range(len(bench.pin)):
+        if at + 6 > len(bench.row):
+            break
+        for k in range(3):
+            bench.pin[b, PIN_FORCE + k] = bench.row[at + k, FORCE]
+        at += 6 if bench.pin[b, PIN_TURNS] != 0.0 else 3
+
+
+@kernel
+def largest_turn(tree, bench, which):
+    """Of a row of rates; shifts of roots by SIZE."""
+    largest = 0.0
+    for i in range(1, len(tree.parent)):
+        for d in range(tree.dof[i], tree.dof[i + 1]):
+            size = abs(bench.rate[which, d])
+            if d - tree.dof[i] >= 3:
+                size *= FAR / bench.number[SIZE]
+            largest = max(largest, size)
+    return largest
+
+
+@part
+def take_step(tree, bench):
+    """Move by STEP, or by what of it is not too far at once."""
+    share = min(1.0, FAR / max(largest_turn(tree, bench, STEP), 1e-12))
+    for i in range(1, len(tree.parent)):
+        if bench.body[i, STILL] != 0.0:
+            continue
+        kind, d = tree.kind[i], tree.dof[i]
+        w = joint_rates(kind, bench.rate, STEP, d)
+        store4(bench.body, i, COORDS, advance(kind, load4(bench.body, i, COORDS), w, share))
+        if kind == FREE:
+            store3(bench.body, i, ANCHOR, axpy(share, load3(bench.rate, STEP, d + 3), load3(bench.body, i, ANCHOR)))
+
+
+@entry
+def openness(tree, pose, bench, bound):
+    """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    largest = 0.0
+    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
+    for r in range(count):
+        largest = max(largest, abs(bench.row[r, WANTED]))
+    count = add_floor(tree, pose, bench, add_joint_limits(tree, bench, bound, 0))
+    for r in range(count):
+        largest = max(largest, bench.row[r, WANTED])
+    return largest
+
+
+@entry
+def place(tree, pose, bench):
+    """The pose of the coordinates as they are."""
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+
+
+@entry
+def begin(tree, pose, bench):
+    """The pose as it is becomes the start of a drag."""
+    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    for i in range(1, len(tree.parent)):
+        store4(bench.body, i, START, load4(bench.body, i, COORDS))
+        store3(bench.body, i, START_ANCHOR, load3(bench.body, i, ANCHOR))
+    measure(tree, pose, bench)
+
+
+@entry
+def note_slack(tree, bench, bound):
+    """SLACK: how far the joints are beyond their limits as they are."""
+    for i in range(1, len(tree.parent)):
+        room = room_of(tree, bench, bound, i)
+        for k in range(4):
+            bench.body[i, SLACK + k] = min(room[k], 0.0)

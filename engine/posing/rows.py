@@ -1,0 +1,333 @@
+"""What a pull must heed: pins, the mouse, limits and the floor as rows, and which of them hold.
+
+Owns the rows of a round of `pull` and the choice among them. Must not know what turns cost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel, part
+from ..contact.tables import HIGH, LOW
+from ..contact.tie_rows import room_of_ball
+from ..math.vectors import add, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, sub, unrotate
+from ..model.model import BALL, FREE
+from ..tables.model_table import ROTATION, SHIFTS, TURNS
+from .metric import on_body, solve_along
+from .tables import (
+    ANCHOR,
+    COORDS,
+    FIRST,
+    FLOOR,
+    FORCE,
+    FROM,
+    GIVES,
+    GRAB_POINT,
+    GRABBED,
+    LOCK_ABOVE,
+    LOCK_BODY,
+    LOCK_COSINE,
+    LOCK_OWN,
+    MOUSE,
+    ON,
+    ONE_SIDED,
+    PIN_BODY,
+    PIN_PLACE,
+    PIN_POINT,
+    PIN_TURN,
+    PIN_TURNS,
+    SLACK,
+    SOFT,
+    SPOT_BODY,
+    SPOT_POINT,
+    SPOT_RADIUS,
+    SPOT_SLACK,
+    STEP,
+    STILL,
+    UP_TO,
+    WANTED,
+)
+
+# Limits and floor within this are looked at [rad, m].
+NEAR, NEAR_FLOOR = 0.2, 0.1
+# Rounds of choosing which limits hold, and of those that bring nothing before rows change sides one by one.
+CHOICES, BLOCKS = 200, 4
+
+
+@kernel
+def _new_row(bench, count, wanted, gives, one_sided):
+    for d in range(len(bench.above)):
+        bench.jacobian[count, d] = 0.0
+    bench.row[count, FROM], bench.row[count, UP_TO] = 0.0, float(len(bench.above))
+    bench.row[count, WANTED] = bench.row[count, FIRST] = wanted
+    bench.row[count, GIVES] = gives
+    bench.row[count, ONE_SIDED], bench.row[count, FORCE] = one_sided, 0.0
+
+
+@kernel
+def _point_row(tree, pose, bench, count, i, p, way):
+    """How fast the point p of body i goes along `way`."""
+    while i > 0:
+        if bench.body[i, STILL] == 0.0:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                v = add(load3(pose.axes, d, SHIFTS), cross(load3(pose.axes, d, TURNS), p))
+                bench.jacobian[count, d] = dot(v, way)
+        i = tree.parent[i]
+
+
+@kernel
+def _unit(k):
+    return (1.0 if k == 0 else 0.0), (1.0 if k == 1 else 0.0), (1.0 if k == 2 else 0.0)
+
+
+@kernel
+def root_anchor(tree, bench, i):
+    while tree.parent[i] > 0:
+        i = tree.parent[i]
+    return load3(bench.body, i, ANCHOR)
+
+
+@kernel
+def _add_point(tree, pose, bench, count, i, p, off, gives):
+    for k in range(3):
+        _new_row(bench, count, off[k], gives, 0.0)
+        _point_row(tree, pose, bench, count, i, p, _unit(k))
+        count += 1
+    return count
+
+
+@part
+def add_pull(tree, pose, bench, count, still):
+    """Three rows of the pull; `still`: it only holds the body where it is."""
+    i = int(bench.number[GRABBED])
+    if i == 0:
+        return count
+    point = (bench.number[GRAB_POINT], bench.number[GRAB_POINT + 1], bench.number[GRAB_POINT + 2])
+    p = on_body(pose, i, point)
+    mouse = (bench.number[MOUSE], bench.number[MOUSE + 1], bench.number[MOUSE + 2])
+    off = sub(mouse, add(root_anchor(tree, bench, i), p))
+    if still:
+        off = (0.0, 0.0, 0.0)
+    return _add_point(tree, pose, bench, count, i, p, off, max(bench.number[SOFT], 0.0))
+
+
+@part
+def add_pins(tree, pose, bench, count):
+    """Three rows for each pin's place and three for its turn. Returns the count."""
+    for b in range(len(bench.pin)):
+        i = int(bench.pin[b, PIN_BODY])
+        if count + 6 > len(bench.row):
+            break
+        p = on_body(pose, i, load3(bench.pin, b, PIN_POINT))
+        off = sub(load3(bench.pin, b, PIN_PLACE), add(root_anchor(tree, bench, i), p))
+        count = _add_point(tree, pose, bench, count, i, p, off, 0.0)
+        if bench.pin[b, PIN_TURNS] != 0.0:
+            turn = quat_log(quat_mul(load4(bench.pin, b, PIN_TURN), quat_conj(load4(pose.body, i, ROTATION))))
+            for k in range(3):
+                _new_row(bench, count, turn[k], 0.0, 0.0)
+                j = i
+                while j > 0:
+                    if bench.body[j, STILL] == 0.0:
+                        for d in range(tree.dof[j], tree.dof[j + 1]):
+                            bench.jacobian[count, d] = pose.axes[d, TURNS + k]
+                    j = tree.parent[j]
+                count += 1
+    return count
+
+
+@kernel
+def add_locks(tree, bench, count):
+    """A row for each lock: two ways, one on either side of the joint, keep their angle. Returns the count."""
+    for b in range(len(bench.lock)):
+        i = int(bench.lock[b, LOCK_BODY])
+        if bench.body[i, STILL] != 0.0 or tree.kind[i] < BALL or count >= len(bench.row):
+            continue
+        own = load3(bench.lock, b, LOCK_OWN)
+        above = unrotate(load4(bench.body, i, COORDS), load3(bench.lock, b, LOCK_ABOVE))
+        along, d = cross(own, above), tree.dof[i]
+        _new_row(bench, count, bench.lock[b, LOCK_COSINE] - dot(own, above), 0.0, 0.0)
+        for k in range(3):
+            bench.jacobian[count, d + k] = along[k]
+        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + 3)
+        count += 1
+    return count
+
+
+@kernel
+def _add_limit(bench, count, d, along, width, gap):
+    if gap < NEAR and count < len(bench.row):
+        _new_row(bench, count, -gap, 0.0, 1.0)
+        for k in range(width):
+            bench.jacobian[count, d + k] = along[k]
+        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + width)
+        count += 1
+    return count
+
+
+@kernel
+def room_of(tree, bench, bound, i):
+    """How far joint i is from its limits, one by one; infinite where there is none."""
+    kind = tree.kind[i]
+    first = second = third = fourth = math.inf
+    if kind == BALL:
+        first, _, second, third, _ = room_of_ball(bound, i, load4(bench.body, i, COORDS))
+    elif kind != FREE:
+        width = tree.dof[i + 1] - tree.dof[i]
+        if width > 0:
+            first, second = bench.body[i, COORDS] - bound[i, LOW], bound[i, HIGH] - bench.body[i, COORDS]
+        if width > 1:
+            third = bench.body[i, COORDS + 1] - bound[i, LOW + 2]
+            fourth = bound[i, HIGH + 2] - bench.body[i, COORDS + 1]
+    return first, second, third, fourth
+
+
+@part
+def add_joint_limits(tree, bench, bound, count):
+    """A row for each limit that is near."""
+    for i in range(1, len(tree.parent)):
+        if bench.body[i, STILL] != 0.0:
+            continue
+        kind, d = tree.kind[i], tree.dof[i]
+        room = room_of(tree, bench, bound, i)
+        slack = load4(bench.body, i, SLACK)
+        if kind == BALL:
+            _, along, _, _, turn = room_of_ball(bound, i, load4(bench.body, i, COORDS))
+            count = _add_limit(bench, count, d, along, 3, room[0] - slack[0])
+            count = _add_limit(bench, count, d, turn, 3, room[1] - slack[1])
+            count = _add_limit(bench, count, d, scale(-1.0, turn), 3, room[2] - slack[2])
+        elif kind != FREE:
+            width = tree.dof[i + 1] - d
+            if width > 0:
+                count = _add_limit(bench, count, d, (1.0, 0.0, 0.0), 1, room[0] - slack[0])
+                count = _add_limit(bench, count, d, (-1.0, 0.0, 0.0), 1, room[1] - slack[1])
+            if width > 1:
+                count = _add_limit(bench, count, d + 1, (1.0, 0.0, 0.0), 1, room[2] - slack[2])
+                count = _add_limit(bench, count, d + 1, (-1.0, 0.0, 0.0), 1, room[3] - slack[3])
+    return count
+
+
+@part
+def add_floor(tree, pose, bench, count):
+    """A row for each spot near the floor."""
+    floor = bench.number[FLOOR]
+    if math.isinf(floor):
+        return count
+    for k in range(len(bench.spot)):
+        i = int(bench.spot[k, SPOT_BODY])
+        p = on_body(pose, i, load3(bench.spot, k, SPOT_POINT))
+        gap = root_anchor(tree, bench, i)[2] + p[2] - bench.spot[k, SPOT_RADIUS] - floor - bench.spot[k, SPOT_SLACK]
+        if gap < NEAR_FLOOR and count < len(bench.row):
+            _new_row(bench, count, -gap, 0.0, 1.0)
+            _point_row(tree, pose, bench, count, i, p, (0.0, 0.0, 1.0))
+            count += 1
+    return count
+
+
+@part
+def answer_rows(bench, count):
+    """What a unit of force on each row does, and the rows' matrix; WANTED is then what forces are to do."""
+    nv = len(bench.above)
+    for r in range(count):
+        for d in range(nv):
+            bench.answer[r, d] = bench.jacobian[r, d]
+        solve_along(bench, bench.answer[r])
+        done = 0.0
+        for d in range(nv):
+            done += bench.jacobian[r, d] * bench.rate[STEP, d]
+        bench.row[r, WANTED] -= done
+    for r in range(count):  # the last rows are short ones
+        first, end = int(bench.row[r, FROM]), int(bench.row[r, UP_TO])
+        for c in range(r + 1):
+            total = 0.0
+            for d in range(first, end):
+                total += bench.jacobian[r, d] * bench.answer[c, d]
+            bench.matrix[r, c] = bench.matrix[c, r] = total
+
+
+@part
+def choose_rows(bench, count):
+    """FORCE of every row: those that must hold do, those that may be more push only.
+
+    Júdice and Pires' block pivoting: all rows of the wrong kind change sides at once as long as there are ever fewer of
+    them; where there are not, only the last one does for a while (Murty), which always comes to an end.
+    """
+    row = bench.row
+    for r in range(count):
+        row[r, ON] = 1.0 if row[r, ONE_SIDED] == 0.0 or row[r, WANTED] > 0.0 else 0.0
+    fewest, patience = count + 1, BLOCKS
+    for _ in range(CHOICES):
+        _hold_chosen(bench, count)
+        wrong, last = 0, -1
+        for r in range(count):
+            if _is_wrong(bench, count, r):
+                wrong, last = wrong + 1, r
+        if wrong == 0:
+            break
+        if wrong < fewest:
+            fewest, patience = wrong, BLOCKS
+        else:
+            patience -= 1
+        for r in range(count if patience > 0 else 0):
+            if bench.solved[r] != 0.0:
+                row[r, ON] = 1.0 - row[r, ON]
+        if patience <= 0:
+            row[last, ON] = 1.0 - row[last, ON]
+    for r in range(count):
+        if row[r, ONE_SIDED] != 0.0:
+            row[r, FORCE] = max(row[r, FORCE], 0.0)
+
+
+@kernel
+def _is_wrong(bench, count, r):
+    """Whether a row pulls, or is less than it may be; noted in `solved`."""
+    row = bench.row
+    wrong = False
+    if row[r, ONE_SIDED] != 0.0:
+        if row[r, ON] != 0.0:
+            wrong = row[r, FORCE] < 0.0
+        else:
+            done = 0.0
+            for c in range(count):
+                done += bench.matrix[r, c] * row[c, FORCE]
+            wrong = row[r, WANTED] - done > 1e-9
+    bench.solved[r] = 1.0 if wrong else 0.0
+    return wrong
+
+
+@kernel
+def _hold_chosen(bench, count):
+    """FORCE of the rows that are on, as if all of them held; 0 of the others."""
+    row, small, chosen, x = bench.row, bench.small, bench.chosen, bench.solved
+    m = 0
+    for r in range(count):
+        row[r, FORCE] = 0.0
+        if row[r, ON] != 0.0:
+            chosen[m] = r
+            m += 1
+    for a in range(m):
+        r = chosen[a]
+        x[a] = row[r, WANTED]
+        for b in range(a + 1):
+            small[a, b] = bench.matrix[r, chosen[b]]
+        # rows that say the same (two pins on one body) share the force
+        small[a, a] += row[r, GIVES] + 1e-9 * bench.matrix[r, r] + 1e-14
+    for a in range(m):
+        least = 1e-12 * small[a, a]
+        for b in range(a + 1):
+            total = small[a, b]
+            for c in range(b):
+                total -= small[a, c] * small[b, c]
+            if a == b:
+                small[a, a] = math.sqrt(max(total, least))
+            else:
+                small[a, b] = total / small[b, b]
+    for a in range(m):
+        for b in range(a):
+            x[a] -= small[a, b] * x[b]
+        x[a] /= small[a, a]
+    for a in range(m - 1, -1, -1):
+        for b in range(a + 1, m):
+            x[a] -= small[b, a] * x[b]
+        x[a] /= small[a, a]
+    for a in range(m):
+        row[chosen[a], FORCE] = x[a]

@@ -1,0 +1,1 @@
+"""Whole shots: characters joined, split into groups and limbs, continued from checkpoints."""

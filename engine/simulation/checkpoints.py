@@ -1,0 +1,222 @@
+"""Going on from where a shot differs from the last one, instead of from its start.
+
+Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
+first frame that a change can reach. Must not know what happens inside a step.
+
+A step reads the target at its frame and the next, the plan, ties and winds of its frame, and
+the body's next key. So where all of these are as they were, so is every byte of the state.
+What a step leaves behind besides the state (the pose it ended in, the forces of contacts, what
+ties have found) is kept with it; everything else is scratch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..contact.tables import PUSH_FRAME, Holds
+from ..tables.motion_table import WHEN, Target
+from ..tables.state_table import DUE_KEY, NOW
+from .limbs import scatter
+
+if TYPE_CHECKING:
+    from .limbs import Limb
+    from .simulate import Shot
+
+MOST = 64  # states kept of a shot
+FEWEST_FRAMES = 16  # between two of them
+
+
+Kept = tuple[list[np.ndarray], np.ndarray]  # of a part: what `carried` lists, and the torques written down so far
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """The state of a shot at a frame: copies of what `carried` lists, and the torques written down so far."""
+
+    frame: int
+    arrays: tuple[np.ndarray, ...]
+    torques: tuple[np.ndarray, ...]
+
+
+class Memory:
+    """The last shot and its states on the way. Give the same one to every simulation of one set-up."""
+
+    def __init__(self) -> None:
+        self.shot: Shot | None = None
+        self.kept: list[Checkpoint] = []
+        self.first = 0  # the frame the last simulation went on from
+        self._ties: tuple[np.ndarray, ...] = ()
+
+    def begin(self, shot: Shot) -> None:
+        """Take over from the last shot what holds for this one too, and keep this one's states from now on."""
+        ties = _ties_of(shot)
+        frame = self._valid_until(shot, ties)
+        self.kept = [each for each in self.kept if each.frame <= frame]
+        self.first = 0
+        if self.kept:
+            _restore(shot, self.kept[-1], self.shot)
+            self.first = self.kept[-1].frame
+            self.kept = [_moved(each, self.shot.target, shot.target) for each in self.kept]
+        self.shot, self._ties = shot, ties
+        shot.memory = self
+
+    def stops(self, done: int, last: int) -> list[int]:
+        """The frames after `done` at which states are kept, up to `last`, and `last` itself."""
+        stride = self._stride()
+        return [*range((done // stride + 1) * stride, last, stride), last]
+
+    def copy_of(self, part: Shot | Limb, frame: int) -> Kept | None:
+        """What a part hands on from a frame, if states are kept there."""
+        if frame % self._stride() or frame >= self.shot.frames - 1:
+            return None
+        return [array.copy() for array in _carried_by(part)], part.record.rate[frame, 1].copy()
+
+    def keep(self, frames: Sequence[int], parts: Sequence[Sequence[Kept | None]]) -> None:
+        """Keep the shot's states at these frames, as its parts have copied them."""
+        for frame, kept in zip(frames, zip(*(each[: len(frames)] for each in parts), strict=True), strict=True):
+            if kept[0] is not None and (not self.kept or self.kept[-1].frame < frame):
+                arrays = tuple(array for each, _ in kept for array in each)
+                self.kept.append(Checkpoint(frame, arrays, tuple(torque for _, torque in kept)))
+
+    def _stride(self) -> int:
+        return max(FEWEST_FRAMES, math.ceil(self.shot.frames / MOST))
+
+    def _valid_until(self, shot: Shot, ties: tuple[np.ndarray, ...]) -> int:
+        """The last frame at which the last shot's state is this one's too; 0 where they differ from the start."""
+        if self.shot is None or not self.kept or not _same_tables(self.shot, shot):
+            return 0
+        if any(not np.array_equal(a, b) for a, b in zip(self._ties, ties, strict=True)):
+            return 0
+        return min(self.shot.done, *_limits(self.shot, shot))
+
+
+def carried(shot: Shot) -> Iterator[np.ndarray]:
+    """Everything that one step hands on to the next."""
+    for part in shot.parts:
+        yield from _carried_by(part)
+
+
+def _carried_by(part: Shot | Limb) -> Iterator[np.ndarray]:
+    yield from part.state
+    yield from part.aim
+    slot = part.work.slot[NOW]
+    yield from (part.work.poses[slot], part.work.axes[slot])
+    if part.touch is not None:
+        found, rows, holds = part.touch.found, part.touch.rows, part.touch.holds
+        yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
+
+
+def _ties_of(shot: Shot) -> tuple[np.ndarray, ...]:
+    """Ties as they are before they take hold, which writes into them."""
+    return () if shot.touch is None else (shot.touch.holds.tie.copy(), shot.touch.holds.tie_link.copy())
+
+
+def _restore(shot: Shot, checkpoint: Checkpoint, last: Shot) -> None:
+    """Bring a shot that has not begun to the frame of a state of the last one."""
+    frame = checkpoint.frame
+    checkpoint = _moved(checkpoint, last.target, shot.target)
+    for here, kept in zip(carried(shot), checkpoint.arrays, strict=True):
+        here[...] = kept
+    for here, there in zip(shot.record, last.record, strict=True):
+        here[: frame + 1] = there[: frame + 1]
+    scatter(shot.limbs, shot.record, frame)
+    for part, torque in zip(shot.parts, checkpoint.torques, strict=True):
+        part.record.rate[frame, 1] = torque
+    shot.done = frame
+
+
+# --- what a change can reach ---------------------------------------------------------------
+
+
+def _same_tables(old: Shot, new: Shot) -> bool:
+    """Is everything the same that holds for the whole shot?"""
+    if (old.frames, old.dt, old.substeps, old.gravity) != (new.frames, new.dt, new.substeps, new.gravity):
+        return False
+    if (old.touch is None) != (new.touch is None) or old.cast.numbers != new.cast.numbers:
+        return False
+    if [limb.rows.tolist() for limb in old.limbs] != [limb.rows.tolist() for limb in new.limbs]:
+        return False
+    pairs = [*zip(old.tree, new.tree, strict=True), (old.target.moving, new.target.moving)]
+    if new.touch is not None:
+        pairs += zip(old.touch.shapes, new.touch.shapes, strict=True)
+        pairs += [(getattr(old.touch.holds, name), getattr(new.touch.holds, name)) for name in ("bound", "area")]
+        pairs += [(old.touch.holds.wind, new.touch.holds.wind), (old.touch.limit, new.touch.limit)]
+        pairs += [(old.touch.found.moves, new.touch.found.moves)]
+    return all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+
+def _limits(old: Shot, new: Shot) -> Iterator[int]:
+    """The last frame whose state no difference has reached, for everything that changes with the frame."""
+    # a step looks at the sample after its frame, too
+    yield _first_row(old.target.curve, new.target.curve) - 1
+    yield _first_row(old.target.hold, new.target.hold)
+    yield from _key_limits(old.target, new.target)
+    frames = new.frames
+    for name in ("behaviour", "setting", "assist"):
+        a, b = getattr(old.plan, name), getattr(new.plan, name)
+        yield _first_row(_spread(a, frames), _spread(b, frames))
+    if new.touch is not None:
+        holds, others = old.touch.holds, new.touch.holds
+        yield _first_row(holds.tie_on, others.tie_on)
+        yield _first_row(holds.wind_on, others.wind_on)
+        yield _push_limit(holds, others)
+
+
+def _spread(rows: np.ndarray, frames: int) -> np.ndarray:
+    """One row for all frames as a row a frame."""
+    return np.broadcast_to(rows, (frames, *rows.shape[1:])) if len(rows) == 1 else rows
+
+
+def _first_row(a: np.ndarray, b: np.ndarray) -> int:
+    """The first row in which two tables differ; their length where none does."""
+    if a is b:
+        return len(a)
+    if a.shape != b.shape:
+        return 0
+    differ = (a != b).any(axis=tuple(range(1, a.ndim)))
+    return int(np.argmax(differ)) if differ.any() else len(a)
+
+
+def _push_limit(old: Holds, new: Holds) -> int:
+    """A push reaches the step that starts on its frame."""
+    a, b = ([tuple(push) for push in holds.push] for holds in (old, new))
+    # pushes of one frame act together, and rounding depends on their order
+    frames = {push[PUSH_FRAME] for push in (*a, *b)}
+    differ = [f for f in frames if [p for p in a if p[PUSH_FRAME] == f] != [p for p in b if p[PUSH_FRAME] == f]]
+    return int(max(min(differ), 0)) if differ else np.iinfo(np.int64).max
+
+
+def _key_limits(old: Target, new: Target) -> Iterator[int]:
+    """A body is on its way to a key from the key before it on, and from the start to its first one."""
+    if len(old.key_first) != len(new.key_first):
+        yield 0
+        return
+    if old.key is new.key:
+        return
+    for i in range(1, len(new.key_first) - 1):
+        a, b = (t.key[t.key_first[i] : t.key_first[i + 1]] for t in (old, new))
+        count = min(len(a), len(b))
+        same = _first_row(a[:count], b[:count])
+        if same == count and len(a) == len(b):
+            continue
+        yield max(math.ceil(a[same - 1, WHEN] - 1e-3) - 1, 0) if same > 0 else 0
+
+
+def _moved(checkpoint: Checkpoint, old: Target, new: Target) -> Checkpoint:
+    """The same where bodies have more or fewer keys than they had: keys are known by their place in one table."""
+    if np.array_equal(old.key_first, new.key_first):
+        return checkpoint
+    body, rate, behaviour, off, *rest = checkpoint.arrays
+    body, moved = body.copy(), np.full((len(new.key), 6), np.nan)
+    for i in range(1, len(body)):
+        shift = new.key_first[i] - old.key_first[i]
+        if body[i, DUE_KEY] >= 0.0:
+            body[i, DUE_KEY] += shift
+        count = min(old.key_first[i + 1] - old.key_first[i], new.key_first[i + 1] - new.key_first[i])
+        moved[new.key_first[i] : new.key_first[i] + count] = off[old.key_first[i] : old.key_first[i] + count]
+    return Checkpoint(checkpoint.frame, (body, rate, behaviour, moved, *rest), checkpoint.torques)

@@ -1,0 +1,183 @@
+"""Limbs: what hangs on a root that goes as it is told moves whatever its neighbours do.
+
+Owns which parts of a character are simulated apart, side by side on threads, and how they are one again. Must not know
+what happens inside a step.
+
+A prescribed root needs no factor and hands nothing on from one of its limbs to another, so each, with the root on top,
+does what it does in the whole, save that its steps are finer only where it turns fast itself. What the root's own drive
+does is the sum over its limbs; its mass is counted in the first. How many there are does not depend on the machine, so
+neither does a byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..compile.decorators import is_compiled
+from ..contact.tables import Holds, Touch, new_touch
+from ..step.run_frames import Record, new_record
+from ..tables.model_table import INERTIA, MASS, Tree, last_rows
+from ..tables.motion_table import Target
+from ..tables.state_table import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
+
+if TYPE_CHECKING:
+    from .simulate import Shot
+
+MOST = 4  # groups of limbs
+FEWEST_BODIES = 8  # in the smallest that is worth a thread
+STRETCH = 16  # [frames] that a limb goes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """Some of the limbs with their root, in tables of their own.
+
+    rows    (m+1,) of the shot's tables: the world, the root, the limbs' bodies
+    dofs    (k,) the shot's degrees of freedom; `own` of them, the first, are the root's
+    """
+
+    rows: np.ndarray
+    dofs: np.ndarray
+    own: int
+    tree: Tree
+    target: Target
+    plan: Plan
+    state: State
+    aim: Aim
+    work: Work
+    touch: Touch | None
+    record: Record
+
+
+def split(shot: Shot) -> tuple[Limb, ...]:
+    """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
+    tree, target, plan, touch = shot.tree, shot.target, shot.plan, shot.touch
+    if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
+        return ()
+    if touch is not None and not limits_alone(touch):
+        return ()
+    root = int(tree.roots[0])
+    if not (plan.behaviour[:, root] == ANIMATED).all():
+        return ()
+    return tuple(_limb(shot, np.array([0, root, *rows]), k == 0) for k, rows in enumerate(_groups(tree, root)))
+
+
+def limits_alone(touch: Touch) -> bool:
+    """Whether there is nothing in the tables of contact but joint limits."""
+    holds = touch.holds
+    return not any(map(len, (touch.shapes.shape, holds.tie, holds.push, holds.wind)))
+
+
+def _groups(tree: Tree, root: int) -> list[list[int]]:
+    """Rows of the root's subtrees, the largest first and each put to the fewest; in as many groups as are worth it."""
+    limbs = [list(range(i, tree.last[i] + 1)) for i in range(root + 1, len(tree.parent)) if tree.parent[i] == root]
+    for count in range(min(MOST, len(limbs)), 1, -1):
+        groups: list[list[int]] = [[] for _ in range(count)]
+        for limb in sorted(limbs, key=len, reverse=True):
+            min(groups, key=len).extend(limb)
+        if min(map(len, groups)) >= FEWEST_BODIES:
+            return [sorted(group) for group in groups]
+    return []
+
+
+def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
+    tree = _tree(shot.tree, rows, first)
+    dofs = np.concatenate([np.arange(*shot.tree.dof[[i, i + 1]]) for i in rows])
+    target, plan = shot.target, shot.plan
+    touch = None
+    if shot.touch is not None:
+        holds = shot.touch.holds
+        holds = Holds(*holds[:3], holds.bound[rows], *holds[4:7], holds.area[rows])
+        touch = new_touch(tree, shot.touch.shapes, holds, shot.touch.found.moves[rows], 1.0)
+        touch = touch._replace(limit=shot.touch.limit)
+    return Limb(
+        rows, dofs, int(tree.dof[2]), tree,
+        _target(target, rows),
+        Plan(*(np.ascontiguousarray(each[:, rows]) for each in plan)),
+        new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
+    )  # fmt: skip
+
+
+def _target(target: Target, rows: np.ndarray) -> Target:
+    """What is asked of these rows; made once, as settings change more often than keys."""
+    kept = target.__dict__.setdefault("_limbs", {})
+    found = kept.get(rows.tobytes())
+    if found is None:
+        curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
+        found = Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64))
+        kept[rows.tobytes()] = found
+    return found
+
+
+def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
+    parent = np.searchsorted(rows, tree.parent[rows])
+    dof = np.concatenate([[0], np.cumsum(np.diff(tree.dof)[rows])])
+    body = tree.body[rows]
+    if not first:
+        body[1, MASS] = 0.0
+        body[1, INERTIA : INERTIA + 6] = 0.0
+    return Tree(parent, tree.kind[rows], dof, last_rows(parent), np.ones(1, dtype=np.int64), body)
+
+
+@dataclass(eq=False)
+class Way:
+    """How a limb, or a shot as one, goes from stop to stop: the first bad frame or −1, and what was kept at the stops
+    that it has reached."""
+
+    part: Shot | Limb
+    bad: int = -1
+    kept: list = field(default_factory=list)
+
+
+def run(ways: Sequence[Way], go_on: Callable[[Way], bool]) -> None:
+    """Have `go_on`, which says whether there is more to do, take all ways from stop to stop, side by side.
+
+    Whoever is through with a stretch takes up the limb that is farthest behind: one core is not as quick as another.
+    """
+    waiting = deque(ways)
+
+    def work() -> None:
+        while waiting:
+            try:
+                way = waiting.popleft()
+            except IndexError:  # another was quicker
+                return
+            if go_on(way):
+                waiting.append(way)
+
+    workers = min(len(ways), os.cpu_count() or 1)
+    if workers == 1:
+        work()
+        return
+    with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="Heft-limb") as pool:
+        for done in [pool.submit(work) for _ in range(workers)]:
+            done.result()
+
+
+def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None:
+    """Write frames `first` to `last` of all limbs down as one."""
+    part = slice(first, last + 1)
+    for k, limb in enumerate(limbs):
+        begin = 1 if k == 0 else 2
+        record.body[part, limb.rows[begin:]] = limb.record.body[part, begin:]
+        own = limb.own
+        record.rate[part, :, limb.dofs[own:]] = limb.record.rate[part, :, own:]
+        root = limb.dofs[:own]
+        if k == 0:
+            record.rate[part, :, root] = limb.record.rate[part, :, :own]
+        else:
+            record.rate[part, 1, root] += limb.record.rate[part, 1, :own]
+
+
+def scatter(limbs: Sequence[Limb], record: Record, frame: int) -> None:
+    """Take over what is written down of a frame, to go on from there; not its torques, of which only sums are."""
+    for limb in limbs:
+        limb.record.body[frame] = record.body[frame, limb.rows]
+        limb.record.rate[frame, 0] = record.rate[frame, 0, limb.dofs]

@@ -1,0 +1,254 @@
+"""A cycle run over and over until it repeats: the settled motion of what loops.
+
+Owns how a cycle is laid end to end, when it repeats, and how its end is joined to its start.
+Must not know what happens inside a step.
+
+A driven motion that loses energy forgets how it began, so that a periodic target ends in a
+periodic motion: the cycle is simulated until the state at its end is that at its start, and
+the last round is the result. A motion that travels goes on from where the round before it
+ended, and its result is put back to where the source is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..errors import MotionError
+from ..math import quaternions as rot
+from ..model.keys import Keys
+from ..model.motion import Motion
+from ..model.result import Progress, Result
+from ..model.scene import Collider, Scene
+from .assemble import Actor
+from .simulate import begin
+
+LONGEST = 30.0  # what does not repeat after so long is told [s]
+FEWEST = 6  # rounds at least, however long they are
+SAME_TURN = 1e-6  # states closer than this are one [rad]
+SAME_WAY = 1e-6  # and this, in parts of the model's size
+SAME_RATE = 1e-5  # and this, in parts of the fastest
+NEAR = np.radians(0.5)  # a gap that is spread over the cycle; a larger one is left and told [rad]
+NEAR_WAY = 1e-2  # and for places, in parts of the model's size
+
+
+def simulate_loop(actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240) -> list[Result]:
+    """The settled cycle: one result each actor, as long as its motion."""
+    for progress in simulate_loop_iter(actors, scene, steps_per_second):
+        results = progress.results
+    return list(results)
+
+
+def simulate_loop_iter(
+    actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240, easy: bool = False
+) -> Iterator[Progress]:
+    """The same in slices, a report a round. The actors' motions are one cycle: their last frame is their first again,
+    save for how far the roots have travelled."""
+    period = len(actors[0].motion) - 1
+    if period < 1:
+        raise MotionError("A cycle of one frame cannot loop: give it at least two.")
+    scene = scene or Scene()
+    rounds = max(FEWEST, math.ceil(LONGEST * actors[0].motion.fps / period))
+    travels = [travel(actor) for actor in actors]
+    laid = [_laid(actor, rounds) for actor in actors]
+    shot = begin(laid, _laid_scene(scene, period, rounds), steps_per_second, easy=easy)
+    # What travels past things that stand meets them on its last round: then all of them are run.
+    passes = bool(scene.colliders) and any(way.any() for way in (*travels, *map(_gone, scene.colliders)))
+    frames = rounds * period
+    yield Progress(0, frames)
+    before, done, repeats = None, 0, False
+    while done < rounds and not (repeats and not passes):
+        for last in _slices(done * period, period):
+            shot.run(last)
+            if last % period:
+                yield Progress(last, frames)
+        done += 1
+        now = [_round_of(each, done - 1, period) for each in shot.results()]
+        pairs = zip(actors, now, before, travels, strict=True) if before is not None else ()
+        repeats = before is not None and all(_repeats(*pair) for pair in pairs)
+        before = now
+    results = [
+        _closed(actor, _put_back(actor, each, rounds - done, way), way, done)
+        for actor, each, way in zip(actors, before, travels, strict=True)
+    ]
+    yield Progress(frames, frames, results[0], tuple(results))
+
+
+def _slices(start: int, period: int) -> Iterator[int]:
+    """Frame indices up to which a round is run at once: short ones, so that it can be cancelled."""
+    stride = max(1, math.ceil(period / max(1, period // 24)))
+    yield from range(start + stride, start + period, stride)
+    yield start + period
+
+
+# --- laying a cycle end to end -------------------------------------------------------
+
+
+def travel(actor: Actor) -> np.ndarray:
+    """(n, 3) how far each root has gone after one round [m]; zero for all other bodies."""
+    way = actor.motion.positions[-1] - actor.motion.positions[0]
+    return np.where(actor.model.parents[:, None] < 0, way, 0.0)
+
+
+def _gone(collider: Collider) -> np.ndarray:
+    """(3,) how far a collider has gone after one round [m]."""
+    places = np.atleast_2d(np.asarray(collider.positions, dtype=np.float64))
+    return places[-1] - places[0]
+
+
+def _rows(period: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which frame of the cycle each frame of all rounds is, and how many rounds it is behind the last one.
+
+    One more round is laid than is run: a curve's tangent at its end would be another than within.
+    """
+    frames = np.arange(period * (rounds + 1) + 1)
+    return frames % period, frames // period - (rounds - 1)
+
+
+def _laid(actor: Actor, rounds: int) -> Actor:
+    return Actor(actor.model, _laid_motion(actor, rounds), _laid_controller(actor, rounds))
+
+
+def _laid_motion(actor: Actor, rounds: int) -> Motion:
+    """The cycle's motion, the last round where the cycle is; made once, as settings change more often than keys."""
+    motion = actor.motion
+    kept = motion.__dict__.get("_laid")
+    if kept is not None and kept[0] == rounds:
+        return kept[1]
+    period = len(motion) - 1
+    rows, turn = _rows(period, rounds)
+    positions = motion.positions[rows] + turn[:, None, None] * travel(actor)
+    stepped = motion.stepped[rows].copy()
+    stepped[period::period] = motion.stepped[period]
+    laid = Motion.build(
+        actor.model,
+        motion.fps,
+        rot.continuous(motion.rotations[rows]),
+        positions,
+        stepped,
+        motion.frame_start - period * (rounds - 1),
+        _laid_keys(actor, rounds),
+    )
+    object.__setattr__(motion, "_laid", (rounds, laid))
+    return laid
+
+
+def _laid_keys(actor: Actor, rounds: int) -> Keys | None:
+    keys, period = actor.motion.keys, len(actor.motion) - 1
+    if keys is None:
+        return None
+    back = np.repeat(np.arange(rounds + 1) - (rounds - 1), len(keys.frames))
+    index = {name: b for b, name in enumerate(actor.model.names)}
+    bodies = [index.get(body, body) for body in keys.bodies]
+    ways = back[:, None] * np.tile(travel(actor)[bodies], (rounds + 1, 1))
+
+    def again(values):
+        return None if values is None else np.concatenate([np.asarray(values)] * (rounds + 1))
+
+    return Keys(
+        bodies=bodies * (rounds + 1),
+        frames=again(keys.frames) + back * period,
+        rotations=again(keys.rotations),
+        velocities=again(keys.velocities),
+        positions=None if keys.positions is None else again(keys.positions) + ways,
+        drifts=again(keys.drifts),
+    )
+
+
+def _laid_controller(actor: Actor, rounds: int):
+    """The controller with every setting that changes frame by frame repeated."""
+    count, n = actor.motion.rotations.shape[:2]
+    rows, _ = _rows(count - 1, rounds)
+    keyed = {
+        field.name: np.ascontiguousarray(np.asarray(getattr(actor.controller, field.name))[rows])
+        for field in dataclasses.fields(actor.controller)
+        if np.shape(getattr(actor.controller, field.name)) == (count, n)
+    }
+    return dataclasses.replace(actor.controller, **keyed)
+
+
+def _laid_scene(scene: Scene, period: int, rounds: int) -> Scene:
+    """Colliders, ties, winds and pushes, round after round."""
+    rows, turn = _rows(period, rounds)
+
+    def again(values):
+        return values if values is None or np.ndim(values) == 0 else np.asarray(values)[rows]
+
+    colliders = []
+    for each in scene.colliders:
+        places, turns = np.asarray(each.positions, dtype=np.float64), np.asarray(each.rotations, dtype=np.float64)
+        if places.ndim == 2:
+            places = places[rows] + turn[:, None] * _gone(each)
+        if turns.ndim == 2:
+            turns = rot.continuous(turns[rows])
+        colliders.append(dataclasses.replace(each, positions=places, rotations=turns))
+    return dataclasses.replace(
+        scene,
+        colliders=colliders,
+        ties=[dataclasses.replace(each, active=again(each.active)) for each in scene.ties],
+        winds=[dataclasses.replace(each, strength=again(each.strength)) for each in scene.winds],
+        pushes=[
+            dataclasses.replace(each, frame=each.frame % period + r * period)
+            for r in range(rounds)
+            for each in scene.pushes
+        ],
+    )
+
+
+# --- when it repeats -----------------------------------------------------------------
+
+
+def _round_of(result: Result, done: int, period: int) -> Result:
+    """The result's round number `done`, its first frame the source's."""
+    return result.part(np.arange(done * period, (done + 1) * period + 1))
+
+
+def _gaps(a: Result, b: Result, row_a: int, row_b: int, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) angles [rad] and ways [m] from frame `row_a` of one to `row_b` of the other, but for what it travels."""
+    turns = rot.multiply(rot.conjugate(a.motion.rotations[row_a]), b.motion.rotations[row_b])
+    ways = b.motion.positions[row_b] - a.motion.positions[row_a] - way
+    return np.linalg.norm(rot.log(turns), axis=1), np.linalg.norm(ways, axis=1)
+
+
+def _repeats(actor: Actor, now: Result, before: Result, way: np.ndarray) -> bool:
+    """Is the end of a round the end of the one before, in pose and velocity?"""
+    angles, ways = _gaps(before, now, -1, -1, way)
+    fastest = max(float(np.abs(now.velocities).max()), 1e-9)
+    rates = np.abs(now.velocities[-1] - before.velocities[-1]).max() / fastest
+    return bool(angles.max() < SAME_TURN and ways.max() < SAME_WAY * actor.model.size and rates < SAME_RATE)
+
+
+def _put_back(actor: Actor, result: Result, rounds: int, way: np.ndarray) -> Result:
+    """The result so many rounds farther on, where the source is."""
+    later = rounds * (len(actor.motion) - 1)
+    motion = dataclasses.replace(
+        result.motion,
+        positions=result.motion.positions + rounds * way,
+        frame_start=actor.motion.frame_start,
+    )
+    arrivals = dataclasses.replace(result.arrivals, frames=result.arrivals.frames + later)
+    return dataclasses.replace(result, motion=motion, arrivals=arrivals)
+
+
+def _closed(actor: Actor, result: Result, way: np.ndarray, rounds: int) -> Result:
+    """The result with what is left between its end and its start spread over the cycle; where that is too much it is
+    left there and told."""
+    motion = result.motion
+    angles, ways = _gaps(result, result, 0, -1, way)
+    if angles.max() > NEAR or ways.max() > NEAR_WAY * actor.model.size:
+        body = int(np.argmax(angles))
+        told = (
+            f"The motion does not repeat: '{actor.model.names[body]}' is {np.degrees(angles[body]):.1f}° off after "
+            f"{rounds} rounds. Damp it more, or take away what happens only once."
+        )
+        return dataclasses.replace(result, warnings=(*result.warnings, told))
+    share = np.linspace(0.0, 1.0, len(motion))[:, None, None]
+    missing = rot.log(rot.multiply(rot.conjugate(motion.rotations[-1]), motion.rotations[0]))
+    rotations = rot.multiply(motion.rotations, rot.exp(share * missing))
+    positions = motion.positions + share * (motion.positions[0] + way - motion.positions[-1])
+    rates = result.velocities + share[:, 0] * (result.velocities[0] - result.velocities[-1])
+    closed = dataclasses.replace(motion, rotations=rotations, positions=positions)
+    return dataclasses.replace(result, motion=closed, velocities=rates)

@@ -1,0 +1,241 @@
+"""Ties through a step: closed where it ends, and with no speed left to open them.
+
+Owns what holds ties besides the step's own solve, whose rows are straight while bodies
+turn. Must not know what else pushes, nor how rows are made or solved.
+
+This is the scheme known as RATTLE. Impulses in the middle of the step are added to until
+the ties are closed at its end (a tie's impulse moves places by half a step's way), then
+impulses at the end until no tie's rates are left there. Both go from one body to the
+other at one place and time, so momentum stays as it is. Both use the matrix of the step's
+solve: it stands half a step away, which is near enough to be right after a few rounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compile.decorators import kernel, part
+from ..contact.island_solver import solve_ties, tie_rows
+from ..contact.joint_space import give, row_rate
+from ..contact.sustained import note_forces
+from ..contact.tables import (
+    AHEAD,
+    BLOCKS,
+    CLOSING,
+    ERROR_NOW,
+    FORCE,
+    FREE_RATE,
+    SPEED_NOW,
+    STAYS,
+    TIE,
+    TIED,
+    TOTAL,
+    WHAT,
+)
+from ..contact.tie_rows import aim_tie, tie_error
+from ..controllers.follow.reference import advance, joint_rates
+from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
+from ..math.vectors import load4, store4
+from ..model.model import FREE
+from ..tables.state_table import (
+    ANSWER,
+    ENDS,
+    FINAL,
+    GOAL_DRIFT,
+    MAIN,
+    MEAN,
+    MIDDLE,
+    MOMENTUM,
+    MOTION,
+    NEW,
+    NEW_ANCHOR,
+    PRESCRIBED,
+    factor_of,
+    pose_of,
+)
+from .free_roots import any_free, is_free, place_roots, turn_roots
+
+ROUNDS = 8
+# Ties nearer than this are closed [m, rad], slower than this they hold still [m/s, rad/s].
+CLOSED, STILL_ENOUGH = 1e-10, 1e-9
+# Ties farther or faster apart than this as a step begins were not closed by the one before [m, rad; in a step].
+OPEN = 1e-6
+# A round that leaves more than this share was in vain: the ties cannot all be closed.
+VAIN = 0.5
+# A round may turn no joint by more than this [rad].
+FAR = 0.3
+
+
+@part
+def close_ties(tree, state, aim, work, touch, h, gravity):
+    """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
+
+    Ties that were open or tore when the step began are brought together by places alone: what
+    closes them is no force of theirs. Returns whether the ties that were closed still are.
+    """
+    if touch is None:
+        return True
+    if touch.rows.count[TIED] == 0:
+        return True
+    push = _whole(touch, h)
+    if not push and touch.rows.count[STAYS] != 0:
+        return True
+    before = math.inf
+    for _ in range(ROUNDS):
+        off = _errors(tree, work, touch)
+        if off > VAIN * before:
+            _move_on(tree, state, aim, work, touch, push, -1.0, h, gravity)
+            return not push or before <= OPEN
+        if off <= CLOSED:
+            return True
+        before = off
+        _solve(tree, touch)
+        give(tree, pose_of(work, MIDDLE), factor_of(work, MAIN), touch.rows, work, CLOSING, work.rate[ANSWER])
+        if _largest_turn(tree, work) > FAR:
+            return not push
+        _move_on(tree, state, aim, work, touch, push, 1.0, h, gravity)
+    return not push or before <= OPEN
+
+
+@kernel
+def _whole(touch, h):
+    """Whether ties were closed and still when the step began."""
+    block, largest = touch.rows.block, 0.0
+    for b in range(touch.rows.count[BLOCKS]):
+        if touch.rows.link[b, WHAT] == TIE:
+            for r in range(3):
+                largest = max(largest, abs(block[b, ERROR_NOW + r]), h * abs(block[b, SPEED_NOW + r]))
+    return largest < OPEN
+
+
+@kernel
+def _errors(tree, work, touch):
+    """FREE_RATE: how far the ties are off at the end pose. Returns the largest."""
+    rows, where = touch.rows, touch.found.where[AHEAD]
+    place_bodies(tree, pose_of(work, FINAL), work.body, NEW_ANCHOR, where)
+    largest = 0.0
+    at = 0
+    for x in range(rows.count[BLOCKS]):
+        b = rows.order[x]
+        if at < rows.count[TIED] and rows.link[b, WHAT] == TIE:
+            error = tie_error(touch.holds, rows, where, b)
+            for r in range(3):
+                rows.row[FREE_RATE, at + r] = error[r]
+                largest = max(largest, abs(error[r]))
+            at += 3
+    return largest
+
+
+@kernel
+def _solve(tree, touch):
+    """CLOSING of the ties' blocks: what takes FREE_RATE away, island by island; of other blocks nothing."""
+    rows = touch.rows
+    for b in range(rows.count[BLOCKS]):
+        for r in range(3):
+            rows.block[b, CLOSING + r] = 0.0
+    first = at = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end > first:
+            ties = tie_rows(rows, first, end)
+            solve_ties(rows, at, ties)
+            for k in range(ties):
+                rows.block[rows.order[first + k // 3], CLOSING + k % 3] = rows.row[FORCE, at + k]
+            at += ties
+            first = end
+
+
+@kernel
+def _largest_turn(tree, work):
+    largest = 0.0
+    for i in range(1, len(tree.parent)):
+        for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
+            largest = max(largest, abs(work.rate[ANSWER, d]))
+    return largest
+
+
+@kernel
+def _move_on(tree, state, aim, work, touch, push, sign, h, gravity):
+    """Places moved by ±ANSWER; where `push` by impulses, felt by rates, momenta and forces as if solved at once."""
+    final = pose_of(work, FINAL)
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        if aim.mode[i] == PRESCRIBED:
+            continue
+        if push:
+            for k in range(d, tree.dof[i + 1]):
+                work.rate[ENDS, k] += sign * 2.0 / h * work.rate[ANSWER, k]
+                work.rate[MEAN, k] += sign / h * work.rate[ANSWER, k]
+        if not (push and is_free(tree, aim, i)):
+            w = joint_rates(kind, work.rate, ANSWER, d)
+            store4(work.body, i, NEW, advance(kind, load4(work.body, i, NEW), w, sign))
+            if kind == FREE:
+                for k in range(3):
+                    work.body[i, NEW_ANCHOR + k] += sign * work.rate[ANSWER, d + 3 + k]
+    free = push and any_free(tree, aim)
+    if push:
+        _add_up(tree, work, touch, sign * 2.0 / h)
+    if free:
+        turn_roots(tree, state, aim, work, touch, h)
+    forward(tree, work.body, NEW, NEW_ANCHOR, final)
+    if free:
+        place_roots(tree, state, aim, work, touch, h, gravity)
+
+
+@kernel
+def _add_up(tree, work, touch, times):
+    for b in range(touch.rows.count[BLOCKS]):
+        for r in range(3):
+            touch.rows.block[b, TOTAL + r] += times * touch.rows.block[b, CLOSING + r]
+    note_forces(tree, work, touch)
+
+
+@part
+def still_ties(tree, aim, work, touch, h):
+    """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
+    if touch is None:
+        return
+    rows = touch.rows
+    if rows.count[TIED] == 0:
+        return
+    pose, rate = pose_of(work, FINAL), work.rate
+    place_bodies(tree, pose, work.body, NEW_ANCHOR, touch.found.where[AHEAD])
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            aim_tie(touch.holds, rows, touch.found.where[AHEAD], b)
+    before = math.inf
+    for _ in range(ROUNDS):
+        speed = _speeds(tree, work, touch)
+        sign = -1.0 if speed > VAIN * before else 1.0
+        if sign > 0.0:
+            if speed <= STILL_ENOUGH:
+                return
+            _solve(tree, touch)
+            give(tree, pose, factor_of(work, MAIN), rows, work, CLOSING, rate[ANSWER])
+            if h * _largest_turn(tree, work) > FAR:
+                return
+        before = speed
+        for d in range(len(rate[ANSWER])):
+            rate[ENDS, d] += sign * rate[ANSWER, d]
+        velocities(tree, pose, rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+        momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+        _add_up(tree, work, touch, sign)
+        if sign < 0.0:
+            return
+
+
+@kernel
+def _speeds(tree, work, touch):
+    """FREE_RATE: the ties' rates at the end pose. Returns the largest."""
+    rows = touch.rows
+    largest = 0.0
+    at = 0
+    for x in range(rows.count[BLOCKS]):
+        b = rows.order[x]
+        if at < rows.count[TIED] and rows.link[b, WHAT] == TIE:
+            for r in range(3):
+                speed = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, work.rate[ENDS])
+                rows.row[FREE_RATE, at + r] = speed
+                largest = max(largest, abs(speed))
+            at += 3
+    return largest

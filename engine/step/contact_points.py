@@ -1,0 +1,146 @@
+"""Where rows act: their points, carried from the start of the step to its middle.
+
+Owns the one world point at which two free trees push each other, without which a pair of
+forces would be a couple too. Must not know how rows are solved.
+"""
+
+from __future__ import annotations
+
+from ..compile.decorators import kernel, part
+from ..contact.joint_space import row_rate
+from ..contact.tables import (
+    AHEAD,
+    BEND,
+    BLOCKS,
+    BODY_A,
+    BODY_B,
+    BOUNCE_SPEED,
+    CONTACT,
+    ON_A,
+    ON_B,
+    PARTING,
+    SPEED_NOW,
+    TIE,
+    TURNED,
+    WHAT,
+)
+from ..contact.tie_rows import aim_tie
+from ..dynamics.kinematics import place_bodies, tree_momentum, velocities
+from ..math.vectors import add, axpy, cross, load3, scale, store3, sub
+from ..model.model import FREE
+from ..tables.model_table import MASS, PLACE
+from ..tables.state_table import (
+    ANCHOR,
+    DRIFT,
+    GOAL_ANCHOR,
+    LIMP,
+    MIDDLE,
+    MOTION,
+    NEW_ANCHOR,
+    NOW,
+    PRESCRIBED,
+    SPIN,
+    WAY,
+    V,
+    pose_of,
+)
+from .free_roots import half_way, is_free
+
+
+@part
+def carry_rows(tree, state, aim, work, touch, h, gravity):
+    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
+    if touch is None:
+        return
+    rows = touch.rows
+    if rows.count[BLOCKS] == 0:
+        return
+    if len(touch.holds.tie) > 0:
+        half_way(tree, state, aim, work, h, gravity)
+        _carry_ties(tree, state, work, touch)
+    for root in tree.roots:
+        store3(work.body, root, WAY, _way_of_root(tree, state, aim, work, root, h))
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            continue
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
+        if rows.link[b, WHAT] == CONTACT and _both_free(tree, aim, rows.root[i], rows.root[j]):
+            # the lighter one's point, as it would be against the ground
+            share = tree.body[i, MASS] / (tree.body[i, MASS] + tree.body[j, MASS])
+            on_a = on_b = axpy(share, sub(on_b, on_a), on_a)
+        _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
+        _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
+    _note_turning(tree, state, work, touch)
+
+
+@kernel
+def _carry_ties(tree, state, work, touch):
+    """Ties go where their bodies' turning takes them. BEND: what that adds to rates that stay as they are."""
+    rows, where, middle = touch.rows, touch.found.where[AHEAD], pose_of(work, MIDDLE)
+    place_bodies(tree, middle, work.body, NEW_ANCHOR, where)
+    velocities(tree, middle, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] == TIE:
+            aim_tie(touch.holds, rows, where, b)
+            for r in range(3):
+                rate = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
+                rows.block[b, BEND + r] = rate - rows.block[b, SPEED_NOW + r]
+
+
+@kernel
+def _note_turning(tree, state, work, touch):
+    """PARTING and TURNED of contacts between limp bodies.
+
+    Seen from the middle pose, the rates a step starts with seem to differ from what they are, and by as
+    much the other way those it ends with: what the midpoint rule means is their mean. Light bodies that
+    whirl make that metres a second.
+    """
+    rows = touch.rows
+    velocities(tree, pose_of(work, MIDDLE), state.rate[V], state.body, DRIFT, work.body, MOTION)
+    for b in range(rows.count[BLOCKS]):
+        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        rows.block[b, PARTING] = rows.block[b, TURNED] = 0.0
+        limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
+        if limp and rows.link[b, WHAT] == CONTACT:
+            speed = rows.block[b, SPEED_NOW]
+            seen = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOTION, state.rate[V])
+            rows.block[b, TURNED] = seen - speed
+            if speed > touch.limit[BOUNCE_SPEED]:
+                rows.block[b, PARTING] = speed
+
+
+@kernel
+def _move_point(block, b, column, body, way):
+    """Three wrenches, their point moved by `way` against the root anchor."""
+    if body > 0:
+        for r in range(3):
+            c = column + 6 * r
+            store3(block, b, c, add(load3(block, b, c), cross(way, load3(block, b, c + 3))))
+
+
+@kernel
+def _way_of_root(tree, state, aim, work, root, h):
+    """How far a root's anchor goes in half a step. A free tree's follows from its centre of mass, which
+    without pushes goes straight: about that very point the step adds up its angular momentum."""
+    if is_free(tree, aim, root):
+        mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
+        _, middle, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, state.body, SPIN)
+        return axpy(0.5 * h / mass, linear, sub(before, middle))
+    if tree.kind[root] != FREE or aim.mode[root] == PRESCRIBED:
+        return scale(0.5, sub(load3(aim.body, root, GOAL_ANCHOR), load3(state.body, root, ANCHOR)))
+    return scale(0.5 * h, load3(state.rate, V, tree.dof[root] + 3))
+
+
+@kernel
+def _way_of_body(work, roots, i):
+    """How far a body's own frame goes in half a step."""
+    now, middle = pose_of(work, NOW), pose_of(work, MIDDLE)
+    way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
+    return add(way, load3(work.body, roots[i], WAY))
+
+
+@kernel
+def _both_free(tree, aim, a, b):
+    """Whether two trees have momentum to keep between them; else each one's own point is the better one."""
+    return a > 0 and b > 0 and is_free(tree, aim, a) and is_free(tree, aim, b)

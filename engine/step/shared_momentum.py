@@ -1,0 +1,148 @@
+"""Free trees that push one another keep their angular momentum between them (METHODS §1b).
+
+Owns what a group of trees has in common; each tree's own momentum is `roots`'. Must not
+know how pushes are found.
+
+A push acts on both trees at one point, so it keeps what they have together. The shift out
+of depth does not: it moves places under momenta that stay, and Σ r × p goes with r. What
+is gained or lost is given back by turning the group as one body, which no contact within
+it feels, and which costs the least energy.
+"""
+
+from __future__ import annotations
+
+from ..compile.decorators import kernel, part
+from ..contact.tables import BLOCKS, BODY_A, BODY_B, LIMIT, SHIFT, TOTAL, WHAT, WINDY
+from ..dynamics.kinematics import locked_inertia, tree_momentum
+from ..math.vectors import add, axpy, cross, dot, load3, scale, sub, symmetric_solve
+from ..tables.state_table import ANCHOR, FINAL, GROUP, MOMENTUM, NEW_ANCHOR, NOW, SPIN, WAY, pose_of
+from .free_roots import add_rigid, is_free
+
+
+@part
+def balance_together(tree, state, aim, work, touch, h):
+    """Give each group of free trees at its end exactly the angular momentum it carries."""
+    if touch is None:
+        return
+    rows = touch.rows
+    for root in tree.roots:
+        work.body[root, GROUP] = root if is_free(tree, aim, root) else 0
+    for b in range(rows.count[BLOCKS]):
+        if rows.link[b, WHAT] != LIMIT and pushes(rows.block, b):
+            # where something else pushes as well, there is nothing to keep
+            join(tree, work, rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]])
+    for head in tree.roots:
+        if is_head(work, head) and _size(tree, work, head) > 1:
+            _turn_group(tree, state, work, touch, head, h)
+
+
+@kernel
+def is_head(work, root):
+    """Whether the root is the first of a group."""
+    return work.body[root, GROUP] == root
+
+
+@kernel
+def join(tree, work, a, b):
+    """Make one group of those of two roots, 0 being what is in none."""
+    one, other = work.body[a, GROUP] if a > 0 else 0.0, work.body[b, GROUP] if b > 0 else 0.0
+    for root in tree.roots:
+        if work.body[root, GROUP] > 0.0 and work.body[root, GROUP] == max(one, other):
+            work.body[root, GROUP] = min(one, other)
+
+
+@kernel
+def _size(tree, work, head):
+    trees = 0
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            trees += 1
+    return trees
+
+
+@kernel
+def pushes(block, b):
+    """Whether a block gave anything in this step, to rates or places."""
+    for r in range(3):
+        if block[b, TOTAL + r] != 0.0 or block[b, SHIFT + r] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def _turn_group(tree, state, work, touch, head, h):
+    """Add the rigid turn about the group's centre of mass that brings its angular momentum to what it was."""
+    final = pose_of(work, FINAL)
+    mass, before, linear, carried = group_momentum(tree, work, head, pose_of(work, NOW), state.body, ANCHOR, SPIN)
+    _, center, _, found = group_momentum(tree, work, head, final, work.body, NEW_ANCHOR, MOMENTUM)
+    wind = (0.0, 0.0, 0.0)
+    if touch.rows.count[WINDY] > 0:
+        for root in tree.roots:
+            if work.body[root, GROUP] == head:
+                start = add(load3(state.body, root, ANCHOR), load3(work.body, root, WAY))
+                wind = add(wind, _wind(tree, touch.drag, root, sub(start, axpy(0.5 * h / mass, linear, before))))
+    missing = sub(add(carried, wind), found)
+    turn_rigid(
+        tree, work, head, center, (0.0, 0.0, 0.0), symmetric_solve(group_inertia(tree, work, head, center), missing)
+    )
+
+
+@kernel
+def turn_rigid(tree, work, head, center, drift, turn):
+    """Let a group go and turn as one besides, about `center`."""
+    final = pose_of(work, FINAL)
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            arm = sub(load3(work.body, root, NEW_ANCHOR), center)
+            add_rigid(tree, work, final, root, turn, add(drift, cross(turn, arm)))
+
+
+@kernel
+def group_momentum(tree, work, head, pose, table, anchors, spin):
+    """Mass, centre of mass in the world, linear momentum, and angular momentum about that centre, of a group."""
+    mass = 0.0
+    moment = total = angular = (0.0, 0.0, 0.0)
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            m, center, linear, own = tree_momentum(tree, pose, root, table, spin)
+            center = add(center, load3(table, root, anchors))
+            mass += m
+            moment = axpy(m, center, moment)
+            total = add(total, linear)
+            angular = add(angular, add(own, cross(center, linear)))
+    center = scale(1.0 / mass, moment)
+    return mass, center, total, sub(angular, cross(center, total))
+
+
+@kernel
+def group_inertia(tree, work, head, center):
+    """Inertia of a group frozen in its end pose, about its centre of mass (xx, yy, zz, xy, xz, yz)."""
+    final = pose_of(work, FINAL)
+    diagonal = rest = (0.0, 0.0, 0.0)
+    for root in tree.roots:
+        if work.body[root, GROUP] == head:
+            mass, own, _, _ = tree_momentum(tree, final, root, work.body, MOMENTUM)
+            arm = sub(add(load3(work.body, root, NEW_ANCHOR), own), center)
+            diagonal, rest = _add_point(diagonal, rest, locked_inertia(tree, final, root, mass, own), mass, arm)
+    return diagonal[0], diagonal[1], diagonal[2], rest[0], rest[1], rest[2]
+
+
+@kernel
+def _add_point(diagonal, rest, own, mass, arm):
+    """An inertia with a tree's added that is `arm` away."""
+    square = mass * dot(arm, arm)
+    x, y, z = arm
+    diagonal = add(
+        diagonal, (own[0] + square - mass * x * x, own[1] + square - mass * y * y, own[2] + square - mass * z * z)
+    )
+    return diagonal, add(rest, (own[3] - mass * x * y, own[4] - mass * x * z, own[5] - mass * y * z))
+
+
+@kernel
+def _wind(tree, drag, root, arm):
+    """What the wind gives a tree whose root anchor is `arm` away, as an angular impulse."""
+    push = couple = (0.0, 0.0, 0.0)
+    for i in range(root, tree.last[root] + 1):
+        couple = add(couple, load3(drag, i, 0))
+        push = add(push, load3(drag, i, 3))
+    return add(couple, cross(arm, push))

@@ -1,0 +1,131 @@
+"""A model as the kernels see it: a few flat tables, row 0 the world, bodies from row 1.
+
+Owns the layout of the constant tables, of a pose and of a factor. Must not know about
+time or controllers.
+
+Numbers of a body stand side by side in one row; names such as REST are the first
+column of a group. (One array a group would read a little better, but a body's numbers
+are mostly wanted together, and the fewer arrays the sooner all is compiled.)
+
+The names are numpy integers because numba compiles a kernel anew for every plain
+integer it is called with.
+
+Spatial vectors are (angular, linear) in world axes about the tree's root anchor,
+so inertias and momenta of a tree simply add.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compile.decorators import table
+from ..model.model import Model
+from ..model.relaxed_pose import relaxed_coordinates
+
+# Columns of Tree.body
+REST = np.int64(0)  # 4: body axes at rest in the parent's frame
+AXIS = np.int64(4)  # 3: hinge axis, universal's first
+AXIS2 = np.int64(7)  # 3: universal's second
+CENTER = np.int64(10)  # 3: centre of mass in the body's frame
+INERTIA = np.int64(13)  # 6: xx, yy, zz, xy, xz, yz about the centre of mass
+MASS = np.int64(19)  # 1
+INVERSE = np.int64(20)  # 6: the inverse of INERTIA
+RELAXED = np.int64(26)  # 4: the joint's coordinates in the middle of its range (see `tone`)
+TREE_COLUMNS = np.int64(30)
+
+# Columns of Pose.body
+ROTATION = np.int64(0)  # 4: body axes in the world
+PLACE = np.int64(4)  # 3: joint anchor from the tree's root anchor [m]
+COM = np.int64(7)  # 3: centre of mass from the tree's root anchor [m]
+MOMENT = np.int64(10)  # 3: mass × COM
+WORLD_INERTIA = np.int64(13)  # 6: about the tree's root anchor, world axes
+POSE_COLUMNS = np.int64(19)
+
+# Columns of Pose.axes
+TURNS = np.int64(0)  # 3
+SHIFTS = np.int64(3)  # 3
+
+# Columns of Factor.scratch
+FORCE = np.int64(0)  # 6
+MOVES = np.int64(6)  # 6
+
+# Columns of Factor.inertia
+TURNING = np.int64(0)  # 6: angular on angular, xx, yy, zz, xy, xz, yz
+MIXED = np.int64(6)  # 9: linear on angular, row by row
+MOVING = np.int64(15)  # 6: linear on linear
+INERTIA_COLUMNS = np.int64(21)
+
+# Columns of Factor.joint
+COLUMN = np.int64(0)  # 6: articulated inertia × axis, eliminated within the joint
+LOWER = np.int64(6)  # 6: the joint block's unit lower triangle, its pivot on the diagonal
+PIVOT = np.int64(12)  # 1: 1 / pivot, 0 where nothing can move
+FACTOR_COLUMNS = np.int64(13)
+
+
+@table
+class Tree(NamedTuple):
+    """Constant tables of a model; n bodies in rows 1 … n."""
+
+    parent: np.ndarray  # (n+1,) row of the parent
+    kind: np.ndarray  # (n+1,)
+    dof: np.ndarray  # (n+2,) first degree of freedom of each row
+    last: np.ndarray  # (n+1,) last row of the body's subtree (rows are depth-first)
+    roots: np.ndarray  # (trees,) rows of the root bodies
+    body: np.ndarray  # (n+1, TREE_COLUMNS)
+
+
+class Pose(NamedTuple):
+    """Everything that follows from where the bodies are."""
+
+    body: np.ndarray  # (n+1, POSE_COLUMNS)
+    axes: np.ndarray  # (nv, 6) motion of one unit of each degree of freedom
+
+
+class Factor(NamedTuple):
+    """The articulated-body factor of M + C on the active degrees of freedom."""
+
+    active: np.ndarray  # (n+1,) the body's joint takes part
+    inertia: np.ndarray  # (n+1, INERTIA_COLUMNS) articulated inertia
+    joint: np.ndarray  # (nv, FACTOR_COLUMNS)
+    scratch: np.ndarray  # (n+1, 12) forces and motions of a solve
+
+
+def build_tree(model: Model) -> Tree:
+    """Lay the model out for the kernels."""
+    n = len(model)
+    parent = np.zeros(n + 1, dtype=np.int64)
+    parent[1:] = model.parents + 1
+    kind = np.zeros(n + 1, dtype=np.int64)
+    kind[1:] = model.kinds
+    dof = np.zeros(n + 2, dtype=np.int64)
+    dof[1:] = model.dof_starts
+    body = np.zeros((n + 1, TREE_COLUMNS))
+    body[0, REST] = 1.0
+    body[1:, REST : REST + 4] = model.rest_rotations
+    body[1:, AXIS : AXIS + 3] = model.axes[:, 0]
+    body[1:, AXIS2 : AXIS2 + 3] = model.axes[:, 1]
+    body[1:, CENTER : CENTER + 3] = model.centers
+    entries = (slice(None), (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
+    body[1:, INERTIA : INERTIA + 6] = model.inertias[entries]
+    body[1:, INVERSE : INVERSE + 6] = _inverses(model.inertias)[entries]
+    body[1:, MASS] = model.masses
+    body[1:, RELAXED : RELAXED + 4] = relaxed_coordinates(model)
+    roots = np.flatnonzero(model.parents < 0) + 1
+    return Tree(parent, kind, dof, last_rows(parent), roots, body)
+
+
+def last_rows(parent: np.ndarray) -> np.ndarray:
+    """The last row of each one's subtree, rows being depth-first."""
+    last = np.arange(len(parent))
+    for row in range(len(parent) - 1, 0, -1):
+        last[parent[row]] = max(last[parent[row]], last[row])
+    return last
+
+
+def _inverses(inertias: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) by cross products: for matrices so small LAPACK's threads cost a hundred times what they do."""
+    x, y, z = np.moveaxis(inertias, 1, 0)
+    rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
+    return rows / np.einsum("ni,ni->n", rows[:, 0], x)[:, None, None]
