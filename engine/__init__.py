@@ -8,16 +8,18 @@ SI units, Z up, quaternions w first. Never imports Blender.
 """
 
 from .anatomy.strengths import STRENGTH_OF_ROLE, strength_limits
+from .collision.broad_phase import overlapping_at_rest
 from .compile.decorators import NO_NUMBA, is_compiled
-from .controllers import BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
+from .compile.gc_pause import without_gc
+from .controllers import ARRIVAL_SHAPES, BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .geometry.shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 from .model.keys import Keys
-from .model.model import Model
+from .model.model import BALL, HINGE, Model
 from .model.motion import Motion
 from .model.result import Arrivals, Contacts, Progress, Result
 from .model.scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
-from .posing.posing import Pin, Posing
+from .posing.posing import Lock, Pin, Posing
 from .simulation.assemble import Actor
 from .simulation.checkpoints import Memory
 from .simulation.loop import simulate_loop, simulate_loop_iter
@@ -35,9 +37,12 @@ from .simulation.unmet_contacts import USE_ASSISTED
 ENGINE_VERSION = "0.2.0"
 
 __all__ = [
+    "ARRIVAL_SHAPES",
+    "BALL",
     "BEHAVIOURS",
     "CONTROLLERS",
     "ENGINE_VERSION",
+    "HINGE",
     "MOVES",
     "NO_NUMBA",
     "RESPONSES",
@@ -60,6 +65,7 @@ __all__ = [
     "Keys",
     "LibraryError",
     "Limp",
+    "Lock",
     "Memory",
     "Model",
     "ModelError",
@@ -81,6 +87,7 @@ __all__ = [
     "Wind",
     "build_progress",
     "is_compiled",
+    "overlapping_at_rest",
     "simulate",
     "simulate_iter",
     "simulate_loop",
@@ -90,4 +97,5 @@ __all__ = [
     "simulate_variants",
     "strength_limits",
     "warm_up",
+    "without_gc",
 ]

@@ -19,7 +19,7 @@ from ...engine.math import rotations
 from ..blender.sample_poses import Samples
 
 if TYPE_CHECKING:
-    from .read_rig import Reading
+    from .reading import Reading
 
 # Seconds around a jump in which a root has no keys to keep.
 ABOUT = 0.25

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ... import engine
-from ...engine.controllers.base import ROOTS, SHAPES
+from ...engine import ARRIVAL_SHAPES, ROOTS
 from ..blender import actions, nla_layers
 from ..blender.setting_paths import group_path, is_setting
 from ..errors import RigError
@@ -52,7 +52,7 @@ def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, 
     common |= {"recovery_time": recovery, "even_weight": heft.even_weight}
     if heft.controller == "FOLLOW":
         return engine.Follow(**common)
-    shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *SHAPES)
+    shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *ARRIVAL_SHAPES)
     arrival = _value(keyed, "heft.arrival", ARRIVAL_NUMBERS[heft.arrival], frames)
     if np.ndim(arrival):
         arrival = np.repeat(arrival[:, None], len(names), axis=1)

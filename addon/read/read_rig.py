@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine import Model, Motion, MotionError
+from ...engine import HINGE, Model, Motion, MotionError
 from ...engine.analysis import recording_flaws
 from ...engine.anatomy import body_parents, bone_ends, capsule_masses, masses, natural_joint_limits
 from ...engine.anatomy.rest_body import RestBones
@@ -25,7 +24,6 @@ from ...engine.anatomy.skeleton import Skeleton
 from ...engine.geometry import mass_properties
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
-from ...engine.model.model import HINGE
 from .. import settings
 from ..blender import engine_space
 from ..blender.engine_space import Placement
@@ -33,61 +31,10 @@ from ..blender.sample_poses import Samples
 from ..errors import RigError
 from ..rig import bone_roles, joint_limits, physical_ends, riding_bones, skin
 from . import collision_shapes, held_keys, mend_frames, result_channels, shot
+from .reading import Reading
 
 # Half the angle by which a hinge's sampled motion may leave its axis: rounding of float32 poses [rad].
 HINGE_SLACK = 1e-5
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """A rig read: what the engine gets, and the map back to bones.
-
-    names        (n,) bone of each body, in the model's order
-    frames       (frames,) scene frames
-    placement    where armature space sits in the engine's world
-    rests        (n, 4, 4) rest matrices in armature space
-    keyed        what has keys on the result armature, and the source's channels there
-    height       the body's longest side at rest [armature units]
-    spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
-    flaws        where the source breaks
-    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
-    """
-
-    model: Model
-    motion: Motion
-    names: tuple[str, ...]
-    frames: np.ndarray
-    placement: Placement
-    rests: np.ndarray
-    keyed: result_channels.Keyed
-    height: float
-    spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
-    flaws: recording_flaws.Flaws
-    bad_frames: str
-
-    def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
-        turns = rotations.from_matrix(rotations.split(self.rests[:, :3, :3])[0])
-        return self.rests[:, :3, 3] * self.placement.sizes[0], turns
-
-    def at_start(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, 3) positions [m] and (n, 4) rotations of the bodies on the first frame, in the world."""
-        model, motion = self.model, self.motion
-        places, turns = np.empty((len(model), 3)), np.empty((len(model), 4))
-        for b, parent in enumerate(model.parents):
-            own = rotations.multiply(model.rest_rotations[b], motion.rotations[0, b])
-            places[b], turns[b] = motion.positions[0, b], own
-            if parent >= 0:
-                places[b] = places[parent] + rotations.rotate(turns[parent], places[b])
-                turns[b] = rotations.multiply(turns[parent], own)
-        return places, turns
-
-    def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
-        poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
-        quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
-        turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
-        return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns
 
 
 def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> Skeleton:

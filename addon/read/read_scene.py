@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ... import engine
-from ...engine.collision import broad_phase as engine_pairs
 from ...engine.geometry.shape_table import build_shapes
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
@@ -302,7 +301,7 @@ def overlapping(reading: Reading) -> set[tuple[int, int]]:
             where = np.zeros((len(model) + 1, 7))
             where[0, 3] = 1.0
             where[1:, :3], where[1:, 3:] = places, turns
-            found = engine_pairs.overlapping_at_rest(table, where) if count > 1 else []
+            found = engine.overlapping_at_rest(table, where) if count > 1 else []
             kept |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
         object.__setattr__(reading, "_overlapping", kept)
     return kept

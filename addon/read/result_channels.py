@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
@@ -24,55 +22,7 @@ from ...engine.anatomy.skeleton import Skeleton
 from ...engine.math import rotations
 from ..errors import RigError
 from . import read_controller
-
-if TYPE_CHECKING:
-    from .read_rig import Reading
-
-
-@dataclass(frozen=True, eq=False)
-class Keyed:
-    """The bones with keys on the result armature: the bodies in the model's order, then the riders.
-
-    names        (k,)
-    groups       (k,) the group of each one's curves: its name where the rig shows it
-    kin          (k,) place of the nearest ancestor with keys, -1 for none
-    chains       (k,) rest matrices from the kin down to the bone, each relative to the one above
-    backs        (k, 3, 3) what takes rows in the kin's frame into the bone's at rest
-    rests        (k, 4) rest rotation against the kin
-    holders      (k,) the body that each rides on, itself for bodies, -1 for armature space
-    turns        (frames, r, 4), spots (frames, r, 3) of the riders in their body's frame [armature units]
-    loose        (k,) not held to its kin as the source holds it
-    traced       the bodies whose way must be known for that, parents first
-    connected    (k,) the bone cannot move from its parent's tail
-    quats        (frames, k, 4), locations (frames, k, 3), scales (frames, k, 3): the source's channels
-    inner        (frames, k, 3) the source's scales, as poses have them
-    sheared      bodies whose shear is seen, the worst first: name and index of its worst frame
-    """
-
-    names: tuple[str, ...]
-    groups: tuple[str, ...]
-    kin: np.ndarray
-    chains: list[list[np.ndarray]]
-    backs: np.ndarray
-    rests: np.ndarray
-    holders: np.ndarray
-    turns: np.ndarray
-    spots: np.ndarray
-    loose: np.ndarray
-    traced: list[int]
-    connected: np.ndarray
-    quats: np.ndarray
-    locations: np.ndarray
-    scales: np.ndarray
-    inner: np.ndarray
-    sheared: tuple[tuple[str, int], ...]
-
-    def part(self, rows: np.ndarray) -> Keyed:
-        """The same for some of the frames."""
-        names = ("turns", "spots", "quats", "locations", "scales", "inner")
-        sheared = tuple((name, int(np.abs(rows - frame).argmin())) for name, frame in self.sheared)
-        return replace(self, sheared=sheared, **{name: getattr(self, name)[rows] for name in names})
-
+from .reading import Keyed, Reading
 
 # The group of curves that the rig does not show.
 LINKS = "Heft links"

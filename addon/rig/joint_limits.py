@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 import bpy
 import numpy as np
 
-from ...engine import Model
+from ...engine import HINGE, Model
 from ...engine.anatomy.joint_limit import SPARE, Range, of_axes
-from ...engine.model.model import HINGE
 
 NO_SOURCE = np.zeros((0, 4))
 # A hinge turns about an axis of the natural range if it lies along it by this much.

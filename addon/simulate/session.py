@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import bpy
 
 from ... import engine
-from ...engine.compile.gc_pause import held_back
 from .. import events, settings
 from ..bake import bake_result, unbake
 from ..blender import background_thread, engine_space, own_collections, sample_poses
@@ -176,7 +175,7 @@ def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
     """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
     steps = simulate_steps(rig, scene, fresh, at_once=True)
-    with held_back():
+    with engine.without_gc():
         while True:
             try:
                 next(steps)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Within this block nothing is collected, unless it was so before."""
     running = gc.isenabled()
     gc.disable()

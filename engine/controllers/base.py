@@ -20,7 +20,7 @@ from .follow.spring import SETTLE
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
-SHAPES = (3.5, 9.5)  # of arrivals: below 2 + √2 the acceleration at a key has no bound (METHODS §2)
+ARRIVAL_SHAPES = (3.5, 9.5)  # of arrivals: below 2 + √2 the acceleration at a key has no bound (METHODS §2)
 ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
 
 
@@ -65,7 +65,7 @@ class Controller(ABC):
         heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
         strong = _per_body(strength, model, frames, "strength", 0.0, np.inf)
         arrive = _per_body(arrival, model, frames, "arrival", -1.0, 1.0)
-        form = _per_body(shape, model, frames, "shape", *SHAPES)
+        form = _per_body(shape, model, frames, "shape", *ARRIVAL_SHAPES)
         behaviour = self._behaviours(model, frames)
         how = _per_body(law, model, frames, "law", 0.0, 1.0)
         back = _per_body(0.0 if recovery is None else recovery, model, frames, "recovery time", 0.0, 1e6)

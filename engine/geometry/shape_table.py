@@ -19,6 +19,7 @@ import numpy as np
 from ..compile.decorators import table
 from ..errors import SettingError
 from ..math import quaternions as rot
+from ..memo import derived
 from .convex_hull import Solid, box_solid, hull_solid, sides_of
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 
@@ -168,11 +169,7 @@ NO_FACES, NO_RINGS = np.zeros((0, 4)), np.zeros((0, 2), dtype=np.int64)
 
 def layout_of(shape: Shape) -> Layout:
     """The shape laid out, made once: a shape is constant and settings change often."""
-    layout = getattr(shape, "_layout", None)
-    if layout is None:
-        layout = _lay_out(shape)
-        object.__setattr__(shape, "_layout", layout)
-    return layout
+    return derived(shape, "layout", lambda: _lay_out(shape))
 
 
 def _lay_out(shape: Shape) -> Layout:

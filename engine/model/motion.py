@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MotionError
-from ..tables.motion_table import build_target
-from .keys import Keys, key_table
+from .keys import Keys
 from .model import Model
 
 
@@ -90,18 +89,3 @@ class Motion:
     def __len__(self) -> int:
         """Frames."""
         return len(self.rotations)
-
-    def target(self, model: Model):
-        """The curves through the samples, made once: settings change often, keys seldom."""
-        kept = self.__dict__.get("_target")
-        if kept is None or kept[0] is not model:
-            target = build_target(model, self)
-            key, first = key_table(model, self, target)
-            kept = (model, target._replace(key=key, key_first=first))
-            object.__setattr__(self, "_target", kept)
-        return kept[1]
-
-    @property
-    def duration(self) -> float:
-        """[s]"""
-        return (len(self) - 1) / self.fps

@@ -45,9 +45,11 @@ from ..geometry.mass_properties import center_of_mass, inertia, volume
 from ..geometry.shape_table import LIMP_FAMILY, Shapes, build_shapes
 from ..geometry.shapes import Plane
 from ..math import quaternions as rot
+from ..memo import derived
 from ..model.model import FIXED, FREE, Model
 from ..model.motion import Motion
 from ..model.scene import LIMP_ONLY, RESPONSES, TIES, BodyName, Collider, Scene
+from ..tables.key_table import target_of
 from ..tables.model_table import Tree, build_tree
 from ..tables.motion_table import Target
 from ..tables.state_table import ANIMATED, LIMP, Plan
@@ -93,7 +95,7 @@ class Cast:
         self.plan = _join_plans(self._plans + [prop.plan for prop in props])
         self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
         self.tree = tree_of(self.model)
-        targets = [motion.target(model) for model, motion in zip(self.models, self.motions, strict=True)]
+        targets = [target_of(model, motion) for model, motion in zip(self.models, self.motions, strict=True)]
         self.target = targets[0] if len(targets) == 1 else _join_targets(targets)
 
     def row(self, name: BodyName | None) -> int:
@@ -346,11 +348,7 @@ def _sampled(collider: Collider, values, frames: int, width: int) -> np.ndarray:
 
 def tree_of(model: Model) -> Tree:
     """The model laid out for the kernels, made once: a model is constant and settings change often."""
-    tree = model.__dict__.get("_tree")
-    if tree is None:
-        tree = build_tree(model)
-        object.__setattr__(model, "_tree", tree)
-    return tree
+    return derived(model, "tree", lambda: build_tree(model))
 
 
 def _join_models(models: list[Model]) -> Model:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,7 @@ from ..contact.tables import PUSH_FRAME, Holds
 from ..tables.motion_table import WHEN, Target
 from ..tables.state_table import DUE_KEY, NOW
 from .limbs import scatter
-
-if TYPE_CHECKING:
-    from .limbs import Limb
-    from .simulate import Shot
+from .shot_interface import ShotInterface, Tables
 
 MOST = 64  # states kept of a shot
 FEWEST_FRAMES = 16  # between two of them
@@ -47,12 +43,12 @@ class Memory:
     """The last shot and its states on the way. Give the same one to every simulation of one set-up."""
 
     def __init__(self) -> None:
-        self.shot: Shot | None = None
+        self.shot: ShotInterface | None = None
         self.kept: list[Checkpoint] = []
         self.first = 0  # the frame the last simulation went on from
         self._ties: tuple[np.ndarray, ...] = ()
 
-    def begin(self, shot: Shot) -> None:
+    def begin(self, shot: ShotInterface) -> None:
         """Take over from the last shot what holds for this one too, and keep this one's states from now on."""
         ties = _ties_of(shot)
         frame = self._valid_until(shot, ties)
@@ -70,7 +66,7 @@ class Memory:
         stride = self._stride()
         return [*range((done // stride + 1) * stride, last, stride), last]
 
-    def copy_of(self, part: Shot | Limb, frame: int) -> Kept | None:
+    def copy_of(self, part: Tables, frame: int) -> Kept | None:
         """What a part hands on from a frame, if states are kept there."""
         if frame % self._stride() or frame >= self.shot.frames - 1:
             return None
@@ -86,7 +82,7 @@ class Memory:
     def _stride(self) -> int:
         return max(FEWEST_FRAMES, math.ceil(self.shot.frames / MOST))
 
-    def _valid_until(self, shot: Shot, ties: tuple[np.ndarray, ...]) -> int:
+    def _valid_until(self, shot: ShotInterface, ties: tuple[np.ndarray, ...]) -> int:
         """The last frame at which the last shot's state is this one's too; 0 where they differ from the start."""
         if self.shot is None or not self.kept or not _same_tables(self.shot, shot):
             return 0
@@ -95,13 +91,13 @@ class Memory:
         return min(self.shot.done, *_limits(self.shot, shot))
 
 
-def carried(shot: Shot) -> Iterator[np.ndarray]:
+def carried(shot: ShotInterface) -> Iterator[np.ndarray]:
     """Everything that one step hands on to the next."""
     for part in shot.parts:
         yield from _carried_by(part)
 
 
-def _carried_by(part: Shot | Limb) -> Iterator[np.ndarray]:
+def _carried_by(part: Tables) -> Iterator[np.ndarray]:
     yield from part.state
     yield from part.aim
     slot = part.work.slot[NOW]
@@ -111,12 +107,12 @@ def _carried_by(part: Shot | Limb) -> Iterator[np.ndarray]:
         yield from (found.old, found.old_meet, rows.count, holds.tie, holds.tie_link)
 
 
-def _ties_of(shot: Shot) -> tuple[np.ndarray, ...]:
+def _ties_of(shot: ShotInterface) -> tuple[np.ndarray, ...]:
     """Ties as they are before they take hold, which writes into them."""
     return () if shot.touch is None else (shot.touch.holds.tie.copy(), shot.touch.holds.tie_link.copy())
 
 
-def _restore(shot: Shot, checkpoint: Checkpoint, last: Shot) -> None:
+def _restore(shot: ShotInterface, checkpoint: Checkpoint, last: ShotInterface) -> None:
     """Bring a shot that has not begun to the frame of a state of the last one."""
     frame = checkpoint.frame
     checkpoint = _moved(checkpoint, last.target, shot.target)
@@ -133,7 +129,7 @@ def _restore(shot: Shot, checkpoint: Checkpoint, last: Shot) -> None:
 # --- what a change can reach ---------------------------------------------------------------
 
 
-def _same_tables(old: Shot, new: Shot) -> bool:
+def _same_tables(old: ShotInterface, new: ShotInterface) -> bool:
     """Is everything the same that holds for the whole shot?"""
     if (old.frames, old.dt, old.substeps, old.gravity) != (new.frames, new.dt, new.substeps, new.gravity):
         return False
@@ -150,7 +146,7 @@ def _same_tables(old: Shot, new: Shot) -> bool:
     return all(a is b or np.array_equal(a, b) for a, b in pairs)
 
 
-def _limits(old: Shot, new: Shot) -> Iterator[int]:
+def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
     """The last frame whose state no difference has reached, for everything that changes with the frame."""
     # a step looks at the sample after its frame, too
     yield _first_row(old.target.curve, new.target.curve) - 1

@@ -18,7 +18,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +27,8 @@ from ..model.result import Contacts, Result
 from ..model.scene import BodyName, Scene
 from .assemble import Actor, check_actors, find_body, largest_size, prop_of
 from .bounding_boxes import Outline, extent, near, new_boxes, poses_of
-
-if TYPE_CHECKING:
-    from .checkpoints import Memory
-    from .simulate import Shot
+from .checkpoints import Memory
+from .shot_interface import ShotInterface
 
 # Frames that groups go through at a time, if there are so many: enough to be worth fetching their tables.
 STRIDE = 12
@@ -42,7 +39,7 @@ class _Group:
     """Members that are simulated together, by their numbers."""
 
     members: tuple[int, ...]
-    shot: Shot
+    shot: ShotInterface
     bad: int = -1  # the frame where it flew apart
 
 
@@ -54,7 +51,7 @@ class Crowd:
 
     def __init__(
         self,
-        begin: Callable[[Sequence[Actor], Scene, Sequence[int], float], Shot],
+        begin: Callable[[Sequence[Actor], Scene, Sequence[int], float], ShotInterface],
         actors: Sequence[Actor],
         scene: Scene,
         threads: int | None = None,

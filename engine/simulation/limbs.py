@@ -16,19 +16,17 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..compile.decorators import is_compiled
 from ..contact.tables import Holds, Touch, new_touch
+from ..memo import derived
 from ..step.run_frames import Record, new_record
 from ..tables.model_table import INERTIA, MASS, Tree, last_rows
 from ..tables.motion_table import Target
 from ..tables.state_table import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
-
-if TYPE_CHECKING:
-    from .simulate import Shot
+from .shot_interface import ShotInterface, Tables
 
 MOST = 4  # groups of limbs
 FEWEST_BODIES = 8  # in the smallest that is worth a thread
@@ -56,7 +54,7 @@ class Limb:
     record: Record
 
 
-def split(shot: Shot) -> tuple[Limb, ...]:
+def split(shot: ShotInterface) -> tuple[Limb, ...]:
     """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
     tree, target, plan, touch = shot.tree, shot.target, shot.plan, shot.touch
     if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
@@ -87,7 +85,7 @@ def _groups(tree: Tree, root: int) -> list[list[int]]:
     return []
 
 
-def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
+def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     tree = _tree(shot.tree, rows, first)
     dofs = np.concatenate([np.arange(*shot.tree.dof[[i, i + 1]]) for i in rows])
     target, plan = shot.target, shot.plan
@@ -107,13 +105,12 @@ def _limb(shot: Shot, rows: np.ndarray, first: bool) -> Limb:
 
 def _target(target: Target, rows: np.ndarray) -> Target:
     """What is asked of these rows; made once, as settings change more often than keys."""
-    kept = target.__dict__.setdefault("_limbs", {})
-    found = kept.get(rows.tobytes())
-    if found is None:
+
+    def cut() -> Target:
         curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
-        found = Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64))
-        kept[rows.tobytes()] = found
-    return found
+        return Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64))
+
+    return derived(target, f"rows {rows.tobytes().hex()}", cut)
 
 
 def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
@@ -131,7 +128,7 @@ class Way:
     """How a limb, or a shot as one, goes from stop to stop: the first bad frame or −1, and what was kept at the stops
     that it has reached."""
 
-    part: Shot | Limb
+    part: Tables
     bad: int = -1
     kept: list = field(default_factory=list)
 

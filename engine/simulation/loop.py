@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import MotionError
 from ..math import quaternions as rot
+from ..memo import derived
 from ..model.keys import Keys
 from ..model.motion import Motion
 from ..model.result import Progress, Result
@@ -114,16 +115,17 @@ def _laid(actor: Actor, rounds: int) -> Actor:
 
 def _laid_motion(actor: Actor, rounds: int) -> Motion:
     """The cycle's motion, the last round where the cycle is; made once, as settings change more often than keys."""
+    return derived(actor.motion, "rounds", lambda: _lay_motion(actor, rounds), rounds)
+
+
+def _lay_motion(actor: Actor, rounds: int) -> Motion:
     motion = actor.motion
-    kept = motion.__dict__.get("_laid")
-    if kept is not None and kept[0] == rounds:
-        return kept[1]
     period = len(motion) - 1
     rows, turn = _rows(period, rounds)
     positions = motion.positions[rows] + turn[:, None, None] * travel(actor)
     stepped = motion.stepped[rows].copy()
     stepped[period::period] = motion.stepped[period]
-    laid = Motion.build(
+    return Motion.build(
         actor.model,
         motion.fps,
         rot.continuous(motion.rotations[rows]),
@@ -132,8 +134,6 @@ def _laid_motion(actor: Actor, rounds: int) -> Motion:
         motion.frame_start - period * (rounds - 1),
         _laid_keys(actor, rounds),
     )
-    object.__setattr__(motion, "_laid", (rounds, laid))
-    return laid
 
 
 def _laid_keys(actor: Actor, rounds: int) -> Keys | None:

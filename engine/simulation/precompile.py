@@ -28,7 +28,7 @@ from ..collision.narrow_phase import collide
 from ..collision.time_of_impact import time_of_impact
 from ..compile.compile_time import BuildProgress, Clock
 from ..compile.decorators import PACKAGE, cache_dir, is_compiled, is_writable
-from ..compile.gc_pause import held_back
+from ..compile.gc_pause import without_gc
 from ..contact.before_step import meet
 from ..contact.footfall import lead_feet
 from ..contact.impacts import collide_now
@@ -261,7 +261,7 @@ def serve(sample, folder: str) -> None:
         return
     types = {word: _types(sample(word == "touching")) for word in PARTS}
     functions = {each.__name__: each for parts in PARTS.values() for each in parts}
-    with held_back():
+    with without_gc():
         for line in sys.stdin:
             try:
                 word, name = line.split()

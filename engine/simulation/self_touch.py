@@ -11,6 +11,7 @@ import numpy as np
 from ..collision.broad_phase import overlapping_at_rest
 from ..geometry.shape_table import build_shapes
 from ..math import quaternions as rot
+from ..memo import derived
 from ..model.model import FREE, Model
 from ..model.motion import Motion
 from ..tables.state_table import LIMP
@@ -24,14 +25,14 @@ def may_fall(model: Model, behaviour: np.ndarray) -> bool:
 def left_out(model: Model, motion: Motion, behaviour: np.ndarray) -> set[tuple[int, int]]:
     """Pairs (a < b) of bodies that do not touch while they are limp."""
     key = release_frames(behaviour)
-    kept = motion.__dict__.get("_left_out")
-    if kept is None or kept[0] is not model or kept[1] != key:
+
+    def find() -> set[tuple[int, int]]:
         found = _overlapping(model, np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1)), model.offsets)
         for frame in key:
             found |= _overlapping(model, motion.rotations[frame], motion.positions[frame])
-        kept = (model, key, found)
-        object.__setattr__(motion, "_left_out", kept)
-    return kept[2]
+        return found
+
+    return derived(motion, "untouching pairs", find, (model, key))
 
 
 def release_frames(behaviour: np.ndarray) -> tuple[int, ...]:

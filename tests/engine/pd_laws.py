@@ -15,6 +15,7 @@ import engine
 from engine.controllers.follow.spring import SETTLE
 from engine.math import quaternions as rot
 from engine.model.model import BALL
+from engine.tables.key_table import target_of
 from engine.tables.motion_table import KEY_RATE, KEY_VALUE, WHEN
 from mujoco_model import Oracle
 from naive import angle_between, rotation_vectors, turns_of
@@ -32,7 +33,7 @@ class Player:
     def __init__(self, model: engine.Model, motion: engine.Motion, arrival: float):
         self.model, self.motion = model, motion
         self.oracle = Oracle(model, timestep=1.0 / RATE)
-        target, starts = motion.target(model), model.dof_starts
+        target, starts = target_of(model, motion), model.dof_starts
         self.times = np.unique(target.key[:, WHEN]) / motion.fps
         self.joints = [i for i in range(len(model)) if starts[i + 1] > starts[i]]
         self.values, self.rates = np.zeros((len(self.times), len(model), 4)), np.zeros((len(self.times), model.nv))

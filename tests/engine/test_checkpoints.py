@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.simulation import checkpoints
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from engine.tables.state_table import NOW, STILL
 from test_crowd import FOLLOW, FPS, FREE, GROUND, at, bytes_of, person
 

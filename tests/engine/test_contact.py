@@ -11,7 +11,7 @@ from engine.collision.contact_table import SHAPE_A, SHAPE_B
 from engine.compile.decorators import entry
 from engine.contact import before_step
 from engine.contact.tables import PAIRS
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 
 BALLS, RADIUS = 24, 0.05
 

@@ -13,7 +13,7 @@ import bvh
 import engine
 from curves import SETTLE, error_curve
 from engine.model.motion import Motion
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from mujoco_model import Oracle
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, rotation_vectors
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion

@@ -9,7 +9,7 @@ import bvh
 import engine
 from engine.controllers.base import BEHAVIOURS, ROOTS
 from engine.math import quaternions as rot
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from engine.tables.state_table import LINEAR
 from test_reaction import off_source
 

@@ -11,7 +11,7 @@ import engine
 from engine.model.model import HINGE
 from engine.simulation.assemble import Actor
 from engine.simulation.limbs import FEWEST_BODIES
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from naive import angle_between
 from shapes import rod_inertia, smooth_motion
 

@@ -69,7 +69,7 @@ def test_nearly_unit_quaternions_are_made_unit_and_anchors_default_to_rest():
     motion = Motion.build(chain(3), 24.0, np.tile([1.005, 0, 0, 0], (3, 3, 1)))
     assert motion.rotations[0, 0].tolist() == STILL.tolist()
     assert motion.positions[2].tolist() == chain(3).offsets.tolist()
-    assert len(motion) == 3 and motion.duration == pytest.approx(2.0 / 24.0)
+    assert len(motion) == 3
 
 
 def test_the_caller_keeps_its_arrays():

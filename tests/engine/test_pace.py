@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.compile.decorators import entry
 from engine.contact import step_size
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from engine.tables.state_table import MAIN, MIDDLE, factor_of, pose_of
 
 MOST = 20.0

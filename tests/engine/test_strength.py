@@ -7,7 +7,7 @@ import pytest
 
 import engine
 from engine.model.motion import Motion
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from how_many import cases
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, turns_of
 from probe import strength_step

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ....engine import HINGE, Model
 from ....engine.anatomy.skeleton import Skeleton
 from ....engine.math import rotations
-from ....engine.model.model import HINGE, Model
 from ...blender import engine_space
 from ...blender.engine_space import Placement
 from ...read import collision_shapes, fingerprint, read_controller, read_rig, shot, source_cache

@@ -1,0 +1,110 @@
+"""A rig as it was read: what the engine gets, and what leads back to the bones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...engine import Model, Motion
+from ...engine.analysis import recording_flaws
+from ...engine.math import rotations
+from ..blender.engine_space import Placement
+from ..blender.sample_poses import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """The bones with keys on the result armature: the bodies in the model's order, then the riders.
+
+    names        (k,)
+    groups       (k,) the group of each one's curves: its name where the rig shows it
+    kin          (k,) place of the nearest ancestor with keys, -1 for none
+    chains       (k,) rest matrices from the kin down to the bone, each relative to the one above
+    backs        (k, 3, 3) what takes rows in the kin's frame into the bone's at rest
+    rests        (k, 4) rest rotation against the kin
+    holders      (k,) the body that each rides on, itself for bodies, -1 for armature space
+    turns        (frames, r, 4), spots (frames, r, 3) of the riders in their body's frame [armature units]
+    loose        (k,) not held to its kin as the source holds it
+    traced       the bodies whose way must be known for that, parents first
+    connected    (k,) the bone cannot move from its parent's tail
+    quats        (frames, k, 4), locations (frames, k, 3), scales (frames, k, 3): the source's channels
+    inner        (frames, k, 3) the source's scales, as poses have them
+    sheared      bodies whose shear is seen, the worst first: name and index of its worst frame
+    """
+
+    names: tuple[str, ...]
+    groups: tuple[str, ...]
+    kin: np.ndarray
+    chains: list[list[np.ndarray]]
+    backs: np.ndarray
+    rests: np.ndarray
+    holders: np.ndarray
+    turns: np.ndarray
+    spots: np.ndarray
+    loose: np.ndarray
+    traced: list[int]
+    connected: np.ndarray
+    quats: np.ndarray
+    locations: np.ndarray
+    scales: np.ndarray
+    inner: np.ndarray
+    sheared: tuple[tuple[str, int], ...]
+
+    def part(self, rows: np.ndarray) -> Keyed:
+        """The same for some of the frames."""
+        names = ("turns", "spots", "quats", "locations", "scales", "inner")
+        sheared = tuple((name, int(np.abs(rows - frame).argmin())) for name, frame in self.sheared)
+        return replace(self, sheared=sheared, **{name: getattr(self, name)[rows] for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A rig read: what the engine gets, and the map back to bones.
+
+    names        (n,) bone of each body, in the model's order
+    frames       (frames,) scene frames
+    placement    where armature space sits in the engine's world
+    rests        (n, 4, 4) rest matrices in armature space
+    keyed        what has keys on the result armature, and the source's channels there
+    height       the body's longest side at rest [armature units]
+    spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
+    flaws        where the source breaks
+    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
+    """
+
+    model: Model
+    motion: Motion
+    names: tuple[str, ...]
+    frames: np.ndarray
+    placement: Placement
+    rests: np.ndarray
+    keyed: Keyed
+    height: float
+    spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
+    flaws: recording_flaws.Flaws
+    bad_frames: str
+
+    def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies in the rest pose, in armature space."""
+        turns = rotations.from_matrix(rotations.split(self.rests[:, :3, :3])[0])
+        return self.rests[:, :3, 3] * self.placement.sizes[0], turns
+
+    def at_start(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies on the first frame, in the world."""
+        model, motion = self.model, self.motion
+        places, turns = np.empty((len(model), 3)), np.empty((len(model), 4))
+        for b, parent in enumerate(model.parents):
+            own = rotations.multiply(model.rest_rotations[b], motion.rotations[0, b])
+            places[b], turns[b] = motion.positions[0, b], own
+            if parent >= 0:
+                places[b] = places[parent] + rotations.rotate(turns[parent], places[b])
+                turns[b] = rotations.multiply(turns[parent], own)
+        return places, turns
+
+    def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
+        poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
+        quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
+        turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
+        return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns

@@ -1,0 +1,54 @@
+"""What limbs, checkpoints and groups need to know of a shot, so that none of them imports the shot itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..contact.tables import Touch
+from ..model.result import Contacts, Result
+from ..step.run_frames import Record
+from ..tables.model_table import Tree
+from ..tables.motion_table import Target
+from ..tables.state_table import Aim, Plan, State, Work
+from .assemble import Cast
+
+
+class Tables(Protocol):
+    """The tables that go through the steps: those of a shot as one, or of one of its limbs."""
+
+    tree: Tree
+    target: Target
+    plan: Plan
+    state: State
+    aim: Aim
+    work: Work
+    touch: Touch | None
+    record: Record
+
+
+class ShotInterface(Tables, Protocol):
+    """One simulation on its way.
+
+    frames, done   how many there are, and up to which it has run
+    dt             [s] of a frame
+    limbs          its limbs, where they are simulated side by side
+    """
+
+    cast: Cast
+    frames: int
+    done: int
+    dt: float
+    substeps: int
+    gravity: tuple[float, float, float]
+    limbs: Sequence[Tables]
+    memory: object
+
+    @property
+    def parts(self) -> Sequence[Tables]: ...
+
+    def run(self, last: int) -> None: ...
+
+    def advance(self, last: int) -> int: ...
+
+    def results_with(self, objects: dict, contacts: Contacts) -> list[Result]: ...
