@@ -103,7 +103,7 @@ def _work() -> None:
         print(f"Heft: {error}")
     else:
         # on its own: a simulation need not wait for it
-        _posing = threading.Thread(target=engine.posing.warm_up, name="heft-warm-up-posing", daemon=True)
+        _posing = threading.Thread(target=engine.warm_up_posing, name="heft-warm-up-posing", daemon=True)
         _posing.start()
 
 

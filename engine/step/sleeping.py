@@ -47,7 +47,7 @@ STEADY, STEADY_WAY = 1e-3, 1e-5
 
 
 @kernel
-def note_frame(tree, state, work):
+def note_begin(tree, state, work):
     """FRAME_COORDS and FRAME_ANCHOR: the pose as the frame begins."""
     for i in range(1, len(tree.parent)):
         store4(work.body, i, FRAME_COORDS, load4(state.body, i, COORDS))
