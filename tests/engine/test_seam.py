@@ -95,9 +95,12 @@ def test_two_controllers_in_one_shot_keep_to_their_own_columns(home):
     found = run(home, SET_UP + """
 actors = [engine.Actor(model, motion, controllers.Lean(lean=0.3)), engine.Actor(model, motion, engine.Follow())]
 a, b = engine.simulate_together(actors, engine.Scene(touch_self=False), 48)
-off = lambda r: float(2 * np.arccos(np.clip(np.abs(np.sum(motion.rotations * r.motion.rotations, axis=2)), 0, 1)).max())
+def off(r):
+    cosine = np.abs(np.sum(motion.rotations * r.motion.rotations, axis=2))
+    return float(2 * np.arccos(np.clip(cosine, 0, 1)).max())
 part = a.part(np.arange(2, 5)).channels["lean"].values.shape
-print(json.dumps({"lean": off(a), "follow": off(b), "channels": [sorted(a.channels), sorted(b.channels)], "part": part}))
+channels = [sorted(a.channels), sorted(b.channels)]
+print(json.dumps({"lean": off(a), "follow": off(b), "channels": channels, "part": part}))
 """)  # fmt: skip
     assert found["lean"] == pytest.approx(0.3, abs=1e-6) and found["follow"] < 1e-6
     assert found["channels"] == [["lean", "turned"], []] and found["part"] == [3, 4]
