@@ -71,8 +71,8 @@ SUITES = (
     Suite("real", ENGINE, ("tests/test_real_blender.py",), real=True),
     Suite("package", ENGINE, ("tests/test_package.py",)),
 )
-# Which suites a change of a path calls for: the first that fits. Other Blenders than the newest see the add-on's wrappers
-# only, windows what is drawn and clicked.
+# Which suites a change of a path calls for: the first that fits. Other Blenders than the newest see the add-on's
+# wrappers only, windows what is drawn and clicked.
 CALLED_FOR = (
     ("engine/", ("engine", "5.0")),
     ("addon/blender/", ("4.2", "4.5", "5.0", "window-5.2")),

@@ -1,4 +1,4 @@
-"""What has changed, told to those who listen: settings emit, Live and the panels' caches listen.
+"""Events: settings emit them, Live and the panels' caches listen.
 
 Owns the events, and whether they are paused. Imports nothing of Heft, so that a property can say that it was changed
 without importing what simulates. A listener is connected when the add-on is registered.

@@ -1,4 +1,4 @@
-"""What happens behind the commands: loading, saving, undo, edits, frame changes.
+"""Blender's handlers: load, save, undo, edits, frame changes.
 
 Owns the handlers. Must not draw or report.
 """

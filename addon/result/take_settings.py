@@ -1,4 +1,4 @@
-"""The settings of a take: a rig's own, its bones', its lists' and those of the objects it meets, as one text.
+"""Settings of a take as JSON: the rig's, its bones', its lists', and those of objects it meets.
 
 Owns what belongs to it, how it is put back, and the short phrase for how two of them differ. Only what is not a
 default is written down: a setting that is new in a later version gets its default. What is keyed is left to its keys.

@@ -1,4 +1,4 @@
-"""Takes: settings kept with the result they gave, shown again at once and as they were.
+"""Takes: results kept with their settings, shown again without simulating.
 
 Owns `ob.heft.takes` and the actions in them. A take is of the whole shot: characters simulated together keep and show
 theirs together, told by one `uid`. Nothing writes into a take's actions; showing one copies them onto the result. What

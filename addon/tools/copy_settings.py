@@ -1,4 +1,4 @@
-"""Settings handed on: from one side of a character to the other, and from character to character.
+"""Copy settings to the other side of a character, and to other characters.
 
 Owns what is copied and what stays each one's own. Must not simulate or report.
 """

@@ -1,4 +1,4 @@
-"""Contact before a step: what meets, and for how long nothing fast does (METHODS §1d).
+"""Contact stages before a step: find contacts, make rows, apply impacts, limit the step for fast bodies (METHODS §1d).
 
 Owns finding contacts, making rows of them and cutting the step where something fast is
 about to meet; the order of what happens before a step. Must not know targets or

@@ -1,4 +1,4 @@
-"""Ties and joint limits as rows, and blows from nowhere.
+"""Constraint rows of ties and joint limits; external impulses; wind.
 
 Owns what a tie, a limit and a push are in the solve. Must not know how rows are solved.
 """

@@ -1,4 +1,4 @@
-"""Everybody on stage as one model: the characters of a shot and the scene's colliders.
+"""Assemble the characters and colliders of a shot into one set of tables.
 
 Owns who stands where in the joined tables. Must not know how a step is solved.
 

@@ -1,4 +1,4 @@
-"""Going on from where a shot differs from the last one, instead of from its start.
+"""Checkpoints: resume a simulation at the first frame that a change can reach.
 
 Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
 first frame that a change can reach. Must not know what happens inside a step.

@@ -1,4 +1,4 @@
-"""Limbs: what hangs on a root that goes as it is told moves whatever its neighbours do.
+"""Simulate the subtrees of an animated root in parallel: its motion is prescribed, so they cannot affect one another.
 
 Owns which parts of a character are simulated apart, side by side on threads, and how they are one again. Must not know
 what happens inside a step.

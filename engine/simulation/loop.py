@@ -1,4 +1,4 @@
-"""A cycle run over and over until it repeats: the settled motion of what loops.
+"""Simulate a cycle until it repeats.
 
 Owns how a cycle is laid end to end, when it repeats, and how its end is joined to its start.
 Must not know what happens inside a step.

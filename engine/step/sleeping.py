@@ -1,4 +1,4 @@
-"""Sleeping: a shot in which everything limp has come to rest is not simulated until something wakes it.
+"""Sleep: skip the frames of a shot in which all limp bodies rest, until something wakes it.
 
 Owns when bodies fall asleep and what wakes them. Must not know what a step does.
 

@@ -1,5 +1,4 @@
-"""Axes of tables: which axis of an array runs over frames and which over bodies, so that tables are joined, cut,
-repeated and compared without naming their arrays.
+"""Axes of tables: join, cut, repeat and compare tables without naming their arrays.
 
 Owns the marks and what is done by them. Must not know what is in a table. A field is marked by its annotation:
 

@@ -1,4 +1,4 @@
-"""What the keys ask for at any instant: a C¹ curve through the samples.
+"""Target curves: a C¹ curve through the samples of a motion, evaluated at any time.
 
 Owns the curve and its evaluation. Must not know about bodies' masses or control.
 

@@ -1,4 +1,4 @@
-"""What changes while a shot runs, and the scratch space of a step.
+"""State, aim, scratch space and control table of a shot, and their columns.
 
 Owns the layout of `State`, `Aim`, `Work` and `Plan`. Must not know how they are used.
 As in `tree`, names are first columns of a body's row, or rows of rate vectors.
