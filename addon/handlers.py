@@ -11,10 +11,10 @@ from bpy.app.handlers import persistent
 from . import events
 from .bake import restore_values
 from .blender import background_thread, sample_poses
-from .read import curve_digests, fingerprint
+from .read import curve_digests
 from .result import free_objects, result_armature, stamps
 from .rig import detail
-from .settings import edit_selected
+from .settings import edit_selected, saved
 from .simulate import jobs, live, session, timing
 from .ui import answers, draw_cache, up_to_date
 from .ui.overlays import callbacks as overlays
@@ -123,9 +123,9 @@ def on_load(*_args) -> None:
             if not ob.is_property_set("heft_store"):
                 continue
             if ob.type == "ARMATURE":
-                fingerprint.unpack(ob)
+                saved.unpack(ob)
             else:
-                fingerprint.unpack_collider(ob)
+                saved.unpack_collider(ob)
     session.let_go()
 
 
@@ -136,10 +136,10 @@ def on_save(*_args) -> None:
     if jobs.cancel():
         live.follow_soon()
     for rig in session.rigs():
-        fingerprint.pack(rig)
+        saved.pack(rig)
     for ob in bpy.data.objects:
         if ob.override_library is not None and ob.type != "ARMATURE" and ob.is_property_set("heft_collider"):
-            fingerprint.pack_collider(ob)
+            saved.pack_collider(ob)
 
 
 HANDLERS = (

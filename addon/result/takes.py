@@ -12,16 +12,18 @@ import json
 
 import bpy
 
-from .. import events
+from .. import declare, events
 from ..blender import actions
 from ..errors import RigError
 from ..read import fingerprint, shot
+from ..settings import saved
+from ..settings.on_time import HeftMiss
 from . import free_objects, result_armature, stamps, take_settings, takes_side_by_side
 
 # What is kept of a result besides its keys.
 STATE = ("fingerprint", "source_slot", "result_start", "result_end", "result_period", "written", "undisturbed", "flaws",
          "message")  # fmt: skip
-MISS = ("bone", "frame", "degrees")
+MISS = declare.names(HeftMiss)
 
 
 def find(rig: bpy.types.Object, uid: str):
@@ -192,7 +194,7 @@ def _show(rig: bpy.types.Object, take) -> None:
     heft.baked, heft.source_action, heft.made_with = "", take.source_action, take.settings
     heft.misses.clear()
     for values in state["misses"]:
-        fingerprint.restore(heft.misses.add(), values)
+        saved.restore(heft.misses.add(), values)
     result = result_armature.ensure_result(rig)
     _put(result, take.action, f"{rig.name} result")
     stamps.end(result, heft.fingerprint, heft.written)

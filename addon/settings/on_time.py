@@ -6,7 +6,7 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
-from ..declare import NOT_KEYED, OVERRIDABLE, changed
+from ..declare import changed, remembered, settings_group, simulated
 
 KEY_TYPES = (
     ("ALL", "All Keys", "Every key of the source", 0),
@@ -32,10 +32,12 @@ LAWS = (
 )
 
 
+@settings_group(update=changed, manual="on_time.html#sliders")
 class OnTimeSettings:
     """Part of `Object.heft`: the settings of On Time."""
 
-    shape: FloatProperty(
+    shape: simulated(
+        FloatProperty,
         name="Ease In",
         description="The shape of the way to a key: low leaves late and takes all of the time, high is there early and "
         "eases in. From 3.5 to 9.5; at 3.89 it is the way of Follow",
@@ -44,42 +46,54 @@ class OnTimeSettings:
         max=9.5,
         precision=2,
         step=10,
-        override=OVERRIDABLE,
-        update=changed,
+        keyable=True,
+        preset=True,
     )
-    arrival: EnumProperty(
+    arrival: simulated(
+        EnumProperty,
         name="Arrive",
         description="With which speed a key is met",
         items=ARRIVALS,
         default="CURVE",
-        override=OVERRIDABLE,
-        update=changed,
+        keyable=True,
+        preset=True,
     )
-    key_type: EnumProperty(
+    key_type: simulated(
+        EnumProperty,
         name="Keys",
         description="Which of the source's keys are met; between them the body moves by itself",
         items=KEY_TYPES,
         default="ALL",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    law: EnumProperty(
+    law: simulated(
+        EnumProperty,
         name="Law",
         description="What drives the joints to their keys",
         items=LAWS,
         default="CLOSED_FORM",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
+        manual="on_time.html#advanced",
     )
 
 
+@settings_group()
 class HeftMiss(bpy.types.PropertyGroup):
     """One of `Object.heft.misses`: a key that could not be met."""
 
-    bone: StringProperty(name="Bone", description="Whose key it is", override=OVERRIDABLE)
-    frame: FloatProperty(name="Frame", description="When the key is", options=NOT_KEYED, override=OVERRIDABLE)
-    degrees: FloatProperty(
-        name="Degrees", description="How far off the pose was", options=NOT_KEYED, override=OVERRIDABLE
+    bone: remembered(
+        StringProperty,
+        name="Bone",
+        description="Whose key it is",
+        hidden=False,
+    )
+    frame: remembered(
+        FloatProperty,
+        name="Frame",
+        description="When the key is",
+        hidden=False,
+    )
+    degrees: remembered(
+        FloatProperty,
+        name="Degrees",
+        description="How far off the pose was",
+        hidden=False,
     )

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from .. import events
-from ..declare import NOT_KEYED, OVERRIDABLE
+from ..declare import remembered, settings_group
 
 CURVE_BONES = (
     ("SELECTED", "Selected Bones", "The bones that are selected when this is switched on", 0),
@@ -19,49 +19,50 @@ def _curves_changed(group: bpy.types.PropertyGroup, _context) -> None:
     events.curves_changed(group.id_data)
 
 
+@settings_group(manual="result.html#curves")
 class CurveSettings:
     """Of an armature's physics. Of no consequence to the simulation."""
 
-    use_curves: BoolProperty(
+    use_curves: remembered(
+        BoolProperty,
         name="Curves",
         description="Write what happens to the bones as curves for the Graph Editor, on an empty of the rig's; each "
         "simulation writes them again, switched off they are gone",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_torque: BoolProperty(
+    curve_torque: remembered(
+        BoolProperty,
         name="Torque (N m)",
         description="How hard the joint is driven, in newton metres",
         default=True,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_stress: BoolProperty(
+    curve_stress: remembered(
+        BoolProperty,
         name="Stress (0 to 1)",
         description="The torque in parts of the most that the joint can give: the armature's strength where it is "
         "limited, else that of a strong person",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_deviation: BoolProperty(
+    curve_deviation: remembered(
+        BoolProperty,
         name="Deviation (°)",
         description="How far the bone is turned away from the source, in degrees",
         default=True,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_bones: EnumProperty(
+    curve_bones: remembered(
+        EnumProperty,
         name="Of",
         description="Which bones get curves",
         items=CURVE_BONES,
         default="SELECTED",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
     # The bones that were selected, as a JSON list.
-    curve_names: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    curve_names: remembered(StringProperty)

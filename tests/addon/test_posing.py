@@ -14,6 +14,7 @@ import rigs
 from heft.addon import settings
 from heft.addon.errors import RigError
 from heft.addon.read import fingerprint
+from heft.addon.settings import saved
 from heft.addon.tools import pick_bone, pull_pose
 from posed import channels, graph, region, world
 
@@ -240,7 +241,7 @@ def store_it(rig) -> None:
     mark = fingerprint.fingerprint(rig, bpy.context.scene)
     rig.pose.bones["head"].heft.pin = "ON"
     assert fingerprint.fingerprint(rig, bpy.context.scene) == mark
-    fingerprint.pack(rig)
+    saved.pack(rig)
     assert '"pin": "ON"' in rig.heft_store
 
 
