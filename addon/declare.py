@@ -42,6 +42,15 @@ def changed(group: bpy.types.PropertyGroup, _context) -> None:
     events.setting_changed(group.id_data)
 
 
+def bone_changed(name: str) -> Callable:
+    """The update of a bone's setting: an edit by hand reaches all selected bones."""
+
+    def update(group: bpy.types.PropertyGroup, context) -> None:
+        events.bone_edited(group, context, name)
+
+    return update
+
+
 def role_changed(group: bpy.types.PropertyGroup, context) -> None:
     """What a bone is, was corrected."""
     events.role_changed(group.id_data)

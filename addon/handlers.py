@@ -162,6 +162,7 @@ def _on_role_changed(_rig: bpy.types.Object) -> None:
 def register() -> None:
     """Hook in."""
     live.connect()
+    events.bone_edited.connect(edit_selected.on_bone_edited)
     events.role_changed.connect(_on_role_changed)
     events.detail_changed.connect(detail.apply)
     for queue, function in HANDLERS:
@@ -173,6 +174,7 @@ def unregister() -> None:
     jobs.cancel()
     live.stop()
     live.disconnect()
+    events.bone_edited.disconnect(edit_selected.on_bone_edited)
     events.role_changed.disconnect(_on_role_changed)
     events.detail_changed.disconnect(detail.apply)
     draw_cache.stop()

@@ -17,7 +17,7 @@ from ..blender import actions
 from ..errors import RigError
 from ..read import fingerprint, shot
 from ..settings import saved
-from ..settings.on_time import HeftMiss
+from ..settings.missed_key import HeftMiss
 from . import free_objects, result_armature, stamps, take_settings, takes_side_by_side
 
 # What is kept of a result besides its keys.

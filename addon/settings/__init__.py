@@ -15,7 +15,7 @@ from .bake_controls import HeftControl, HeftSwitch
 from .bone import HeftBone
 from .character import SHOWN, HeftArmature
 from .collider import HeftCollider
-from .on_time import HeftMiss
+from .missed_key import HeftMiss
 from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .take import HeftTake, HeftTakenObject

@@ -7,8 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ...engine.anatomy.role_list import LEFT, MIDDLE, RIGHT, ROLES
-from ..declare import role_changed, settings_group, shown, simulated
-from .edit_selected import bone_changed, bone_mix_changed
+from .. import controllers
+from ..declare import bone_changed, role_changed, settings_group, shown, simulated
 from .posing_role import PosingBone
 
 BEHAVIOURS = (
@@ -127,7 +127,7 @@ class BoneSettings:
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        update=bone_mix_changed,
+        update=bone_changed("mix"),
         keyable=True,
         taken=True,
         copied=True,
@@ -232,5 +232,5 @@ class BoneSettings:
 
 
 @settings_group(manual="bones.html#multipliers")
-class HeftBone(BoneSettings, PosingBone, bpy.types.PropertyGroup):
+class HeftBone(BoneSettings, *controllers.BONE_SETTINGS, PosingBone, bpy.types.PropertyGroup):
     """`PoseBone.heft`: what one bone does differently."""

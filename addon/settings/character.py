@@ -6,13 +6,14 @@ Owns the order of its parts, which saved texts and fingerprints rely on.
 import bpy
 from bpy.props import CollectionProperty, IntProperty, StringProperty
 
+from .. import controllers
 from ..declare import changed, remembered, settings_group, simulated, unsaved
 from .bake_controls import HeftControl, HeftSwitch
 from .body import BodySettings
 from .bone_list import BoneList
 from .contact import ContactSettings
 from .drive import DriveSettings, RootSettings
-from .on_time import HeftMiss, OnTimeSettings
+from .missed_key import HeftMiss
 from .overlays import OverlaySettings
 from .plot_curves import CurveSettings
 from .pose_script import HeftScriptPose
@@ -88,7 +89,7 @@ class CharacterLists:
 @settings_group(manual="follow.html#sliders")
 class HeftArmature(
     DriveSettings,
-    OnTimeSettings,
+    *controllers.SETTINGS,
     RootSettings,
     RunSettings,
     RangeSettings,

@@ -5,18 +5,9 @@ Owns names, ranges, units and tooltips.
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
+from .. import controllers
 from ..declare import changed, remembered, settings_group, simulated
 
-CONTROLLERS = (
-    ("FOLLOW", "Follow", "Joints pull towards the keys like springs tuned by settle time and damping", 0),
-    (
-        "ON_TIME",
-        "On Time",
-        "The keys are met on their time, also after a blow; between them the body moves by itself",
-        2,
-    ),
-    ("LIMP", "Limp", "No muscles at all: the body hangs and falls", 1),
-)
 ROOTS = (
     ("ANIMATED", "Animated", "The root goes exactly where it is keyed", 0),
     ("ASSISTED", "Assisted", "The root is guided to its keys with limited force", 1),
@@ -38,7 +29,7 @@ class DriveSettings:
         EnumProperty,
         name="Controller",
         description="What moves the joints",
-        items=CONTROLLERS,
+        items=controllers.ITEMS,
         default="FOLLOW",
         preset=True,
     )

@@ -6,6 +6,7 @@ Owns names, ranges, units and tooltips. None of it changes a simulation.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import controllers
 from ..blender import redraw_views
 from ..declare import settings_group, shown
 
@@ -48,8 +49,17 @@ def _count(name: str, description: str, default: int, lowest: int, most: int):
     )
 
 
+def _channel_switches(colors: tuple[controllers.ChannelColors, ...]) -> type:
+    """A switch for each channel that a controller shows as colours of bones."""
+    switches = {each.setting: _switch(each.label, each.text) for each in colors}
+    return settings_group(manual="overlays.html")(type("ChannelColorSwitches", (), {"__annotations__": switches}))
+
+
+ChannelColorSwitches = _channel_switches(controllers.COLORS)
+
+
 @settings_group(manual="overlays.html")
-class OverlaySettings:
+class OverlaySettings(ChannelColorSwitches):
     """Of an armature's physics."""
 
     show_overlays: _switch("Overlays", "Draw the overlays chosen below over the 3D View", True)

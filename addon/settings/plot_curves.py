@@ -6,7 +6,7 @@ Owns names, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from .. import events
+from .. import controllers, events
 from ..declare import remembered, settings_group
 
 CURVE_BONES = (
@@ -19,8 +19,22 @@ def _curves_changed(group: bpy.types.PropertyGroup, _context) -> None:
     events.curves_changed(group.id_data)
 
 
+def _channel_switches(curves: tuple[controllers.ChannelCurve, ...]) -> type:
+    """A switch for each curve that a controller declares."""
+    switches = {
+        each.setting: remembered(
+            BoolProperty, name=each.label, description=each.text, update=_curves_changed, hidden=False
+        )
+        for each in curves
+    }
+    return settings_group(manual="result.html#curves")(type("ChannelCurves", (), {"__annotations__": switches}))
+
+
+ChannelCurves = _channel_switches(controllers.CURVES)
+
+
 @settings_group(manual="result.html#curves")
-class CurveSettings:
+class CurveSettings(ChannelCurves):
     """Of an armature's physics. Of no consequence to the simulation."""
 
     use_curves: remembered(

@@ -24,7 +24,7 @@ DECLARATION = """    damping_scale: simulated(
         preset=True,
     )
     mass: simulated("""
-USE = '"damping_ratio", "damping_scale")'
+USE = 'per_body("damping_ratio", "damping_scale")'
 
 
 def with_toy(folder: Path) -> Path:
@@ -35,7 +35,7 @@ def with_toy(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "pictures"))
     for path, old, new in (
         ("settings/bone.py", "    mass: simulated(", DECLARATION),
-        ("read/read_controller.py", '"damping_ratio", None)', USE),
+        ("read/read_controller.py", 'per_body("damping_ratio")', USE),
     ):
         file = folder / "addon" / path
         text = file.read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def test_each_controller_shows_just_its_own_sliders(rig, controller, mode):
     rig.heft.controller = controller
     bpy.ops.object.mode_set(mode=mode)
     rig.data.bones.active = rig.data.bones[1]
-    sliders = drawing.draw(panels.panel_controller.HEFT_PT_controller).texts("prop")
+    sliders = drawing.draw(panels.controller.HEFT_PT_controller).texts("prop")
     own = {"FOLLOW": "settle_time", "ON_TIME": "key_type"}
     for kind, name in own.items():
         assert (name in sliders) == (kind == controller)

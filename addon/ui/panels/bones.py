@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import bpy
 
-from ... import declare
+from ... import controllers, declare
 from ...rig import detail, joint_limits
 from ...settings import edit_selected
 from ...settings.bone import HeftBone
@@ -76,12 +76,10 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
         heft = bone.id_data.heft
-        if heft.controller != "LIMP":
-            column.prop(bone, "heft_settle_scale", text="Settle Time ×")
-            column.prop(bone, "heft_heaviness_scale", text="Heaviness ×")
-            if heft.use_strength:
-                column.prop(bone, "heft_strength_scale", text="Strength ×")
-        if bone.heft.behaviour == "LIMP" or heft.controller == "LIMP" or heft.use_strength:
+        entry = controllers.entry(heft.controller)
+        for name in (*entry.bone_rows, *(("strength_scale",) if heft.use_strength and entry.drives else ())):
+            column.prop(bone, f"heft_{name}", text=f"{HeftBone.declared[name].keywords['name']} ×")
+        if bone.heft.behaviour == "LIMP" or not entry.drives or heft.use_strength:
             layout.prop(bone, "heft_tone_scale", text="Tone ×")
         layout.prop(bone.heft, "mass")
         layout.prop(bone, "heft_mix", slider=True)

@@ -1,12 +1,10 @@
-"""On Time: which keys are physical, how a body arrives at them, and those it missed.
+"""On Time in Blender: which keys are physical, and how a body arrives at them."""
 
-Owns names, ranges, units and tooltips.
-"""
+from bpy.props import EnumProperty, FloatProperty
 
-import bpy
-from bpy.props import EnumProperty, FloatProperty, StringProperty
-
-from ..declare import changed, remembered, settings_group, simulated
+from ... import engine
+from ..declare import changed, settings_group, simulated
+from .base import ControllerEntry, Values
 
 KEY_TYPES = (
     ("ALL", "All Keys", "Every key of the source", 0),
@@ -75,25 +73,27 @@ class OnTimeSettings:
     )
 
 
-@settings_group()
-class HeftMiss(bpy.types.PropertyGroup):
-    """One of `Object.heft.misses`: a key that could not be met."""
+# How much of a key's speed a body arrives with.
+ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
-    bone: remembered(
-        StringProperty,
-        name="Bone",
-        description="Whose key it is",
-        hidden=False,
-    )
-    frame: remembered(
-        FloatProperty,
-        name="Frame",
-        description="When the key is",
-        hidden=False,
-    )
-    degrees: remembered(
-        FloatProperty,
-        name="Degrees",
-        description="How far off the pose was",
-        hidden=False,
-    )
+
+def build(values: Values) -> engine.Controller:
+    shape = values.per_body("shape").clip(*engine.ARRIVAL_SHAPES)
+    arrival = values.keyed_choice("arrival", ARRIVAL_NUMBERS)
+    return engine.OnTime(shape=shape, arrival=arrival, law=values.choice("law"), **values.common, **values.following)
+
+
+ON_TIME = ControllerEntry(
+    id="ON_TIME",
+    number=2,
+    label="On Time",
+    text="The keys are met on their time, also after a blow; between them the body moves by itself",
+    page="ON_TIME",
+    rows=("key_type", "arrival", "shape", "heaviness", "even_weight", "recovery_time", "use_strength"),
+    bone_rows=("settle_scale", "heaviness_scale"),
+    sliders=("shape",),
+    advanced=("law", "Where no key is ahead", "settle_time", "damping_ratio"),
+    build=build,
+    settings=OnTimeSettings,
+    meets_keys=True,
+)
