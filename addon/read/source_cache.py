@@ -16,8 +16,8 @@ import bpy
 import numpy as np
 
 from ..blender import background_thread, sample_poses
-from ..rig import skin
-from . import collision_shapes, fingerprint, frame_plan, physical_keys, read_rig, shot
+from ..memory import LOAD, REMOVE, REREAD, UNDO, Memo, notify
+from . import fingerprint, frame_plan, physical_keys, read_rig, shot
 
 # A block within which these rigs and objects move as they are keyed: results are none of this module's concern.
 ShowSources = Callable[[tuple[bpy.types.Object, ...], tuple[bpy.types.Object, ...]], AbstractContextManager]
@@ -57,24 +57,13 @@ class Way:
     matrices: np.ndarray
 
 
-_cache: dict[int, Cached] = {}
-_ways: dict[int, Way] = {}
+_cache: Memo[int, Cached] = Memo("sources", "rig", (LOAD, UNDO, REREAD, REMOVE))
+# By the rig that leads the shot.
+_ways: Memo[int, Way] = Memo("ways of objects", "rig", (LOAD, UNDO, REREAD, REMOVE))
 # How much of the bar reading takes, against simulating.
 READ_SHARE = 0.4
 # How long sources are looked at before the window gets its turn [s].
 AT_ONCE = 0.015
-
-
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was read of one rig, or of all."""
-    for kept in (_cache, _ways):
-        if rig is None:
-            kept.clear()
-        else:
-            kept.pop(rig.session_uid, None)
-    skin.forget(rig)
-    if rig is None:
-        collision_shapes.forget()
 
 
 def rewritten(rig: bpy.types.Object) -> None:
@@ -94,14 +83,8 @@ def current(rig: bpy.types.Object) -> read_rig.Reading | None:
 
 def forget_group(group: shot.Members) -> None:
     """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
-    for each in group.rigs:
-        _cache.pop(each.session_uid, None)
-        skin.forget(each)
-        for load in shot.loads(each):
-            collision_shapes.forget(load.ob)
-    for ob in group.objects:
-        collision_shapes.forget(ob)
-    _ways.pop(group.leader.session_uid, None)
+    carried = (load.ob for each in group.rigs for load in shot.loads(each))
+    notify(REREAD, *group.rigs, *group.objects, *carried)
 
 
 def sample_group(

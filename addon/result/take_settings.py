@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
 from operator import attrgetter
 
 import bpy
 
 from .. import settings
+from ..memory import remembered
 from ..read import fingerprint, read_controller, shot
 
 # What belongs to a view or to a moment, not to a take. Mix is seen.
@@ -82,12 +82,12 @@ def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
 _of_bone = attrgetter(*KEPT_OF_BONE)
 
 
-@lru_cache
+@remembered("content")
 def _bone_defaults(kind: type) -> tuple:
     return tuple(map(_defaults(kind).get, KEPT_OF_BONE))
 
 
-@lru_cache
+@remembered("content")
 def _defaults(kind: type) -> dict:
     found = {}
     for prop in kind.bl_rna.properties:
@@ -148,7 +148,7 @@ def _set_list(items, fields: tuple[str, ...], stored: list[dict]) -> None:
 # --- how they differ -------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@remembered("content", most=256)
 def phrase(text: str, other: str) -> str:
     """What `text` has that `other` has not, in a few words: "settle 0.35 s, heaviness 0.4"."""
     a, b = json.loads(text), json.loads(other)

@@ -14,11 +14,9 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..blender.setting_paths import KEYABLE_PREFIX
+from ..memory import remembered
 from .bone import HeftBone
 from .edit_selected import bone_changed, bone_mix_changed
-
-# Kept here, as Blender asks for of choices that it is told by a function.
-_items: list[tuple[str, str, str]] = []
 
 
 def names() -> Iterator[str]:
@@ -35,10 +33,14 @@ def _definitions() -> dict:
 
 def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
     """They, as choices of a menu."""
-    if not _items:
-        known = _definitions()
-        _items.extend((name, known[name].keywords["name"], known[name].keywords["description"]) for name in names())
-    return _items
+    return _items()
+
+
+@remembered("content")
+def _items() -> list[tuple[str, str, str]]:
+    """Kept, as Blender asks for of choices that it is told by a function."""
+    known = _definitions()
+    return [(name, known[name].keywords["name"], known[name].keywords["description"]) for name in names()]
 
 
 def register() -> None:

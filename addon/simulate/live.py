@@ -16,6 +16,7 @@ import bpy
 
 from ...engine import HeftError
 from .. import events
+from ..memory import LOAD, REMOVE, UNDO, Memo, Value
 from ..read import curve_digests, fingerprint, read_controller, shot
 from ..read.source_cache import Step
 from ..result import plot_curves, result_armature, takes, takes_side_by_side
@@ -75,12 +76,12 @@ def refresh(rig: bpy.types.Object) -> None:
 
 
 # Leaders of shots that wait for the engine to be compiled; by session_uid.
-_waiting: set[int] = set()
+_waiting: Memo[int, bool] = Memo("shots that wait for the compiler", "rig", (LOAD, REMOVE))
 
 
 def wait_for_compiler(leader: bpy.types.Object) -> None:
     """Simulate the shot when the engine is compiled: to do it now would hold up the window until then."""
-    _waiting.add(leader.session_uid)
+    _waiting[leader.session_uid] = True
     if not bpy.app.timers.is_registered(_after_compiling):
         bpy.app.timers.register(_after_compiling, first_interval=COMPILER_EVERY)
 
@@ -118,21 +119,16 @@ def tell(leader: int, text: str) -> None:
             each.heft.message = text
 
 
-# What each rig looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
-_followed: dict[int, str] = {}
+# What each shot looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
+_followed: Memo[int, str] = Memo("sources that were followed", "rig", (LOAD, UNDO, REMOVE))
 # The longest look of the last round [s].
-_took = 0.0
-
-
-def forget() -> None:
-    """Undo, redo, another file: what was followed may not be there any more."""
-    _followed.clear()
+_took = Value("time of looking for edits", float)
 
 
 def follow_soon() -> None:
     """Something may have changed: look for it in a moment."""
     if not bpy.app.background and not bpy.app.timers.is_registered(follow_source):
-        bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took))
+        bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took.value))
 
 
 def connect() -> None:
@@ -166,10 +162,9 @@ def source_edited() -> None:
 
 def follow_source() -> None:
     """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
-    global _took
     if events.is_paused():
         return
-    _took = 0.0
+    _took.value = 0.0
     jobs.go_on()
     live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
     for leader in shot.leaders(rig for rig in live if not result_armature.standing_back(rig)):
@@ -199,13 +194,12 @@ def _follow_steps(leader: bpy.types.Object) -> Generator:
 
 def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Is there anything to follow that was not followed already?"""
-    global _took
     start = time.perf_counter()
     try:
         now = fingerprint.fingerprint(leader, scene)
     except HeftError as error:
         now = str(error)
-    _took = max(_took, time.perf_counter() - start)
+    _took.value = max(_took.value, time.perf_counter() - start)
     together = shot.members(leader).rigs
     if all(now in (each.heft.fingerprint, each.heft.baked) and result_armature.is_whole(each) for each in together):
         return False

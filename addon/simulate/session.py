@@ -17,6 +17,7 @@ from .. import events, settings
 from ..bake import bake_result, unbake
 from ..blender import background_thread, engine_space, own_collections, sample_poses
 from ..errors import RigError
+from ..memory import LOAD, REMOVE, UNDO, Memo, notify
 from ..read import (
     collision_shapes,
     cycles,
@@ -40,7 +41,7 @@ from ..result import (
     takes_side_by_side,
     write_result,
 )
-from ..rig import bone_roles, detail, first_guess, physical_ends, skin
+from ..rig import detail, first_guess, physical_ends, skin
 from . import jobs, timing
 
 
@@ -53,23 +54,12 @@ class Shown:
     tracks: tuple[read_scene.Track, ...]
 
 
-_shown: dict[int, Shown] = {}
+_shown: Memo[int, Shown] = Memo("last simulations", "rig", (LOAD, UNDO, REMOVE))
 # The same of takes kept in this session, by rig and take.
-_taken: dict[tuple[int, str], Shown] = {}
-# By the armature that leads: states of its last simulation, to go on from.
-_memories: dict[int, engine.Memory] = {}
-
-
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was read of one rig, or of all."""
-    source_cache.forget(rig)
-    if rig is None:
-        bone_roles.forget()
-        _shown.clear()
-        _taken.clear()
-    else:
-        _shown.pop(rig.session_uid, None)
-        _memories.pop(rig.session_uid, None)
+_taken: Memo[tuple[int, str], Shown] = Memo("simulations of takes", "rig", (LOAD, UNDO, REMOVE))
+# States of the last simulation, to go on from; by the rig that leads the shot. They are compared with what is asked
+# for, so they outlive undo.
+_memories: Memo[int, engine.Memory] = Memo("checkpoints", "rig", (LOAD, REMOVE))
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -106,7 +96,7 @@ def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
     jobs.cancel(shot.leader(rig))
-    forget(rig)
+    notify(REMOVE, rig)
     takes.delete_all(rig)
     plot_curves.remove(rig)
     made = added_objects.made_for(rig)
@@ -246,7 +236,7 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
     mark = fingerprint.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
     made_with = {each: take_settings.packed(each) for each in group.rigs}
     clock.start_simulating()
-    memory = _memories.setdefault(leader.session_uid, engine.Memory())
+    memory = _memories.remember(leader.session_uid, engine.Memory)
     given = actors, surroundings, leader.heft.steps_per_second
     if at_once and plan.cycle is None:
         background_thread.wait()

@@ -14,37 +14,20 @@ from ...engine import HeftError
 from ...engine.anatomy import size_guess
 from ...engine.anatomy.role_list import Part
 from ..blender import engine_space
+from ..memory import EDIT, EDIT_ARMATURE, EDIT_ROLES, LOAD, UNDO, Memo
 from ..read import cycles, frame_plan, shot
 from ..rig import bone_roles, first_guess, physical_ends
 from ..simulate import session
 from . import draw_cache
 
-_tall: draw_cache.Answers[float] = draw_cache.Answers()
-_person: draw_cache.Answers[float] = draw_cache.Answers()
-_found: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
-_parts: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
-_members: dict[int, shot.Members] = {}
-_shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
-_cycles: draw_cache.Answers[tuple[cycles.Cycle | None, str]] = draw_cache.Answers()
-
-
-def forget() -> None:
-    """Nothing is known any more."""
-    _members.clear()
-    _shots.clear()
-    for answers in (_tall, _person, _found, _parts, _cycles):
-        answers.forget()
-
-
-def edited(blocks: Iterable[bpy.types.ID]) -> None:
-    """These were edited: keep what does not depend on them."""
-    _members.clear()
-    _shots.clear()
-    _cycles.edited()
-    if any(isinstance(block, bpy.types.Armature) for block in blocks):
-        # Also where only a pose was changed: Blender does not tell which.
-        for answers in (_tall, _person, _found, _parts):
-            answers.edited()
+OF_ARMATURE = (EDIT_ARMATURE, (LOAD, UNDO, EDIT_ROLES))
+_tall: draw_cache.Answers[float] = draw_cache.Answers("heights", *OF_ARMATURE)
+_person: draw_cache.Answers[float] = draw_cache.Answers("heights of persons", *OF_ARMATURE)
+_found: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers("roles found", *OF_ARMATURE)
+_parts: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers("roles shown", *OF_ARMATURE)
+_cycles: draw_cache.Answers[tuple[cycles.Cycle | None, str]] = draw_cache.Answers("cycles", EDIT)
+_members: Memo[int, shot.Members] = Memo("shots of rigs", "rig", (LOAD, UNDO, EDIT))
+_shots: Memo[int, list[tuple[bpy.types.Object, bool]]] = Memo("shots of objects", "object", (LOAD, UNDO, EDIT))
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:

@@ -12,17 +12,7 @@ from ..result import stamps
 from ..simulate import jobs, live, session
 from . import draw_cache
 
-_answers: draw_cache.Answers[bool] = draw_cache.Answers()
-
-
-def edited() -> None:
-    """Something changed that a result may depend on."""
-    _answers.edited()
-
-
-def forget() -> None:
-    """Undo, redo, another file: blocks may be others now."""
-    _answers.forget()
+_answers: draw_cache.Answers[bool] = draw_cache.Answers("results that are current")
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:

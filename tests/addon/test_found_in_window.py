@@ -267,7 +267,7 @@ def test_the_sample_stands_at_the_cursor_where_nothing_is(empty):
 
 def test_presets_are_a_menu(rig):
     """A menu closes with the click; a pop-over stays under the next."""
-    drawn = drawing.draw(panels.panel_controller.HEFT_PT_controller)
+    drawn = drawing.draw(panels.controller.HEFT_PT_controller)
     assert drawn.texts("menu") == ["HEFT_MT_presets"] and not drawn.texts("popover")
     assert issubclass(presets.HEFT_MT_bone_presets, bpy.types.Menu)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import events, settings
+from heft.addon import events, memory, settings
 from heft.addon.read import fingerprint
 from heft.addon.settings.overlays import OVERLAY_SETTINGS
 from heft.addon.simulate import session
@@ -25,9 +25,9 @@ def rig(empty):
     rig = rigs.post(3)
     bpy.ops.heft.add()
     rig.heft.total_mass = 3.0
-    callbacks.forget()
+    memory.notify(memory.UNDO)
     yield rig
-    callbacks.forget()
+    memory.notify(memory.UNDO)
 
 
 # --- shapes and limits ---------------------------------------------------------------

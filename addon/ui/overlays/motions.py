@@ -7,7 +7,6 @@ keys, sampled outside of drawing. Must not know what is drawn.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +19,7 @@ from ....engine.analysis.whole_body import WholeBody, world_poses
 from ....engine.math import rotations
 from ...blender import engine_space, sample_poses
 from ...blender.engine_space import MIRROR_X
+from ...memory import LOAD, REMOVE, UNDO, Memo
 from ...read import fingerprint, read_controller, read_rig, read_scene, shot
 from ...result import result_armature
 from ...simulate import session
@@ -30,7 +30,6 @@ REACH = 0.012
 BARE = 0.04
 # Shots longer than this are not sampled for overlays alone [frames].
 LONGEST = 5000
-_count = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +45,9 @@ class Film:
     soles: Soles
 
     @cached_property
-    def key(self) -> int:
-        """A number that no other film has."""
-        return next(_count)
+    def key(self) -> object:
+        """What no other film has, for who keeps something made of this one."""
+        return object()
 
     def __len__(self) -> int:
         return len(self.places)
@@ -118,15 +117,9 @@ class _Kept:
     edited: bool = False
 
 
-_kept: dict[int, _Kept] = {}
-# By rig: where bodies could stand whose simulation had nothing to touch, with what that was made of.
-_stands: dict[int, tuple[str, tuple[str, ...], Soles]] = {}
-
-
-def forget() -> None:
-    """Drop everything: another file, an undo."""
-    _kept.clear()
-    _stands.clear()
+_kept: Memo[int, _Kept] = Memo("drawn motions", "rig", (LOAD, UNDO, REMOVE))
+# Where bodies could stand whose simulation had nothing to touch, with what that was made of.
+_stands: Memo[int, tuple[str, tuple[str, ...], Soles]] = Memo("soles", "rig", (LOAD, UNDO, REMOVE))
 
 
 def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:

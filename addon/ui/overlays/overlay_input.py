@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...blender.engine_space import MIRROR_X
+from ...memory import EDIT_SOURCE, LOAD, UNDO, Memo
 from ...result import result_armature
 from .. import answers
 from . import motions
@@ -104,14 +105,9 @@ class Sight:
         return REACH * self.tall
 
 
-_scratch: dict[int, dict] = {}
-
-
-def forget() -> None:
-    """Something was edited: nothing that was worked out holds."""
-    _scratch.clear()
+_scratch: Memo[int, dict] = Memo("scratch of overlays", "rig", (LOAD, UNDO, EDIT_SOURCE))
 
 
 def of(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Sight:
     """What is seen of a rig now; changes nothing."""
-    return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.setdefault(rig.session_uid, {}))
+    return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.remember(rig.session_uid, dict))

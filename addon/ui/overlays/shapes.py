@@ -15,6 +15,7 @@ from ....engine.anatomy.skeleton import Skeleton
 from ....engine.math import rotations
 from ...blender import engine_space
 from ...blender.engine_space import Placement
+from ...memory import LOAD, REMOVE, UNDO, Memo
 from ...read import collision_shapes, fingerprint, read_controller, read_rig, shot, source_cache
 from . import shape_meshes, shape_wires
 from .overlay_input import Sight
@@ -47,17 +48,14 @@ class Thing:
     edges: Strings
 
 
-_rigs: dict[int, tuple[str, Built]] = {}
-_things: dict[int, list[Thing]] = {}
+_rigs: Memo[int, tuple[str, Built]] = Memo("drawn shapes", "rig", (LOAD, UNDO, REMOVE))
+_things: Memo[int, list[Thing]] = Memo("drawn colliders", "rig", (LOAD, UNDO, REMOVE))
 
 
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was built, of one rig or of all."""
-    for kept in (_rigs, _things):
-        if rig is None:
-            kept.clear()
-        else:
-            kept.pop(rig.session_uid, None)
+def forget(rig: bpy.types.Object) -> None:
+    """Draw nothing of a rig until it can be built again."""
+    _rigs.pop(rig.session_uid, None)
+    _things.pop(rig.session_uid, None)
 
 
 def built(rig: bpy.types.Object) -> Built | None:
