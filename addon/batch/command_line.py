@@ -32,7 +32,7 @@ def run(arguments: list[str]) -> int:
             _prepare(rig, options)
         for rig in shot.leaders(rigs):
             session.simulate(rig, bpy.context.scene)
-            for each in shot.members(rig).rigs:
+            for each in shot.of(rig).rigs:
                 for warning in (
                     *mend_frames.warnings(each),
                     *each.heft.message.splitlines(),

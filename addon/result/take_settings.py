@@ -38,7 +38,7 @@ SHORT = {
 # --- to text -------------------------------------------------------------------------
 
 
-def packed(rig: bpy.types.Object) -> str:
+def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
     """The rig's present settings; with those of the objects it meets where it leads its shot."""
     keyed = read_controller.keyed_settings(rig)
     out = {"armature": _values(rig.heft, KEPT, "heft", keyed), "lists": {}, "bones": {}, "objects": {}}
@@ -52,18 +52,16 @@ def packed(rig: bpy.types.Object) -> str:
             values = {} if as_ever else _values(bone.heft, KEPT_OF_BONE, base, keyed)
             if values:
                 out["bones"][bone.name] = values
-    if shot.leader(rig) == rig:
+    if group.leader == rig:
         out["objects"] = {
-            ob.name_full: _values(ob.heft_collider, fingerprint.COLLIDER_SETTINGS, "", {}) for ob in _met(rig)
+            ob.name_full: _values(ob.heft_collider, fingerprint.COLLIDER_SETTINGS, "", {}) for ob in _met(group)
         }
     return json.dumps(out, sort_keys=True)
 
 
-def _met(rig: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects with settings that the rig's shot meets or carries."""
-    group = shot.members(rig)
-    carried = [load.ob for each in group.rigs for load in shot.loads(each)]
-    return [ob for ob in (*group.objects, *carried) if ob.is_property_set("heft_collider")]
+def _met(group: shot.Shot) -> list[bpy.types.Object]:
+    """The objects with settings that a shot meets or carries."""
+    return [ob for ob in (*group.objects, *group.carried) if ob.is_property_set("heft_collider")]
 
 
 def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
@@ -117,9 +115,10 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     for name, values in stored["objects"].items():
         if name in there and there[name].library is None:
             _set(there[name].heft_collider, fingerprint.COLLIDER_SETTINGS, values)
-    if shot.leader(rig) != rig or stored["objects"].keys() - there.keys():
+    group = shot.of(rig)  # as it is with the settings put back
+    if group.leader != rig or stored["objects"].keys() - there.keys():
         return  # one that is not found may have another name now: nobody else's settings are taken for new
-    for ob in _met(rig):
+    for ob in _met(group):
         if ob.library is None and ob.name_full not in stored["objects"]:
             settings.forget(ob, "heft_collider")  # it had none then
 

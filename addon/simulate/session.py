@@ -21,8 +21,8 @@ from ..memory import LOAD, REMOVE, UNDO, Memo, notify
 from ..read import (
     collision_shapes,
     cycles,
-    fingerprint,
     frame_plan,
+    inputs,
     read_controller,
     read_rig,
     read_scene,
@@ -157,14 +157,17 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """A ground below a character that may fall, if its shot has none and the animator never chose. Its limp bones touch
     one another by themselves (When It Falls)."""
-    if shot.members(rig).grounded is None and not rig.heft.is_property_set("ground"):
+    if shot.of(rig).grounded is None and not rig.heft.is_property_set("ground"):
         rig.heft.ground_height = lowest_point(rig, scene)
         rig.heft.ground = True
 
 
-def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
-    """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
-    steps = simulate_steps(rig, scene, fresh, at_once=True)
+def simulate(
+    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, now: inputs.Inputs | None = None
+) -> engine.Result:
+    """Simulate at once; `fresh` reads the rig again even if it looks unchanged; now: the inputs of its shot, where they
+    are known for this event."""
+    steps = simulate_steps(rig, scene, fresh, at_once=True, now=now)
     with engine.without_gc():
         while True:
             try:
@@ -179,6 +182,7 @@ def simulate_steps(
     fresh: bool = True,
     sliced: bool = False,
     at_once: bool = False,
+    now: inputs.Inputs | None = None,
 ) -> Generator[Step, None, engine.Result]:
     """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
 
@@ -187,15 +191,15 @@ def simulate_steps(
     one step, and closing the generator before it changes nothing. `at_once`: nobody waits for the engine's progress.
     """
     clock = timing.Clock()
-    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, at_once, clock))
+    now = inputs.of(check(rig), scene) if now is None else now
+    steps = clock.watch(_simulate_steps(rig, now, fresh, sliced, at_once, clock))
     if not sliced:
-        jobs.cancel(shot.leader(check(rig)))
+        jobs.cancel(now.shot.leader)
         return (yield from steps)
-    together = shot.members(check(rig)).rigs
     try:
         while True:
             # Between two steps a rig may be deleted, or go into Edit Mode.
-            for each in together:
+            for each in now.shot.rigs:
                 check(each)
             yield next(steps)
     except StopIteration as stop:
@@ -204,25 +208,24 @@ def simulate_steps(
         steps.close()
 
 
-def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock: timing.Clock) -> Generator:
-    check(rig)
+def _simulate_steps(
+    rig, now: inputs.Inputs, fresh: bool, sliced: bool, at_once: bool, clock: timing.Clock
+) -> Generator:
     if not settings.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
-    group = shot.members(rig)
+    group, scene = now.shot, now.scene
     for other in group.rigs:
         check(other)
     _check_free(group)
     leader = group.leader
-    plan = frame_plan.plan_of(group, scene)
-    frames = plan.sampled
+    plan, frames = now.plan, now.sampled
     if fresh:
-        source_cache.forget_group(group)
-    cached, way = yield from source_cache.sample_group(group, scene, frames, result_armature.sources_shown, sliced)
+        source_cache.read_anew(group)
+    cached, way = yield from source_cache.sample_group(now, result_armature.sources_shown, sliced)
     meters = engine_space.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
-    solid = fingerprint.is_solid(group)
     readings = []
     for each in group.rigs:
-        reading = yield from source_cache.read_steps(each, scene, cached[each], meters, solid, sliced)
+        reading = yield from source_cache.read_steps(now.rigs[each], cached[each], meters, now.is_solid, sliced)
         readings.append(frame_plan.joined(plan, reading))
     for each, reading in zip(group.rigs, readings, strict=True):
         result_channels.check_roots(each, reading)
@@ -233,8 +236,8 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
     surroundings = read_scene.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [_actor(*pair) for pair in zip(group.rigs, readings, strict=True)]
     # As the settings are now: what is changed while the simulation goes on is not in it.
-    mark = fingerprint.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
-    made_with = {each: take_settings.packed(each) for each in group.rigs}
+    mark = now.total
+    made_with = {each: take_settings.packed(each, group) for each in group.rigs}
     clock.start_simulating()
     memory = _memories.remember(leader.session_uid, engine.Memory)
     given = actors, surroundings, leader.heft.steps_per_second
@@ -270,13 +273,13 @@ def _actor(rig: bpy.types.Object, reading: read_rig.Reading) -> engine.Actor:
 
 
 def _tracks(
-    group: shot.Members, way: source_cache.Way, reading: read_rig.Reading, meters: float
+    group: shot.Shot, way: source_cache.Way, reading: read_rig.Reading, meters: float
 ) -> list[read_scene.Track]:
     """Where the shot's objects go, then those that its ties are fixed to."""
-    things, mirrored = (*group.objects, *shot.anchors(group)), reading.placement.mirrored
+    mirrored = reading.placement.mirrored
     return [
         read_scene.Track.build(ob, matrices, meters, mirrored)
-        for ob, matrices in zip(things, way.matrices, strict=True)
+        for ob, matrices in zip(group.things, way.matrices, strict=True)
     ]
 
 
@@ -299,7 +302,7 @@ def _simulated(
     return progress.results
 
 
-def _check_free(group: shot.Members) -> None:
+def _check_free(group: shot.Shot) -> None:
     """Refuse free objects that cannot be shown so."""
     for ob in group.objects:
         if settings.collider_of(ob).moves != "FREE":
@@ -317,27 +320,34 @@ def _check_free(group: shot.Members) -> None:
 def keep_take(rig: bpy.types.Object, name: str = "") -> None:
     """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
-        there = takes.same(rig) if rig.heft_result is not None else None
+        there = takes.same(rig, group) if rig.heft_result is not None else None
         if there is None:
-            there = takes.keep(rig, name)
+            there = takes.keep(rig, group, name)
         elif there.auto:
-            takes.keep_for_good(rig, there.uid, name)
+            takes.keep_for_good(group, there.uid, name)
         else:
             raise RigError(f"This is kept already, as '{there.name}'.")
-    _remember(rig)
+    _remember(group)
+
+
+def _finished(rig: bpy.types.Object) -> shot.Shot:
+    """The rig's shot, with its job brought to its end."""
+    group = shot.of(rig)
+    jobs.finish(group.leader)
+    return group
 
 
 def choose_take(rig: bpy.types.Object, uid: str) -> None:
     """Show a take with its settings; what is shown now is kept, nothing is simulated."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
         if rig.heft_result is not None:
-            takes.keep_present(rig)
-            _remember(rig)
-        rigs = takes.choose(rig, uid)
+            takes.keep_present(rig, group)
+            _remember(group)
+        rigs = takes.choose(rig, group, uid)
     for each in rigs:
         source_cache.rewritten(each)
         known = _taken.get((each.session_uid, uid))
@@ -360,25 +370,27 @@ def write_curves(rig: bpy.types.Object) -> None:
 def update_take(rig: bpy.types.Object, uid: str) -> None:
     """Put the present settings and result in place of what a take holds."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
-        takes.update(rig, uid)
-    _remember(rig)
+        takes.update(rig, group, uid)
+    _remember(group)
 
 
-def _remember(rig: bpy.types.Object) -> None:
+def _remember(group: shot.Shot) -> None:
     """What was simulated for the shown take, if it was in this session."""
-    for each in shot.members(rig).rigs:
+    for each in group.rigs:
         known, take = _shown.get(each.session_uid), takes.shown(each)
         if known is not None and take is not None and not takes.is_changed(each):
             _taken[each.session_uid, take.uid] = known
 
 
-def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Does the result still belong to the settings and the source, or to what was baked from it?"""
+def is_current(rig: bpy.types.Object, scene: bpy.types.Scene, now: inputs.Inputs | None = None) -> bool:
+    """Does the result still belong to the settings and the source, or to what was baked from it? now: the inputs of its
+    shot, where they are known for this event."""
     if not rig.heft.fingerprint or not result_armature.is_whole(rig):
         return False
-    return fingerprint.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+    now = inputs.of(rig, scene) if now is None else now
+    return now.total in (rig.heft.fingerprint, rig.heft.baked)
 
 
 def bake(
@@ -392,10 +404,10 @@ def bake(
 ) -> bake_result.Baked:
     """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
     stay current."""
-    group = shot.members(rig)
     # What is on its way is waited for: half a result is not baked.
-    jobs.finish(group.leader)
-    current = [each for each in group.rigs if is_current(each, scene)]
+    group = _finished(rig)
+    now = inputs.Inputs(group, scene)
+    current = [each for each in group.rigs if is_current(each, scene, now)]
     before = unbake.sources(rig)
     baked = bake_result.bake(rig, scene, target, selected_only, reduce, mute, span)
     if target != "NLA":
@@ -405,9 +417,9 @@ def bake(
             # Live would go on with the baked keys, and give them their weight twice.
             each.heft.live = False
     if current and not selected_only:
-        now = fingerprint.fingerprint(rig, scene)
+        baked_from = inputs.of(rig, scene).total
         for each in current:
-            each.heft.baked = now
+            each.heft.baked = baked_from
     if rig not in current:
         baked = dataclasses.replace(
             baked, notes=(*baked.notes, "The result was out of date: it was baked as it was shown")
@@ -436,15 +448,10 @@ def let_go() -> None:
             rig.heft.fingerprint = ""  # were it put back, its result would lack the free objects
 
 
-def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
+def scene_of(group: shot.Shot) -> bpy.types.Scene:
     """The scene that a shot is played in: the one that is worked in if any of its characters is there, or else their
     own."""
-    own = [
-        scene
-        for each in shot.members(rig).rigs
-        for scene in each.users_scene
-        if not scene.name.startswith(sample_poses.STAGE)
-    ]
+    own = [scene for each in group.rigs for scene in each.users_scene if not scene.name.startswith(sample_poses.STAGE)]
     here = bpy.context.scene
     return here if here in own or not own else own[0]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..read import curve_digests, fingerprint, shot
+from ..read import curve_digests, fingerprint
 from ..result import stamps
 from ..simulate import jobs, live, session
-from . import draw_cache
+from . import answers, draw_cache
 
 _answers: draw_cache.Answers[bool] = draw_cache.Answers("results that are current")
 
@@ -21,10 +21,11 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     known = _answers.known(uid, mark)
     if known is not None:
         return known
-    leader = shot.leader(rig)
+    group = answers.shot_of(rig)
+    leader = group.leader
     if jobs.of(leader) is not None and rig.heft.live:
         return False
-    if not curve_digests.is_ready(fingerprint.source_actions(shot.members(leader))):
+    if not curve_digests.is_ready(fingerprint.source_actions(group)):
         if jobs.of(leader) is None:
             jobs.start(leader, lambda: live.look_steps(leader))
         return _answers.last(uid) or False

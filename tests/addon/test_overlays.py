@@ -10,7 +10,7 @@ import pytest
 
 import rigs
 from heft.addon import events, memory, settings
-from heft.addon.read import fingerprint
+from heft.addon.read import fingerprint, inputs
 from heft.addon.settings.overlays import OVERLAY_SETTINGS
 from heft.addon.simulate import session
 from heft.addon.ui.overlays import OVERLAYS, callbacks, center_of_mass, contacts, overlay_input, stress, support
@@ -270,7 +270,7 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
 
 def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
     bpy.ops.heft.simulate()
-    scene, before = bpy.context.scene, fingerprint.fingerprint(rig, bpy.context.scene)
+    scene, before = bpy.context.scene, inputs.of(rig, bpy.context.scene).total
     monkeypatch.setattr(events.setting_changed, "_listeners", [lambda _rig: pytest.fail("Live was started")])
     rig.heft.live = False
     for name in OVERLAY_SETTINGS:
@@ -280,7 +280,7 @@ def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
         else:
             setattr(rig.heft, name, not getattr(rig.heft, name) if prop.type == "BOOLEAN" else prop.soft_max)
         assert prop.is_overridable if hasattr(prop, "is_overridable") else True
-    assert fingerprint.fingerprint(rig, scene) == before and session.is_current(rig, scene)
+    assert inputs.of(rig, scene).total == before and session.is_current(rig, scene)
     fingerprint.pack(rig)
     values = {name: getattr(rig.heft, name) for name in OVERLAY_SETTINGS}
     settings.forget(rig, "heft")

@@ -13,6 +13,7 @@ from ... import settings
 from ...blender import redraw_views
 from ...blender.safe_draw import guarded, tell
 from ...memory import EDIT_SOURCE, LOAD, REMOVE, UNDO, Memo, Value
+from ...read import inputs
 from ...simulate import session
 from . import BUILT, motions, overlay_input, shapes, switched_on
 from .primitives import Mark, Note, Piece
@@ -95,11 +96,12 @@ def _catch_up() -> None:
 def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Work out what the rig's overlays need; outside of drawing only."""
     needs = {overlay.needs for overlay in switched_on(rig.heft)}
+    now = inputs.of(rig, scene)
     try:
         if BUILT in needs:
-            shapes.build(rig, scene)
+            shapes.build(now.rigs[rig])
         if needs - {BUILT}:
-            motions.refresh(rig, scene)
+            motions.refresh(now.rigs[rig])
     except HeftError as error:
         tell(f"Heft: {error}")
         shapes.forget(rig)

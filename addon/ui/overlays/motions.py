@@ -20,9 +20,11 @@ from ....engine.math import rotations
 from ...blender import engine_space, sample_poses
 from ...blender.engine_space import MIRROR_X
 from ...memory import LOAD, REMOVE, UNDO, Memo
-from ...read import fingerprint, read_controller, read_rig, read_scene, shot
+from ...read import read_controller, read_rig, read_scene
+from ...read.inputs import RigInputs
 from ...result import result_armature
 from ...simulate import session
+from .. import answers
 
 # A body this near to the ground stands on it [parts of the rig's height].
 REACH = 0.012
@@ -131,17 +133,18 @@ def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
     return kept.footage if kept is not None else None
 
 
-def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+def refresh(now: RigInputs) -> None:
     """Sample what is not known or has changed; outside of drawing only."""
+    rig, scene = now.rig, now.inputs.scene
     current(rig, scene)
     kept = _kept.get(rig.session_uid)
     frames = read_controller.frame_range(rig, scene)
     if len(frames) > LONGEST:
         return
-    source = fingerprint.source_fingerprint(rig, scene, frames) + fingerprint.structure(rig)
+    source = now.source + now.structure
     result = rig.heft.written if rig.heft_result is not None else ""
     if kept is not None and kept.shown is not None:
-        _find_soles(rig, scene, kept)
+        _find_soles(now, kept)
         if not kept.source_mark:
             kept.source_mark = source
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
@@ -157,12 +160,14 @@ def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def _meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Engine metres in one of Blender's units, as the rig's shot has them."""
-    return engine_space.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
+    leader = answers.shot_of(rig).leader
+    return engine_space.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
 
 
-def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> None:
+def _find_soles(now: RigInputs, kept: _Kept) -> None:
     """Where a rig could stand whose simulation had nothing to touch: its bones' shapes are made for that alone."""
-    reading, mark = kept.footage.reading, fingerprint.structure(rig)
+    rig, scene, mark = now.rig, now.inputs.scene, now.structure
+    reading = kept.footage.reading
     known = _stands.get(rig.session_uid)
     if any(reading.model.shapes) or (known is not None and known[0] == mark):
         return

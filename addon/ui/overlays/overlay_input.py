@@ -85,7 +85,7 @@ class Sight:
     @cached_property
     def gravity(self) -> np.ndarray:
         """(3,) in the engine's world [m/s²]; that of the shot, which its leader says."""
-        pull = np.array(answers.members(self.rig).leader.heft.gravity, dtype=float)
+        pull = np.array(answers.shot_of(self.rig).leader.heft.gravity, dtype=float)
         return pull @ MIRROR_X if self.film.mirrored else pull
 
     @cached_property
@@ -96,7 +96,7 @@ class Sight:
     @cached_property
     def ground_height(self) -> float:
         """The same [units of the scene]: the shot's, or the rig's own where nobody has one."""
-        grounded = answers.members(self.rig).grounded or self.rig
+        grounded = answers.shot_of(self.rig).grounded or self.rig
         return float(grounded.heft.ground_height)
 
     @cached_property
