@@ -11,7 +11,7 @@ content itself, may outlive an edit.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 # Another file was opened.
@@ -63,6 +63,10 @@ class Registered:
         """Forget what belongs to these data-blocks, or everything."""
         raise NotImplementedError
 
+    def owners(self) -> set[Hashable]:
+        """The session_uids of the data-blocks that something is remembered of."""
+        return set()
+
 
 def owner(key: Hashable) -> Hashable:
     """The session_uid of the data-block that an entry with this key belongs to."""
@@ -92,6 +96,10 @@ class Memo(Registered, dict[Key, Held]):
             return
         for key in [key for key in self if owner(key) in uids]:
             del self[key]
+
+    def owners(self) -> set[Hashable]:
+        """The session_uids of the data-blocks that something is remembered of."""
+        return set(map(owner, self))
 
     def remember(self, key: Key, make: Callable[[], Held]) -> Held:
         """The entry under the key, made if there is none."""
@@ -141,6 +149,15 @@ def notify(event: str, *blocks: Any) -> None:
     uids = frozenset(block.session_uid for block in blocks) if blocks else None
     for each in tuple(REGISTRY.values()):
         each.on_event(event, uids)
+
+
+def sweep(keyed_by: str, alive: Iterable[Any]) -> None:
+    """Data-blocks may have been deleted: drop what is keyed so and belongs to none of those that are left."""
+    left = {block.session_uid for block in alive}
+    for each in [each for each in REGISTRY.values() if each.keyed_by == keyed_by]:
+        gone = each.owners() - left
+        if gone:
+            each.drop(frozenset(gone))
 
 
 def held(keyed_by: str) -> dict[str, int]:

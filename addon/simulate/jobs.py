@@ -18,7 +18,7 @@ import bpy
 from ...engine import HeftError
 from .. import events
 from ..blender import redraw_views
-from ..memory import LOAD, Memo, Value
+from ..memory import LOAD, REMOVE, Memo, Value
 from ..read.source_cache import Step
 
 # How long one slice may work before the window gets its turn [s].
@@ -57,8 +57,17 @@ class Job:
                 steps.close()
 
 
-# By the rig that leads the shot. Undo and loading end jobs before, by `cancel`: what they hold may be gone afterwards.
-_jobs: Memo[int, Job] = Memo("jobs", "rig", (LOAD,))
+class _Jobs(Memo):
+    """By the rig that leads the shot. Undo and loading end jobs before, by `cancel`: what they hold may be gone
+    afterwards."""
+
+    def drop(self, uids: frozenset[int] | None = None) -> None:
+        """Stop those of these rigs, or all."""
+        for uid in [uid for uid in self if uids is None or uid in uids]:
+            self.pop(uid).close()
+
+
+_jobs: Memo[int, Job] = _Jobs("jobs", "rig", (LOAD, REMOVE))
 # When the progress was drawn last [s].
 _drawn = Value("last drawing of progress", float)
 

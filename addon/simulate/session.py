@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import bpy
 
 from ... import engine
-from .. import events, settings
+from .. import events, memory, settings
 from ..bake import bake_result, unbake
 from ..blender import background_thread, engine_space, own_collections, sample_poses
 from ..errors import RigError
-from ..memory import LOAD, REMOVE, UNDO, Memo, notify
+from ..memory import LOAD, REMOVE, UNDO, Memo
 from ..read import (
     collision_shapes,
     cycles,
@@ -59,7 +59,7 @@ _shown: Memo[int, Shown] = Memo("last simulations", "rig", (LOAD, UNDO, REMOVE))
 _taken: Memo[tuple[int, str], Shown] = Memo("simulations of takes", "rig", (LOAD, UNDO, REMOVE))
 # States of the last simulation, to go on from; by the rig that leads the shot. They are compared with what is asked
 # for, so they outlive undo.
-_memories: Memo[int, engine.Memory] = Memo("checkpoints", "rig", (LOAD, REMOVE))
+_checkpoints: Memo[int, engine.Memory] = Memo("checkpoints", "rig", (LOAD, REMOVE))
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -96,7 +96,7 @@ def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
     jobs.cancel(shot.leader(rig))
-    notify(REMOVE, rig)
+    memory.notify(REMOVE, rig)
     takes.delete_all(rig)
     plot_curves.remove(rig)
     made = added_objects.made_for(rig)
@@ -239,13 +239,13 @@ def _simulate_steps(
     mark = now.total
     made_with = {each: take_settings.packed(each, group) for each in group.rigs}
     clock.start_simulating()
-    memory = _memories.remember(leader.session_uid, engine.Memory)
+    checkpoints = _checkpoints.remember(leader.session_uid, engine.Memory)
     given = actors, surroundings, leader.heft.steps_per_second
     if at_once and plan.cycle is None:
         background_thread.wait()
-        results = engine.simulate_together(*given, memory, easy=True)
+        results = engine.simulate_together(*given, checkpoints, easy=True)
     else:
-        results = yield from _simulated(plan, *given, memory, sliced)
+        results = yield from _simulated(plan, *given, checkpoints, sliced)
     for each, reading in zip(group.rigs, readings, strict=True):
         cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [frame_plan.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
@@ -262,7 +262,7 @@ def _simulate_steps(
         _shown[each.session_uid] = Shown(reading, result, ways)
         if each.heft.use_curves:
             write_curves(each)
-    first = memory.first if plan.cycle is None else 0
+    first = checkpoints.first if plan.cycle is None else 0
     timing.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
 
@@ -284,13 +284,13 @@ def _tracks(
 
 
 def _simulated(
-    plan: frame_plan.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool
+    plan: frame_plan.Plan, actors, surroundings, rate: float, checkpoints: engine.Memory, sliced: bool
 ) -> Generator:
     """The engine's results; yields progress."""
     if not sliced:
         background_thread.wait()
     if plan.cycle is None:
-        run = engine.simulate_together_iter(actors, surroundings, rate, memory, easy=True)
+        run = engine.simulate_together_iter(actors, surroundings, rate, checkpoints, easy=True)
     else:
         run = engine.simulate_loop_iter(actors, surroundings, rate, easy=True)
     progress = None
@@ -434,11 +434,13 @@ def rigs() -> list[bpy.types.Object]:
 
 def let_go() -> None:
     """Take away what still holds on to a character that was deleted: where its curves or a ball of its shot point to
-    it Blender keeps it, and its physics would go on unseen."""
+    it Blender keeps it, and its physics would go on unseen; and what was read and simulated of it."""
+    memory.sweep("rig", bpy.data.objects)
     for rig in rigs():
         if rig.library is not None or rig.users_collection:
             continue
-        jobs.cancel(shot.leader(rig))
+        jobs.cancel(shot.of(rig).leader)
+        memory.notify(REMOVE, rig)
         with events.paused():
             for ob in free_objects.results_of(rig):
                 free_objects.remove(ob)

@@ -67,6 +67,10 @@ class Answers(Registered, Generic[Given]):
             for key in [key for key in kept if uids is None or owner(key) in uids]:
                 del kept[key]
 
+    def owners(self) -> set[Hashable]:
+        """The session_uids of the rigs that something is remembered of."""
+        return set(map(owner, self._before))
+
     def known(self, key: Hashable, mark: str) -> Given | None:
         """The answer, if nothing was edited since it was found."""
         known = self._known.get(key)

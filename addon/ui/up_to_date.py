@@ -1,18 +1,22 @@
 """Does a result still fit its settings and source? For what is drawn; commands ask `session.is_current`, which looks.
 
-Owns what was found (`patience`). Must not draw.
+Owns what was found (`draw_cache`). Must not draw.
 """
 
 from __future__ import annotations
 
 import bpy
 
+from ..memory import EDIT, LOAD, UNDO, Memo
 from ..read import curve_digests, fingerprint
+from ..read.inputs import Inputs
 from ..result import stamps
 from ..simulate import jobs, live, session
 from . import answers, draw_cache
 
 _answers: draw_cache.Answers[bool] = draw_cache.Answers("results that are current")
+# By the rig that leads the shot, and the scene: one look serves all characters of a shot.
+_inputs: Memo[tuple[int, int], Inputs] = Memo("inputs of drawn shots", "rig", (LOAD, UNDO, EDIT))
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -29,4 +33,9 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
         if jobs.of(leader) is None:
             jobs.start(leader, lambda: live.look_steps(leader))
         return _answers.last(uid) or False
-    return _answers.ask(uid, mark, lambda: session.is_current(rig, scene))
+
+    def look() -> bool:
+        now = _inputs.remember((leader.session_uid, scene.session_uid), lambda: Inputs(group, scene))
+        return session.is_current(rig, scene, now)
+
+    return _answers.ask(uid, mark, look)

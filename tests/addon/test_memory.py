@@ -84,3 +84,22 @@ def test_a_character_without_physics_leaves_nothing(empty):
     bpy.ops.heft.remove()
     kept = {name: memo for name, memo in memory.REGISTRY.items() if isinstance(memo, memory.Memo)}
     assert not [name for name, memo in kept.items() if memo.keyed_by == "rig" and rig.session_uid in memo]
+
+
+@pytest.mark.parametrize("held_by", ["nothing", "a variable"])
+def test_a_deleted_character_leaves_nothing(empty, held_by):
+    rig, other = rigs.chain(5), rigs.chain(3, name="Other")
+    for each in (rig, other):
+        bpy.context.view_layer.objects.active = each
+        rigs.wave(each)
+        bpy.ops.heft.add()
+        bpy.ops.heft.simulate()
+    uid, left = rig.session_uid, other.session_uid
+    rig.use_fake_user = held_by == "a variable"
+    bpy.ops.object.select_all(action="DESELECT")
+    rig.select_set(True)
+    bpy.ops.object.delete()
+    session.let_go()
+    keyed = [each for each in memory.REGISTRY.values() if each.keyed_by == "rig"]
+    assert not [each.name for each in keyed if uid in each.owners()]
+    assert session.last_shown(other) is not None and any(left in each.owners() for each in keyed)

@@ -27,6 +27,7 @@ class Clock:
 
 
 def edit() -> None:
+    memory.notify(memory.EDIT)
     memory.notify(memory.EDIT_SOURCE)
 
 
@@ -38,10 +39,10 @@ def looks(rig, monkeypatch):
     clock = Clock(monkeypatch)
     found = SimpleNamespace(count=0, takes=0.0, clock=clock)
 
-    def look(rig, scene) -> bool:
+    def look(rig, scene, now) -> bool:
         found.count += 1
         clock.now += found.takes
-        return real(rig, scene)
+        return real(rig, scene, now)
 
     real = session.is_current
     monkeypatch.setattr(session, "is_current", look)
