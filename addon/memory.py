@@ -38,6 +38,8 @@ EVENTS = frozenset((LOAD, UNDO, EDIT, EDIT_SOURCE, EDIT_ARMATURE, EDIT_KEYS, EDI
 
 Key = TypeVar("Key", bound=Hashable)
 Held = TypeVar("Held")
+# What no entry is.
+NOTHING: Any = object()
 
 
 class Registered:
@@ -82,6 +84,8 @@ class Memo(Registered, dict[Key, Held]):
     that begins with it; or, where it is keyed by content, what tells one content from another.
 
     most    how many entries it holds at most, 0 for any number; those not asked for longest go first
+
+    The background thread may ask while the window does: at worst both make the same.
     """
 
     def __init__(self, name: str, keyed_by: str, drops_on: tuple[str, ...] = (), most: int = 0) -> None:
@@ -94,22 +98,22 @@ class Memo(Registered, dict[Key, Held]):
         if uids is None:
             self.clear()
             return
-        for key in [key for key in self if owner(key) in uids]:
-            del self[key]
+        for key in [key for key in list(self) if owner(key) in uids]:
+            self.pop(key, None)
 
     def owners(self) -> set[Hashable]:
         """The session_uids of the data-blocks that something is remembered of."""
-        return set(map(owner, self))
+        return set(map(owner, list(self)))
 
     def remember(self, key: Key, make: Callable[[], Held]) -> Held:
         """The entry under the key, made if there is none."""
-        if key not in self:
-            self[key] = make()
-            while self.most and len(self) > self.most:
-                del self[next(iter(self))]
-        elif self.most:
-            self[key] = self.pop(key)
-        return self[key]
+        found = self.pop(key, NOTHING) if self.most else self.get(key, NOTHING)
+        if found is NOTHING:
+            found = make()
+        self[key] = found
+        while self.most and len(self) > self.most:
+            self.pop(next(iter(self)), None)
+        return found
 
 
 class Value(Registered, Generic[Held]):
