@@ -4,6 +4,7 @@
     python3 dev.py demo                 bake a sample scene without a window, into out/
     python3 dev.py test [SUITE…] [-k…]  lint and tests (suites: engine 4.2 4.5 5.0 package window real); what is the
                                         same in all Blenders is left to the newest, unless a suite is named
+    python3 dev.py test changed [-k…]   the suites that uncommitted changes and the last commit call for, and why
     python3 dev.py bench [engine|addon] how fast it is, in ratios
     python3 dev.py bench panel          how long the sidebar takes to draw, on 74 and 700 bones
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), undo memory, and what
@@ -73,6 +74,22 @@ SUITES = (
     Suite("real", ENGINE, ("tests/test_real_blender.py",), real=True),
     Suite("package", ENGINE, ("tests/test_package.py",)),
 )
+# Which suites a change of a path calls for: the first that fits. Other Blenders than the newest see the add-on's
+# wrappers only, windows what is drawn and clicked.
+CALLED_FOR = (
+    ("engine/", ("engine", "5.0")),
+    ("addon/blender/", ("4.2", "4.5", "5.0", "window-5.2")),
+    ("addon/ui/", ("5.0", "4.2", "window-5.2")),
+    ("addon/manual/", ("engine", "5.0")),
+    ("addon/", ("5.0", "4.2")),
+    ("sample_scenes/", ("5.0",)),
+    ("tests/addon/", ("5.0",)),
+    ("tests/gui/", ("window-5.2",)),
+    ("tests/", ("engine",)),
+    ("tools/packaging.py", ("package", "engine")),
+    ("blender_manifest.toml", ("package",)),
+    ("", ("engine",)),
+)
 # How a line of a suite ends that tells of a test that failed and is tried once more (`tests/gui`).
 TRIED_AGAIN = "and is tried again"
 # pytest's words and their order in its closing line.
@@ -133,7 +150,38 @@ def outcome_text(counts: dict[str, int]) -> str:
     return ", ".join(f"{counts[word]} {plural.get(word, word)}" for word in OUTCOMES if counts[word]) or "no tests ran"
 
 
+def changed_paths() -> list[str]:
+    """What is not committed, and what the last commit changed."""
+    found: set[str] = set()
+    for command in (
+        "git diff --name-only HEAD",
+        "git diff --name-only HEAD~1 HEAD",
+        "git ls-files -o --exclude-standard",
+    ):
+        done = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True)
+        found.update(done.stdout.split())
+    return sorted(found)
+
+
+def suites_for(paths: list[str]) -> dict[str, str]:
+    """The suites that changes of these paths call for, each with the first path that does."""
+    found: dict[str, str] = {}
+    for path in paths:
+        names = next(names for begin, names in CALLED_FOR if path.startswith(begin))
+        for name in names:
+            found.setdefault(name, path)
+    return found
+
+
 def test(arguments: list[str]) -> int:
+    if arguments[:1] == ["changed"]:
+        called = suites_for(changed_paths())
+        for name, path in called.items():
+            say(f"{name}: {path} changed")
+        if not called:
+            say("nothing changed")
+            return 0
+        arguments = [*called, *arguments[1:]]
     names = {suite.name for suite in SUITES} | {suite.name.partition("-")[0] for suite in SUITES}
     chosen = [argument for argument in arguments if argument in names]
     pytest_arguments = [argument for argument in arguments if argument not in names]

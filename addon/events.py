@@ -1,4 +1,4 @@
-"""What has changed, told to those who listen: settings emit, Live and the panels' caches listen.
+"""Events: settings emit them, Live and the panels' caches listen.
 
 Owns the events, and whether they are paused. Imports nothing of Heft, so that a property can say that it was changed
 without importing what simulates. A listener is connected when the add-on is registered.
@@ -46,6 +46,7 @@ setting_changed = Event()  # (rig): a setting that matters to the simulation
 mix_changed = Event()  # (rig): how much of the result shows
 collider_changed = Event()  # (object): a setting of an object that characters may meet or carry
 curves_changed = Event()  # (rig): which curves are written for the Graph Editor
+bone_edited = Event()  # (group, context, name): a setting of a bone was changed
 role_changed = Event()  # (rig): what a bone is, was corrected
 detail_changed = Event()  # (rig, scene): which bones are bodies
 take_picked = Event()  # (rig): a take was clicked in the list

@@ -1,4 +1,4 @@
-"""What happens behind the commands: loading, saving, undo, edits, frame changes.
+"""Blender's handlers: load, save, undo, edits, frame changes.
 
 Owns the handlers. Must not draw or report.
 """
@@ -11,9 +11,9 @@ from bpy.app.handlers import persistent
 from . import events, memory
 from .bake import restore_values
 from .blender import background_thread, sample_poses
-from .read import fingerprint
 from .result import free_objects, result_armature, stamps
 from .rig import detail
+from .settings import edit_selected, saved
 from .simulate import jobs, live, session
 from .ui import draw_cache
 
@@ -108,9 +108,9 @@ def on_load(*_args) -> None:
             if not ob.is_property_set("heft_store"):
                 continue
             if ob.type == "ARMATURE":
-                fingerprint.unpack(ob)
+                saved.unpack(ob)
             else:
-                fingerprint.unpack_collider(ob)
+                saved.unpack_collider(ob)
     session.let_go()
 
 
@@ -121,10 +121,10 @@ def on_save(*_args) -> None:
     if jobs.cancel():
         live.follow_soon()
     for rig in session.rigs():
-        fingerprint.pack(rig)
+        saved.pack(rig)
     for ob in bpy.data.objects:
         if ob.override_library is not None and ob.type != "ARMATURE" and ob.is_property_set("heft_collider"):
-            fingerprint.pack_collider(ob)
+            saved.pack_collider(ob)
 
 
 HANDLERS = (
@@ -147,6 +147,7 @@ def _on_role_changed(_rig: bpy.types.Object) -> None:
 def register() -> None:
     """Hook in."""
     live.connect()
+    events.bone_edited.connect(edit_selected.on_bone_edited)
     events.role_changed.connect(_on_role_changed)
     events.detail_changed.connect(detail.apply)
     for queue, function in HANDLERS:
@@ -158,6 +159,7 @@ def unregister() -> None:
     jobs.cancel()
     live.stop()
     live.disconnect()
+    events.bone_edited.disconnect(edit_selected.on_bone_edited)
     events.role_changed.disconnect(_on_role_changed)
     events.detail_changed.disconnect(detail.apply)
     draw_cache.stop()

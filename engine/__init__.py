@@ -11,15 +11,27 @@ from .anatomy.strengths import STRENGTH_OF_ROLE, strength_limits
 from .collision.broad_phase import overlapping_at_rest
 from .compile.decorators import NO_NUMBA, is_compiled
 from .compile.gc_pause import without_gc
-from .controllers import ARRIVAL_SHAPES, BEHAVIOURS, CONTROLLERS, ROOTS, Controller, Follow, Limp, OnTime
+from .controllers import (
+    ARRIVAL_SHAPES,
+    BEHAVIOURS,
+    CONTROLLERS,
+    ROOTS,
+    Channel,
+    Controller,
+    Follow,
+    Limp,
+    OnTime,
+    Setting,
+)
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .geometry.shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 from .model.keys import Keys
 from .model.model import BALL, HINGE, Model
 from .model.motion import Motion
-from .model.result import Arrivals, Contacts, Progress, Result
+from .model.result import Arrivals, ChannelValues, Contacts, Progress, Result
 from .model.scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
 from .posing.posing import Lock, Pin, Posing
+from .posing.posing import warm_up as warm_up_posing
 from .simulation.assemble import Actor
 from .simulation.checkpoints import Memory
 from .simulation.loop import simulate_loop, simulate_loop_iter
@@ -54,6 +66,8 @@ __all__ = [
     "Arrivals",
     "Box",
     "Capsule",
+    "Channel",
+    "ChannelValues",
     "Collider",
     "Contacts",
     "Controller",
@@ -79,6 +93,7 @@ __all__ = [
     "Push",
     "Result",
     "Scene",
+    "Setting",
     "SettingError",
     "Shape",
     "SimulationError",
@@ -97,5 +112,6 @@ __all__ = [
     "simulate_variants",
     "strength_limits",
     "warm_up",
+    "warm_up_posing",
     "without_gc",
 ]

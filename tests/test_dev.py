@@ -34,6 +34,21 @@ def test_what_may_know_blender_may_import_it(filename):
     assert lint("import bpy\n", filename).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("path", "suites"),
+    [
+        ("engine/step/step.py", ["engine", "5.0"]),
+        ("addon/blender/actions.py", ["4.2", "4.5", "5.0", "window-5.2"]),
+        ("addon/read/shot.py", ["5.0", "4.2"]),
+        ("tests/engine/test_step.py", ["engine"]),
+        ("README.md", ["engine"]),
+    ],
+)
+def test_a_change_calls_for_suites(path, suites):
+    assert list(dev.suites_for([path])) == suites
+    assert set(suites) <= {suite.name for suite in dev.SUITES}
+
+
 def test_counts_come_from_every_report(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text('<testsuites><testsuite tests="9" failures="2" errors="1" skipped="3"/></testsuites>')

@@ -1,4 +1,4 @@
-"""Bake for the free objects of a shot: what they show, as keys of their own.
+"""Bake the free objects of a shot to keys of their own.
 
 Owns the way from world matrices to an object's channels. Must not know bones.
 """

@@ -1,4 +1,4 @@
-"""How far the pose that Blender evaluates is from the one that was wanted, limb by limb.
+"""Compare the pose that Blender evaluates with the wanted one, limb by limb.
 
 Must not know how either came about.
 """

@@ -1,4 +1,4 @@
-"""Which control makes which body move, and what switches the rig to them: found, listed, written as text.
+"""Map from bodies to the controls that move them, with the switches that make controls take effect.
 
 Owns the guess and its text. Must not know keys or frames: how the controls are set is `control_fit`'s.
 

@@ -1,4 +1,4 @@
-"""Set a rig's controls so that its bodies go where they are wanted: tried, looked at, corrected.
+"""Fit control channels so that bodies reach wanted poses: try, evaluate, correct.
 
 Owns the rounds: all frames and all controls at once, keyed, evaluated, corrected by what is still off. First the
 controls that turn whole limbs; then what is left, by tweaks. Must not know what the poses come from, nor how a control

@@ -1,4 +1,4 @@
-"""What each control moves: it is turned a little, and the evaluated rig is looked at.
+"""Probe controls: turn each a little and see in the evaluated rig what it moves.
 
 Owns the measuring. Must not know which control is meant for what, nor keys.
 

@@ -1,4 +1,4 @@
-"""Channels that only the baked action animates: their own values, kept until the action goes.
+"""Save the values of channels that only the baked action animates; restore them when that action is unassigned.
 
 Blender leaves a channel at its last animated value when its action is taken off. A rig whose source has no keys on its
 FK controls and switches would stay in FK. Owns what was there before. Must not know what was baked.

@@ -11,7 +11,7 @@ import sys
 import bpy
 
 from ...engine import HeftError
-from .. import settings
+from .. import declare, settings
 from ..bake import bake_result
 from ..errors import RigError
 from ..memory import Value
@@ -101,11 +101,10 @@ def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
 def apply_setting(rig: bpy.types.Object, pair: str) -> None:
     """One NAME=VALUE onto `ob.heft`, with the value read as the property's type."""
     name, equals, text = pair.partition("=")
-    prop = rig.heft.bl_rna.properties.get(name)
-    if not equals or prop is None or prop.is_hidden or name in {"rna_type", "name"} or prop.type == "COLLECTION":
+    if not equals or name not in declare.names(settings.HeftArmature, is_saved=True, hidden=False, is_list=False):
         raise RigError(f"'{pair}' is no setting: use NAME=VALUE with a name of ob.heft.")
     try:
-        setattr(rig.heft, name, _value(prop, text))
+        setattr(rig.heft, name, _value(rig.heft.bl_rna.properties[name], text))
     except (TypeError, ValueError) as error:
         raise RigError(f"'{text}' does not fit the setting '{name}': {error}") from None
 

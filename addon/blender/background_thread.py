@@ -1,4 +1,4 @@
-"""Long sums beside the window: work on a thread that knows nothing of Blender.
+"""One background thread for computations that do not touch bpy, so that the window stays responsive.
 
 Owns the one thread and how a generator waits for it. What is given to it must not touch bpy. The engine's
 kernels and numpy run without Python's lock, so the window goes on meanwhile. One thread does one thing after the

@@ -1,4 +1,4 @@
-"""Where objects can be put: collections that are this file's own.
+"""Collections of this file in which new objects can be put.
 
 Owns which they are. Blender lets nobody add to a linked collection, nor to a library override of one. Must not know
 what is put there.

@@ -1,4 +1,4 @@
-"""Draw callbacks that cannot fail: Blender drops one that raises, or prints at every redraw.
+"""Guard for draw callbacks: an error is printed once instead of at every redraw.
 
 Owns what was printed already. Must not know what is drawn.
 """

@@ -1,4 +1,4 @@
-"""Digests of curves, kept while their action stays as it is.
+"""Digests of F-curves, cached until their action is edited.
 
 Owns the cache, and reading long actions in parts. Must not know what depends on the curves.
 

@@ -1,4 +1,4 @@
-"""Whether a shot's source loops, and after how many frames.
+"""Detect whether a shot's source is cyclic, and its period.
 
 Owns what counts as a cycle, and what is said where one is meant and is none. Must not know
 poses or how a cycle is simulated.

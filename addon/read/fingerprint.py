@@ -1,8 +1,7 @@
-"""Digests of what a result was made from (`inputs` puts them together), and settings that outlive overrides.
+"""Digests of what a result was made from, part by part: settings, source, structure of the model.
 
-Owns the texts that go into the fingerprint, and `Object.heft_store`
-(JSON of the settings, written on save and restored on load where Blender dropped
-them). Must not run simulations.
+Owns the texts that go into the fingerprint; `inputs` puts them together. Which settings count follows from their
+declarations. Must not run simulations.
 """
 
 from __future__ import annotations
@@ -10,63 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator
 
 import bpy
 import numpy as np
 
-from .. import settings
+from .. import declare, settings
 from ..blender import actions, own_marks, sample_poses
 from ..rig import joint_limits
-from ..settings.overlays import OVERLAY_SETTINGS
+from ..settings import saved
+from ..settings.bone import HeftBone
+from ..settings.character import HeftArmature
+from ..settings.collider import HeftCollider
 from . import collision_shapes, curve_digests, read_controller, shot
 
-ARMATURE_SETTINGS = (
-    "enabled", "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time",
-    "use_strength", "strength", "tone", "shape", "arrival", "key_type", "law", "root", "assist", "let_go", "mix",
-    "live", "steps_per_second", "range", "frame_start", "frame_end", "pre_roll", "loop", "meters_per_unit",
-    "total_mass", "gravity", "detail", "natural_limits",
-    "ground", "ground_height", "ground_friction", "ground_bounce", "colliders", "touch_self", "touch_self_limp",
-    "friction", "bounce",
-    "wind", "wind_strength", "bad_frames", *OVERLAY_SETTINGS,
-)  # fmt: skip
-ARMATURE_STATE = (
-    "shown", "fingerprint", "source_action", "source_slot", "muted", "bare", "result_start", "result_end", "written",
-    "undisturbed", "baked", "own_colliders", "result_period", "lent", "flaws",
-    "slow_at", "pops", "unbaked", "detail_before",
-    "take", "take_before", "take_index", "made_with", "beside_distance",
-    "use_curves", "curve_torque", "curve_stress", "curve_deviation", "curve_bones", "curve_names",
-)  # fmt: skip
-BONE_SETTINGS = (
-    "behaviour", "settle_scale", "heaviness_scale", "strength_scale", "tone_scale", "mass", "mix", "shape",
-    "overlap_group", "use_limits",
-    "limits_from", "limit_swing", "limit_low", "limit_high", "role", "side", "pin",
-)  # fmt: skip
-# What a bone is, is its own: settings are copied from bone to bone without it.
-BONE_IDENTITY = ("role", "side")
-PUSH_SETTINGS = ("bone", "direction", "impulse", "frame", "use_place", "place")
-TIE_SETTINGS = ("bone", "end", "kind", "target", "target_bone", "on", "response")
-COLLIDER_SETTINGS = ("shape", "friction", "bounce", "mass", "response", "moves", "free_from")
-LISTS = {"pushes": PUSH_SETTINGS, "ties": TIE_SETTINGS}
-# Kept with the settings, of no consequence to the simulation.
-KEPT_LISTS = {
-    "misses": ("bone", "frame", "degrees"),
-    "script": ("pose", "seconds"),
-    "controls": ("control", "body", "part"),
-    "switches": ("path", "value"),
-    "takes": ("uid", "name", "auto", "settings", "state", "action", "source_action", "objects", "beside"),
-}
-# Pointers are stored by name.
-POINTERS = {
-    "colliders": "collections",
-    "target": "objects",
-    "source_action": "actions",
-    "action": "actions",
-    "ob": "objects",
-}
-# Lists within a list's entries.
-NESTED = {"objects": ("ob", "action")}
 OBJECT_CHANNELS = (
     "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
     "delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale",
@@ -76,28 +32,30 @@ POINT = (("co", 4), ("tilt", 1), ("radius", 1))
 BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1), ("radius", 1))
 # How the path of a custom property ends, and that of one of its numbers.
 CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
-# Shown, not simulated: changing these leaves the result as it is.
-NOT_SIMULATED = ("enabled", "mix", "live", "pin", *OVERLAY_SETTINGS)
+# What the result depends on, in the order of the declarations.
+RIG_SETTINGS = declare.names(HeftArmature, is_simulated=True, is_list=False)
+LISTS = {each.name: each.points_to for each in declare.of(HeftArmature, is_simulated=True, is_list=True)}
+BONE_SETTINGS = declare.names(HeftBone, is_simulated=True)
+COLLIDER_SETTINGS = declare.names(HeftCollider, is_simulated=True)
 # A bone's settings are read at every notch of a slider, hundreds of bones at a time: all of a bone's in one call.
-bone_values = attrgetter(*(name for name in BONE_SETTINGS if name not in NOT_SIMULATED))
-_body_values = attrgetter("mass", "shape", "use_limits", "role", "side")
-_limit_values = attrgetter("limits_from", "limit_swing", "limit_low", "limit_high")
+_bone_values = declare.reader(BONE_SETTINGS)
 
 
 def settings_text(rig: bpy.types.Object) -> bytes:
     """The settings of a rig and its bones that matter to the simulation, as they go into the fingerprint."""
     keyed = read_controller.keyed_settings(rig)
-    parts = [json.dumps(_simulated_settings(rig.heft, "heft", ARMATURE_SETTINGS, keyed))]
-    for name, fields in LISTS.items():
+    parts = [json.dumps(_values(rig.heft, "heft", RIG_SETTINGS, keyed))]
+    for name, kind in LISTS.items():
+        fields = declare.names(kind, is_simulated=True)
         for i, item in enumerate(getattr(rig.heft, name)):
-            parts.append(json.dumps(_simulated_settings(item, f"heft.{name}[{i}]", fields, keyed)))
+            parts.append(json.dumps(_values(item, f"heft.{name}[{i}]", fields, keyed)))
     natural = rig.heft.natural_limits
     for bone in rig.pose.bones:
         look = bone.heft
         if keyed:
-            values = _simulated_settings(look, f"{bone.path_from_id()}.heft", BONE_SETTINGS, keyed)
+            values = _values(look, f"{bone.path_from_id()}.heft", BONE_SETTINGS, keyed)
         else:
-            values = bone_values(look)
+            values = _bone_values(look)
         parts.append(repr(values))
         if _limited(look, natural):
             parts.append(repr(joint_limits.of_rig(bone)))
@@ -130,14 +88,13 @@ def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
     """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, limits; what it carries, and
     its skin, as texts."""
     digest = hashlib.blake2b(digest_size=16)
-    heft = rig.heft
-    digest.update(repr((heft.total_mass, heft.natural_limits, heft.friction, heft.bounce, heft.bad_frames)).encode())
-    natural = heft.natural_limits
+    for values in _rig_structure(rig.heft):
+        digest.update(repr(values).encode())
+    natural = rig.heft.natural_limits
     for bone in rig.pose.bones:
         look = bone.heft
-        digest.update(repr((look.behaviour == "IGNORED", *_body_values(look))).encode())
-        if look.use_limits:
-            digest.update(repr(_limit_values(look)).encode())
+        for values in _bone_structure(look):
+            digest.update(repr(values).encode())
         if _limited(look, natural):
             digest.update(repr(joint_limits.of_rig(bone)).encode())
     digest.update(loads)
@@ -145,13 +102,33 @@ def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
     return digest.hexdigest()
 
 
-def _simulated_settings(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
+def structure_reader(kind: type) -> Callable[[bpy.types.PropertyGroup], Iterator[tuple]]:
+    """A function that reads what a group's settings say of the model: the values that always count, then those of each
+    switch that is on."""
+    parts: dict[str, list[declare.Setting]] = {"": []}
+    for setting in declare.of(kind):
+        if setting.structure:
+            parts.setdefault(setting.structure_if, []).append(setting)
+    readers = {
+        switch: (declare.reader(tuple(each.name for each in chosen)), [each.structure for each in chosen])
+        for switch, chosen in parts.items()
+    }
+
+    def read(group: bpy.types.PropertyGroup) -> Iterator[tuple]:
+        for switch, (values, meanings) in readers.items():
+            if not switch or getattr(group, switch):
+                both = zip(meanings, values(group), strict=True)
+                yield tuple(value if meaning is True else meaning(value) for meaning, value in both)
+
+    return read
+
+
+_rig_structure, _bone_structure = structure_reader(HeftArmature), structure_reader(HeftBone)
+
+
+def _values(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
     """Values that matter to the simulation; a keyed one changes with the frame and counts by its curve."""
-    return [
-        "keyed" if f"{base}.{name}" in keyed else plain(getattr(group, name))
-        for name in names
-        if name not in NOT_SIMULATED
-    ]
+    return ["keyed" if f"{base}.{name}" in keyed else saved.plain(getattr(group, name)) for name in names]
 
 
 def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> str:
@@ -367,77 +344,3 @@ def _bulk(collection, name: str, width: int) -> bytes:
 def keys_fingerprint(result: bpy.types.Object) -> str:
     """A digest of the result's keys, to notice changes made by hand."""
     return f"{sum(actions.keys_sum(curve) for curve in actions.active_curves(result)):x}"
-
-
-def pack(rig: bpy.types.Object) -> None:
-    """Write the settings into `heft_store`."""
-    values = _values(rig.heft, (*ARMATURE_SETTINGS, *ARMATURE_STATE))
-    kept = (LISTS | KEPT_LISTS).items()
-    lists = {name: [_values(item, fields) for item in getattr(rig.heft, name)] for name, fields in kept}
-    bones = {bone.name: _values(bone.heft, BONE_SETTINGS) for bone in rig.pose.bones if bone.is_property_set("heft")}
-    rig.heft_store = json.dumps({"armature": values, "lists": lists, "bones": bones})
-
-
-def unpack(rig: bpy.types.Object) -> None:
-    """Restore the settings from `heft_store` where the file lost them."""
-    if not rig.heft_store or rig.heft.enabled:
-        return
-    stored = json.loads(rig.heft_store)
-    restore(rig.heft, stored["armature"])
-    for name, items in stored.get("lists", {}).items():
-        group = getattr(rig.heft, name)
-        group.clear()
-        for values in items:
-            restore(group.add(), values)
-    for bone_name, values in stored["bones"].items():
-        bone = rig.pose.bones.get(bone_name)
-        if bone:
-            restore(bone.heft, values)
-
-
-def pack_collider(ob: bpy.types.Object) -> None:
-    """Write a collider's settings into its `heft_store`."""
-    ob.heft_store = json.dumps({"collider": _values(ob.heft_collider, COLLIDER_SETTINGS)})
-
-
-def unpack_collider(ob: bpy.types.Object) -> None:
-    """Restore a collider's settings where the file lost them."""
-    if ob.heft_store and not ob.is_property_set("heft_collider"):
-        restore(ob.heft_collider, json.loads(ob.heft_store).get("collider", {}))
-
-
-def _values(group, names: tuple[str, ...]) -> dict:
-    return {
-        name: [_values(item, NESTED[name]) for item in getattr(group, name)]
-        if name in NESTED
-        else plain(getattr(group, name))
-        for name in names
-    }
-
-
-def restore(group, values: dict) -> None:
-    """Set what `_values` has read; pointers are found by name again."""
-    for name, value in values.items():
-        if name in NESTED:
-            items = getattr(group, name)
-            items.clear()
-            for each in value:
-                restore(items.add(), each)
-            continue
-        if name in POINTERS:
-            value = named(name, value)
-        elif plain(getattr(group, name)) == value:
-            continue  # a default stays one that nobody has set (see `detail`)
-        setattr(group, name, value)
-
-
-def named(pointer: str, name: str | None) -> bpy.types.ID | None:
-    """The block of that full name which a setting points to, or None."""
-    return next((block for block in getattr(bpy.data, POINTERS[pointer]) if block.name_full == name), None)
-
-
-def plain(value):
-    """A setting's value as JSON holds it; of a block its name."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]

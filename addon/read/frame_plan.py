@@ -1,4 +1,4 @@
-"""What is simulated before the frames that are shown: a pre-roll, or the rounds that a cycle takes to settle.
+"""Frame plan: which frames are sampled and which are shown (pre-roll, rounds of a cycle).
 
 Owns which frames are sampled and which of them are shown. Must not simulate, nor know what
 makes a source loop.

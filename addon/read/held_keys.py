@@ -1,4 +1,4 @@
-"""Where the source jumps: keys held constant, in the active action and in NLA strips.
+"""Frames at which the source jumps: keys with constant interpolation, in the action and in NLA strips.
 
 Owns the search for those frames. Must not know poses or physics.
 

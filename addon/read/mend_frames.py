@@ -1,4 +1,4 @@
-"""Bad frames of a source, read as the animator asks: kept, smoothed or skipped.
+"""Keep, smooth or skip bad frames of a source.
 
 Owns how flaws of bodies become poses of bones, and what is said of them. Must not know
 controllers or how results are shown. The source's keys stay as they are.

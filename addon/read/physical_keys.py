@@ -24,7 +24,7 @@ import numpy as np
 
 from ... import engine
 from ...engine.math import rotations
-from .. import settings
+from .. import controllers, settings
 from ..blender import actions, bone_channels, ik_solvers, nla_layers, own_marks, sample_poses, setting_paths
 from ..blender.engine_space import Placement
 from ..blender.sample_poses import Samples
@@ -56,7 +56,7 @@ class Moments:
 
 def wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Moments | None:
     """The rig's keys, if its controller asks for physical keys."""
-    return moments_of(rig, scene, frames) if rig.heft.controller == "ON_TIME" else None
+    return moments_of(rig, scene, frames) if controllers.entry(rig.heft.controller).meets_keys else None
 
 
 def moments_of(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Moments:
@@ -219,7 +219,7 @@ def _tangent(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 def notes(rig: bpy.types.Object, reading: read_rig.Reading) -> list[str]:
     """Sentences on keys that cannot be kept, or that there are none of."""
     found: list[str] = []
-    if rig.heft.controller != "ON_TIME":
+    if not controllers.entry(rig.heft.controller).meets_keys:
         return found
     for block in sample_poses.upstream(rig):
         for strip in nla_layers.unread_strips(block):

@@ -5,11 +5,14 @@ Owns the meaning of multipliers and of keyed settings. Must not know poses or re
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import bpy
 import numpy as np
 
 from ... import engine
-from ...engine import ARRIVAL_SHAPES, ROOTS
+from ...engine import ROOTS
+from .. import controllers
 from ..blender import actions, nla_layers
 from ..blender.setting_paths import group_path, is_setting
 from ..errors import RigError
@@ -21,42 +24,80 @@ BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
 # [s] in which a body that was let go is back on its motion, where no recovery time is set.
 RETURN_TIME = 1.0
 
-# How much of a key's speed a body arrives with.
-ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
-
-def controller_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray):
+def controller_of(
+    rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray
+) -> engine.Controller:
     """The engine's controller for these bodies and frames."""
-    heft = rig.heft
-    keyed = keyed_settings(rig)
-    behaviour = _behaviours(rig, names, frames, keyed)
-    root, gone = _roots(rig, frames, keyed), let_go_frames(rig, frames)
-    if gone.any():
-        behaviour = np.where(gone[:, None], BEHAVIOUR_NUMBERS["LIMP"], behaviour)
-    assist = _value(keyed, "heft.assist", heft.assist, frames)
-    common = {"behaviour": behaviour, "root": root, "assist": assist}
-    common["tone"] = _product(rig, names, frames, keyed, "tone", "tone_scale")
-    if heft.controller == "LIMP":
-        return engine.Limp(**common)
-    settle = _product(rig, names, frames, keyed, "settle_time", "settle_scale")
-    heaviness = np.clip(_product(rig, names, frames, keyed, "heaviness", "heaviness_scale"), 0.0, 1.0)
-    damping = _product(rig, names, frames, keyed, "damping_ratio", None)
-    strength = np.inf
-    limited = _value(keyed, "heft.use_strength", heft.use_strength, frames) > 0.5
-    if np.any(limited):
-        limits = engine.strength_limits(model, bone_roles.joints_of(names, model.parents, bone_roles.roles_of(rig)))
-        strength = _product(rig, names, frames, keyed, "strength", "strength_scale") * limits
-        strength = np.where(limited[:, None], strength, np.inf) if np.ndim(limited) else strength
-    recovery = _with_return(_product(rig, names, frames, keyed, "recovery_time", None), gone)
-    common |= {"settle_time": settle, "damping_ratio": damping, "heaviness": heaviness, "strength": strength}
-    common |= {"recovery_time": recovery, "even_weight": heft.even_weight}
-    if heft.controller == "FOLLOW":
-        return engine.Follow(**common)
-    shape = np.clip(_product(rig, names, frames, keyed, "shape", None), *ARRIVAL_SHAPES)
-    arrival = _value(keyed, "heft.arrival", ARRIVAL_NUMBERS[heft.arrival], frames)
-    if np.ndim(arrival):
-        arrival = np.repeat(arrival[:, None], len(names), axis=1)
-    return engine.OnTime(shape=shape, arrival=arrival, law=heft.law, **common)
+    return controllers.entry(rig.heft.controller).build(RigValues(rig, model, names, frames))
+
+
+def limits_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray) -> np.ndarray:
+    """(n,) or (frames, n) [N m] the most each joint can give: a strong person's where strength is not limited."""
+    values = RigValues(rig, model, names, frames)
+    if rig.heft.use_strength and controllers.entry(rig.heft.controller).drives:
+        return values.strength
+    return values.natural_strength
+
+
+class RigValues:
+    """A rig's settings as the engine takes them (`controllers.base.Values`)."""
+
+    def __init__(self, rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray) -> None:
+        self.rig, self.model, self.names, self.frames = rig, model, names, frames
+        self._keyed = keyed_settings(rig)
+
+    def number(self, setting: str) -> float | np.ndarray:
+        return _value(self._keyed, f"heft.{setting}", getattr(self.rig.heft, setting), self.frames)
+
+    def choice(self, setting: str) -> str:
+        return getattr(self.rig.heft, setting)
+
+    def keyed_choice(self, setting: str, numbers: dict[str, float]) -> float | np.ndarray:
+        found = _value(self._keyed, f"heft.{setting}", numbers[getattr(self.rig.heft, setting)], self.frames)
+        return np.repeat(found[:, None], len(self.names), axis=1) if np.ndim(found) else found
+
+    def per_body(self, setting: str, bone_setting: str | None = None) -> np.ndarray:
+        return _product(self.rig, self.names, self.frames, self._keyed, setting, bone_setting)
+
+    @cached_property
+    def _gone(self) -> np.ndarray:
+        return let_go_frames(self.rig, self.frames)
+
+    @property
+    def common(self) -> dict:
+        behaviour = _behaviours(self.rig, self.names, self.frames, self._keyed)
+        root = _roots(self.rig, self.frames, self._keyed)
+        if self._gone.any():
+            behaviour = np.where(self._gone[:, None], BEHAVIOUR_NUMBERS["LIMP"], behaviour)
+        tone = self.per_body("tone", "tone_scale")
+        return {"behaviour": behaviour, "root": root, "assist": self.number("assist"), "tone": tone}
+
+    @property
+    def following(self) -> dict:
+        return {
+            "settle_time": self.per_body("settle_time", "settle_scale"),
+            "damping_ratio": self.per_body("damping_ratio"),
+            "heaviness": np.clip(self.per_body("heaviness", "heaviness_scale"), 0.0, 1.0),
+            "strength": self.strength,
+            "recovery_time": _with_return(self.per_body("recovery_time"), self._gone),
+            "even_weight": self.rig.heft.even_weight,
+        }
+
+    @property
+    def natural_strength(self) -> np.ndarray:
+        """(n,) [N m] a strong person's, by role."""
+        joints = bone_roles.joints_of(self.names, self.model.parents, bone_roles.roles_of(self.rig))
+        return engine.strength_limits(self.model, joints)
+
+    @property
+    def strength(self) -> float | np.ndarray:
+        """[N m] as limited by the settings; infinite where it is not."""
+        limited = _value(self._keyed, "heft.use_strength", self.rig.heft.use_strength, self.frames) > 0.5
+        if not np.any(limited):
+            return np.inf
+        strength = self.per_body("strength", "strength_scale") * self.natural_strength
+        return np.where(limited[:, None], strength, np.inf) if np.ndim(limited) else strength
 
 
 def let_go_frames(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:

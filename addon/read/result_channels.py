@@ -1,4 +1,4 @@
-"""The channels of the result armature: what physics leaves alone, and what a simulated motion makes of the rest.
+"""Channels of the result armature: which bones have keys, and their values from a simulated motion.
 
 Owns the way from bodies back to bones that inherit no scale. Must not know how results are shown.
 

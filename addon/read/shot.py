@@ -1,4 +1,4 @@
-"""Who and what is in an armature's shot: characters, collider objects, things that bones carry.
+"""Find the members of a shot: characters, collider objects, and what bones carry.
 
 Owns the search through the colliders collections and the rigs' children. Must not know
 shapes, motion or the engine. A `Shot` is built once an event, by one look at the file, and handed down.

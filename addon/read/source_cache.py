@@ -1,4 +1,4 @@
-"""What is read of a shot's rigs and objects, kept until their sources change.
+"""Cache of sampled sources and of what was read of them, valid while their digests stay the same.
 
 Owns the cache, so that dragging a slider does not sample a rig again, and the progress
 of reading. Must not simulate or write.

@@ -1,4 +1,4 @@
-"""Objects that Heft put into the scene, such as a thrown ball, and taking them out again.
+"""Objects that Heft added to the scene, such as a thrown ball, and their removal.
 
 Owns the mark by which they are known: a digest of mesh, keys and place as they were made. What the animator changed, or
 uses elsewhere, is the animator's and stays. Must not know what an object is for.

@@ -1,4 +1,4 @@
-"""The results of free objects: where physics took a thrown ball, shown on the ball itself.
+"""Results of free objects, shown on the objects by a constraint.
 
 Owns the empty that carries the result (in no collection, in the world's space) and the one
 last Copy Transforms that shows it. The object's own action, channels and constraints are

@@ -1,4 +1,4 @@
-"""Keys that could not be met: kept on the rig, told, and gone to.
+"""Missed physical keys: list on the rig, sentence for the report, jump to the frame.
 
 Owns `ob.heft.misses`. Must not know why a key was missed.
 """

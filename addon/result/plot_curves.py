@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import colorsys
 import json
+from collections.abc import Callable
 
 import bpy
 import numpy as np
 
 from ... import engine
 from ...engine.math import rotations
+from .. import controllers
 from ..blender import actions, compat, own_collections
 from ..read import read_controller, read_rig
-from ..rig import bone_roles
 
 # Property of the rig's settings, word and unit.
-KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"}
+KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"} | {
+    each.setting: each.words for each in controllers.CURVES
+}
 # What tells these curves from others by name.
-WORDS = "torque stress deviation"
+WORDS = " ".join(words.split()[0] for words in KINDS.values())
 # Saturation and brightness of each: the hue is the bone's.
-TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)}
+TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)} | {
+    each.setting: each.tint for each in controllers.CURVES
+}
 # Blender's longest name of a custom property [bytes].
 LONGEST = 63
 
@@ -46,10 +51,7 @@ def stress(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Resu
 
 def limits(rig: bpy.types.Object, reading: read_rig.Reading) -> np.ndarray:
     """(n,) or (frames, n) [N m] the most each joint can give: a strong person's where strength is not limited."""
-    if rig.heft.use_strength and rig.heft.controller != "LIMP":
-        return read_controller.controller_of(rig, reading.model, reading.names, reading.frames).strength
-    joints = bone_roles.joints_of(reading.names, reading.model.parents, bone_roles.roles_of(rig))
-    return engine.strength_limits(reading.model, joints)
+    return read_controller.limits_of(rig, reading.model, reading.names, reading.frames)
 
 
 def deviation(_rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
@@ -67,7 +69,29 @@ def _turns(model: engine.Model, motion: engine.Motion) -> np.ndarray:
     return turns
 
 
-NUMBERS = {"curve_torque": torque, "curve_stress": stress, "curve_deviation": deviation}
+def channel(name: str) -> Callable:
+    """A controller's channel by body; of the character for its root alone, so nothing for the others."""
+
+    def numbers(_rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
+        values = result.channels[name].values
+        if values.ndim == 2:
+            return values
+        out = np.zeros((len(values), len(reading.names)))
+        out[:, reading.model.parents < 0] = values[:, None]
+        return out
+
+    return numbers
+
+
+NUMBERS = {"curve_torque": torque, "curve_stress": stress, "curve_deviation": deviation} | {
+    each.setting: channel(each.channel) for each in controllers.CURVES
+}
+
+
+def kinds_of(rig: bpy.types.Object) -> list[str]:
+    """The curves that the rig's controller has: those of every simulation, and of its own channels."""
+    own = {each.setting for each in controllers.entry(rig.heft.controller).curves}
+    return [kind for kind in KINDS if kind in own or all(kind != each.setting for each in controllers.CURVES)]
 
 
 # --- the empty ---------------------------------------------------------------------------
@@ -130,7 +154,7 @@ def chosen(rig: bpy.types.Object, names: tuple[str, ...]) -> list[int]:
 
 def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> None:
     """Write the curves that are asked for, in place of those that are there."""
-    kinds = [kind for kind in KINDS if getattr(rig.heft, kind)]
+    kinds = [kind for kind in kinds_of(rig) if getattr(rig.heft, kind)]
     if not rig.heft.use_curves or not kinds:
         remove(rig)
         return

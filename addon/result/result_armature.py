@@ -1,4 +1,4 @@
-"""The result beside the rig, and whether the rig shows it.
+"""The result armature: create, write, show and remove it.
 
 Owns the result armature (a copy of the rest data that inherits no scale, child of
 the rig, in no collection, carrying the result action) and the choice between source

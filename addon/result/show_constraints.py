@@ -1,4 +1,4 @@
-"""What makes the rig move as its result: one constraint a body, its influence, the IK muted meanwhile.
+"""Constraints that show the result on the rig, their influence, and the IK muted meanwhile.
 
 Owns everything of Heft's that stands on the rig itself, and takes all of it away again.
 Must not know when the result is to be seen, nor where it came from.

@@ -1,4 +1,5 @@
-"""What a result's action says of itself: what its keys were simulated from, and their checksum.
+"""Two ID properties on a result action: fingerprint of its inputs, checksum of its keys. They undo together with the
+keys.
 
 Owns two ID properties on the action. Must not know what a fingerprint is made of.
 

@@ -1,4 +1,4 @@
-"""The settings of a take: a rig's own, its bones', its lists' and those of the objects it meets, as one text.
+"""Settings of a take as JSON: the rig's, its bones', its lists', and those of objects it meets.
 
 Owns what belongs to it, how it is put back, and the short phrase for how two of them differ. Only what is not a
 default is written down: a setting that is new in a later version gets its default. What is keyed is left to its keys.
@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import json
 import math
-from operator import attrgetter
 
 import bpy
 
-from .. import settings
+from .. import declare, settings
 from ..memory import remembered
-from ..read import fingerprint, read_controller, shot
+from ..read import read_controller, shot
+from ..settings import saved
+from ..settings.bone import HeftBone
+from ..settings.character import HeftArmature
+from ..settings.collider import HeftCollider
 
-# What belongs to a view or to a moment, not to a take. Mix is seen.
-KEPT, KEPT_OF_BONE = (
-    tuple(name for name in names if name not in fingerprint.NOT_SIMULATED or name == "mix")
-    for names in (fingerprint.ARMATURE_SETTINGS, fingerprint.BONE_SETTINGS)
-)
+# What belongs to a view or to a moment is not of a take.
+KEPT = declare.names(HeftArmature, taken=True, is_list=False)
+KEPT_LISTS = {each.name: each.points_to for each in declare.of(HeftArmature, taken=True, is_list=True)}
+KEPT_OF_BONE, KEPT_OF_COLLIDER = declare.names(HeftBone, taken=True), declare.names(HeftCollider, taken=True)
 # Units by the kind of number, and those of properties whose kind says nothing.
 UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": " m/s²", "VELOCITY": " m/s"}
-# Labels that are too long for a row of the list.
-SHORT = {
-    "settle_time": "settle",
-    "damping_ratio": "damping",
-    "recovery_time": "recovery",
-    "use_strength": "limited",
-    "total_mass": "mass",
-    "steps_per_second": "steps",
-    "meters_per_unit": "metres",
-}
 
 
 # --- to text -------------------------------------------------------------------------
@@ -42,8 +34,8 @@ def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
     """The rig's present settings; with those of the objects it meets where it leads its shot."""
     keyed = read_controller.keyed_settings(rig)
     out = {"armature": _values(rig.heft, KEPT, "heft", keyed), "lists": {}, "bones": {}, "objects": {}}
-    for name, fields in fingerprint.LISTS.items():
-        items = enumerate(getattr(rig.heft, name))
+    for name, kind in KEPT_LISTS.items():
+        items, fields = enumerate(getattr(rig.heft, name)), declare.names(kind, taken=True)
         out["lists"][name] = [_values(item, fields, f"heft.{name}[{i}]", keyed) for i, item in items]
     for bone in rig.pose.bones:
         if bone.is_property_set("heft"):
@@ -53,9 +45,7 @@ def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
             if values:
                 out["bones"][bone.name] = values
     if group.leader == rig:
-        out["objects"] = {
-            ob.name_full: _values(ob.heft_collider, fingerprint.COLLIDER_SETTINGS, "", {}) for ob in _met(group)
-        }
+        out["objects"] = {ob.name_full: _values(ob.heft_collider, KEPT_OF_COLLIDER, "", {}) for ob in _met(group)}
     return json.dumps(out, sort_keys=True)
 
 
@@ -66,36 +56,23 @@ def _met(group: shot.Shot) -> list[bpy.types.Object]:
 
 def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
     """What is no default; None for what is keyed."""
-    defaults, out = _defaults(type(group)), {}
+    defaults, out = saved.defaults(type(group)), {}
     for name in names:
         if keyed and f"{base}.{name}" in keyed:
             out[name] = None
             continue
-        value = fingerprint.plain(getattr(group, name))
+        value = saved.plain(getattr(group, name))
         if value != defaults[name]:
             out[name] = value
     return out
 
 
-_of_bone = attrgetter(*KEPT_OF_BONE)
+_of_bone = declare.reader(KEPT_OF_BONE)
 
 
 @remembered("content")
 def _bone_defaults(kind: type) -> tuple:
-    return tuple(map(_defaults(kind).get, KEPT_OF_BONE))
-
-
-@remembered("content")
-def _defaults(kind: type) -> dict:
-    found = {}
-    for prop in kind.bl_rna.properties:
-        if prop.type in {"POINTER", "COLLECTION"}:
-            found[prop.identifier] = None
-        elif getattr(prop, "is_array", False):
-            found[prop.identifier] = [float(value) for value in prop.default_array]
-        else:
-            found[prop.identifier] = prop.default
-    return found
+    return tuple(map(saved.defaults(kind).get, KEPT_OF_BONE))
 
 
 # --- and back ------------------------------------------------------------------------
@@ -105,8 +82,8 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     """Put settings back; only what differs is touched."""
     stored = json.loads(text)
     _set(rig.heft, KEPT, stored["armature"])
-    for name, fields in fingerprint.LISTS.items():
-        _set_list(getattr(rig.heft, name), fields, stored["lists"].get(name, []))
+    for name, kind in KEPT_LISTS.items():
+        _set_list(getattr(rig.heft, name), declare.names(kind, taken=True), stored["lists"].get(name, []))
     for bone in rig.pose.bones:
         values = stored["bones"].get(bone.name, {})
         if values or bone.is_property_set("heft"):
@@ -114,7 +91,7 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     there = {ob.name_full: ob for ob in bpy.data.objects}
     for name, values in stored["objects"].items():
         if name in there and there[name].library is None:
-            _set(there[name].heft_collider, fingerprint.COLLIDER_SETTINGS, values)
+            _set(there[name].heft_collider, KEPT_OF_COLLIDER, values)
     group = shot.of(rig)  # as it is with the settings put back
     if group.leader != rig or stored["objects"].keys() - there.keys():
         return  # one that is not found may have another name now: nobody else's settings are taken for new
@@ -124,15 +101,15 @@ def restore(rig: bpy.types.Object, text: str) -> None:
 
 
 def _set(group, names: tuple[str, ...], values: dict) -> None:
-    defaults = _defaults(type(group))
+    defaults, declared = saved.defaults(type(group)), type(group).declared
     for name in names:
         if name in values and values[name] is None:
             continue  # it was keyed: its keys say what it is
         wanted = values.get(name, defaults[name])
-        if name in fingerprint.POINTERS and wanted is not None and fingerprint.named(name, wanted) is None:
+        if declared[name].points_to and wanted is not None and saved.named(declared[name], wanted) is None:
             continue  # renamed or deleted since: what is there now stays
-        if fingerprint.plain(getattr(group, name)) != wanted:
-            fingerprint.restore(group, {name: wanted})
+        if saved.plain(getattr(group, name)) != wanted:
+            saved.restore(group, {name: wanted})
 
 
 def _set_list(items, fields: tuple[str, ...], stored: list[dict]) -> None:
@@ -155,17 +132,17 @@ def phrase(text: str, other: str) -> str:
     changed = [name for name in a["bones"].keys() | b["bones"].keys() if a["bones"].get(name) != b["bones"].get(name)]
     if changed:
         words.append(f"bone {changed[0]}" if len(changed) == 1 else f"{len(changed)} bones")
-    words += [name for name in fingerprint.LISTS if a["lists"].get(name) != b["lists"].get(name)]
+    words += [name for name in KEPT_LISTS if a["lists"].get(name) != b["lists"].get(name)]
     objects = a["objects"].keys() | b["objects"].keys()
     words += sorted(name for name in objects if a["objects"].get(name) != b["objects"].get(name))
     return ", ".join(words)
 
 
 def _word(name: str, values: dict) -> str:
-    kind = settings.HeftArmature
+    kind = HeftArmature
     prop = kind.bl_rna.properties[name]
-    label = SHORT.get(name, prop.name.lower())
-    value = values.get(name, _defaults(kind)[name])
+    label = kind.declared[name].short or prop.name.lower()
+    value = values.get(name, saved.defaults(kind)[name])
     if name in values and value is None:
         return f"{label} keyed"
     if prop.type == "ENUM":

@@ -1,4 +1,4 @@
-"""Takes: settings kept with the result they gave, shown again at once and as they were.
+"""Takes: results kept with their settings, shown again without simulating.
 
 Owns `ob.heft.takes` and the actions in them. A take is of the whole shot: characters simulated together keep and show
 theirs together, told by one `uid`. Nothing writes into a take's actions; showing one copies them onto the result. What
@@ -12,16 +12,18 @@ import json
 
 import bpy
 
-from .. import events
+from .. import declare, events
 from ..blender import actions
 from ..errors import RigError
 from ..read import fingerprint, shot
+from ..settings import saved
+from ..settings.missed_key import HeftMiss
 from . import free_objects, result_armature, stamps, take_settings, takes_side_by_side
 
 # What is kept of a result besides its keys.
 STATE = ("fingerprint", "source_slot", "result_start", "result_end", "result_period", "written", "undisturbed", "flaws",
          "message")  # fmt: skip
-MISS = ("bone", "frame", "degrees")
+MISS = declare.names(HeftMiss)
 
 
 def find(rig: bpy.types.Object, uid: str):
@@ -191,7 +193,7 @@ def _show(rig: bpy.types.Object, take) -> None:
     heft.baked, heft.source_action, heft.made_with = "", take.source_action, take.settings
     heft.misses.clear()
     for values in state["misses"]:
-        fingerprint.restore(heft.misses.add(), values)
+        saved.restore(heft.misses.add(), values)
     result = result_armature.ensure_result(rig)
     _put(result, take.action, f"{rig.name} result")
     stamps.end(result, heft.fingerprint, heft.written)

@@ -1,4 +1,4 @@
-"""The end of a simulation: its results become keys, marks and what the panel tells.
+"""Write the results of a simulation: keys, stamps, messages for the panel.
 
 Owns the order in which a shot's results are written. Must not read sources or simulate.
 """

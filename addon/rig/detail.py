@@ -1,4 +1,4 @@
-"""Detail: whether fingers and toes, or hands and feet too, are bodies of their own or ride on what carries them.
+"""Detail: fingers and toes, or hands and feet too, as bodies of their own or riding on their carriers.
 
 Owns the choice for a shot, and that a change reaches only bones whose behaviour the user left as it was given. Must not
 know how a bone rides (`riding`).

@@ -1,4 +1,4 @@
-"""What physics starts with on a rig: which bones are bodies, how big the rig is and how heavy.
+"""First settings of physics on a rig: bodies, size, mass.
 
 Owns what is asked of Blender for that, and that nothing the user has set is overwritten. Must not know how any of them
 is guessed.

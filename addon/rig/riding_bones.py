@@ -1,4 +1,4 @@
-"""Bones that are no bodies and would not ride on one by themselves.
+"""Bones without a body whose ride must be keyed, because Blender's parents would leave them behind.
 
 Owns which those are. Must not know poses or results.
 

@@ -1,4 +1,4 @@
-"""The skin that follows each bone: which points of the deformed meshes a bone takes along, and how much they hold.
+"""Skin of each bone: vertices by weight, and volumes, cached until meshes change.
 
 Owns reading vertex weights, kept until the meshes change. Must not know shapes or physics.
 """

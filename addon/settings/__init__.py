@@ -15,7 +15,7 @@ from .bake_controls import HeftControl, HeftSwitch
 from .bone import HeftBone
 from .character import SHOWN, HeftArmature
 from .collider import HeftCollider
-from .on_time import HeftMiss
+from .missed_key import HeftMiss
 from .pose_script import HeftScriptPose
 from .push import HeftPush
 from .take import HeftTake, HeftTakenObject
@@ -78,8 +78,8 @@ def collider_of(ob: bpy.types.Object):
     """The object's collider settings; the defaults where it has none. Asking leaves no trace."""
     if ob.is_property_set("heft_collider"):
         return ob.heft_collider
-    names = HeftCollider.__annotations__
-    return SimpleNamespace(**{name: getattr(HeftCollider.bl_rna.properties[name], "default", None) for name in names})
+    properties = HeftCollider.bl_rna.properties
+    return SimpleNamespace(**{name: getattr(properties[name], "default", None) for name in HeftCollider.declared})
 
 
 def forget(holder: bpy.types.bpy_struct, name: str) -> None:

@@ -6,7 +6,7 @@ Owns names and tooltips. Nothing here changes a simulation.
 import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
-from ..declare import NOT_KEYED, OVERRIDABLE, redraw
+from ..declare import settings_group, shown
 
 # What of a control is keyed: identifier, label, tooltip.
 PARTS = (
@@ -16,50 +16,34 @@ PARTS = (
 )
 
 
+@settings_group(manual="result.html#controls")
 class HeftControl(bpy.types.PropertyGroup):
     """One of `Object.heft.controls`: a control and the body it follows when baked."""
 
-    control: StringProperty(
-        name="Control",
-        description="The bone that gets the keys",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
-    )
-    body: StringProperty(
-        name="Body",
-        description="The simulated bone that it follows",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
-    )
-    part: EnumProperty(
+    control: shown(StringProperty, name="Control", description="The bone that gets the keys")
+    body: shown(StringProperty, name="Body", description="The simulated bone that it follows")
+    part: shown(
+        EnumProperty,
         name="Part",
         description="What of the control is keyed",
         items=PARTS,
         default="ROTATION",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
     )
 
 
+@settings_group(manual="result.html#controls")
 class HeftSwitch(bpy.types.PropertyGroup):
     """One of `Object.heft.switches`: a property that gives the controls their effect."""
 
-    path: StringProperty(
+    path: shown(
+        StringProperty,
         name="Property",
         description="Data path from the armature object, as Copy Data Path gives it: "
         'pose.bones["upper_arm_parent.L"]["IK_FK"]',
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
     )
-    value: FloatProperty(
+    value: shown(
+        FloatProperty,
         name="Value",
         description="What it is keyed to on the baked frames; before and after them it stays what it was",
         default=1.0,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
     )

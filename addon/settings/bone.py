@@ -7,8 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ...engine.anatomy.role_list import LEFT, MIDDLE, RIGHT, ROLES
-from ..declare import NOT_KEYED, OVERRIDABLE, role_changed
-from .edit_selected import bone_changed, bone_mix_changed
+from .. import controllers
+from ..declare import bone_changed, role_changed, settings_group, shown, simulated
 from .posing_role import PosingBone
 
 BEHAVIOURS = (
@@ -42,36 +42,28 @@ SIDE_ITEMS = (
 )
 
 
-class HeftBone(PosingBone, bpy.types.PropertyGroup):
-    """`PoseBone.heft`: what one bone does differently."""
+def _is_ignored(behaviour: str) -> bool:
+    """All that the model has to know of a bone's behaviour: whether it is a body."""
+    return behaviour == "IGNORED"
 
-    behaviour: EnumProperty(
+
+@settings_group(update_of=bone_changed, manual="bones.html#multipliers")
+class BoneSettings:
+    """Part of `PoseBone.heft`: what the simulation knows of a bone."""
+
+    behaviour: simulated(
+        EnumProperty,
         name="Behaviour",
         description="How this bone takes part",
         items=BEHAVIOURS,
         default="SIMULATED",
-        override=OVERRIDABLE,
-        update=bone_changed("behaviour"),
+        keyable=True,
+        preset=True,
+        structure=_is_ignored,
+        manual="bones.html#behaviour",
     )
-    role: EnumProperty(
-        name="Role",
-        description="What this bone is in the body: tells how strong its joint is and how heavy it is",
-        items=ROLE_ITEMS,
-        default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=role_changed,
-    )
-    side: EnumProperty(
-        name="Side",
-        description="On which side of the body this bone is",
-        items=SIDE_ITEMS,
-        default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=role_changed,
-    )
-    settle_scale: FloatProperty(
+    settle_scale: simulated(
+        FloatProperty,
         name="Settle Time",
         description="Times the armature's settle time: 2 makes this bone half as stiff",
         default=1.0,
@@ -79,30 +71,33 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         max=1000.0,
         soft_min=0.1,
         soft_max=10.0,
-        override=OVERRIDABLE,
-        update=bone_changed("settle_scale"),
+        keyable=True,
+        preset=True,
     )
-    heaviness_scale: FloatProperty(
+    heaviness_scale: simulated(
+        FloatProperty,
         name="Heaviness",
         description="Times the armature's heaviness (the product is kept between 0 and 1)",
         default=1.0,
         min=0.0,
         max=100.0,
         soft_max=2.0,
-        override=OVERRIDABLE,
-        update=bone_changed("heaviness_scale"),
+        keyable=True,
+        preset=True,
     )
-    strength_scale: FloatProperty(
+    strength_scale: simulated(
+        FloatProperty,
         name="Strength",
         description="Times the armature's strength, where strength is limited",
         default=1.0,
         min=0.0,
         max=1000.0,
         soft_max=3.0,
-        override=OVERRIDABLE,
-        update=bone_changed("strength_scale"),
+        keyable=True,
+        preset=True,
     )
-    tone_scale: FloatProperty(
+    tone_scale: simulated(
+        FloatProperty,
         name="Tone",
         description="Times the armature's tone: how much this joint damps itself and pulls to the middle of its range "
         "while nothing drives it; 0 is a rag",
@@ -110,10 +105,10 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         min=0.0,
         max=100.0,
         soft_max=3.0,
-        override=OVERRIDABLE,
-        update=bone_changed("tone_scale"),
+        keyable=True,
     )
-    mass: FloatProperty(
+    mass: simulated(
+        FloatProperty,
         name="Mass",
         description="Mass of this bone in kilograms; 0 takes its share of the total mass",
         default=0.0,
@@ -121,68 +116,72 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         max=1e6,
         soft_max=50.0,
         unit="MASS",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("mass"),
+        structure=True,
+        body=True,
     )
-    mix: FloatProperty(
+    mix: shown(
+        FloatProperty,
         name="Mix",
         description="Times the armature's mix: 0 shows this bone as it is keyed; can be keyed",
         default=1.0,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        override=OVERRIDABLE,
-        update=bone_mix_changed,
+        update=bone_changed("mix"),
+        keyable=True,
+        taken=True,
+        copied=True,
     )
-    shape: EnumProperty(
+    shape: simulated(
+        EnumProperty,
         name="Shape",
         description="What others touch of this bone",
         items=BONE_SHAPES,
         default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("shape"),
+        structure=True,
+        manual="bones.html#shapes",
     )
-    overlap_group: IntProperty(
+    overlap_group: simulated(
+        IntProperty,
         name="Overlap Group",
         description="Bones with the same number never touch one another; 0 is no group",
         default=0,
         min=0,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("overlap_group"),
+        manual="bones.html#shapes",
     )
-    use_limits: BoolProperty(
+    use_limits: simulated(
+        BoolProperty,
         name="Own Joint Limits",
         description="The joint does not turn farther than its limits; keys beyond them are not reached. Without "
         "this it has the armature's Natural Limits",
         default=False,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("use_limits"),
+        structure=True,
+        manual="bones.html#limits",
     )
-    limits_from: EnumProperty(
+    limits_from: simulated(
+        EnumProperty,
         name="Limits From",
         description="Where the limits stand",
         items=LIMITS_FROM,
         default="RIG",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("limits_from"),
+        structure=True,
+        structure_if="use_limits",
+        manual="bones.html#limits",
     )
-    limit_swing: FloatProperty(
+    limit_swing: simulated(
+        FloatProperty,
         name="Swing",
         description="How far the bone may lean from its rest direction, to any side",
         default=1.5707963,
         min=0.0,
         max=3.1415926,
         subtype="ANGLE",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("limit_swing"),
+        structure=True,
+        structure_if="use_limits",
+        manual="bones.html#limits",
     )
-    limit_low: FloatProperty(
+    limit_low: simulated(
+        FloatProperty,
         name="From",
         description="How far the bone may twist about its length, or a hinge (a bone with two locked axes) may turn: "
         "the lower end",
@@ -190,11 +189,12 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         min=-3.1415926,
         max=0.0,
         subtype="ANGLE",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("limit_low"),
+        structure=True,
+        structure_if="use_limits",
+        manual="bones.html#limits",
     )
-    limit_high: FloatProperty(
+    limit_high: simulated(
+        FloatProperty,
         name="To",
         description="How far the bone may twist about its length, or a hinge (a bone with two locked axes) may turn: "
         "the upper end",
@@ -202,7 +202,35 @@ class HeftBone(PosingBone, bpy.types.PropertyGroup):
         min=0.0,
         max=3.1415926,
         subtype="ANGLE",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=bone_changed("limit_high"),
+        structure=True,
+        structure_if="use_limits",
+        manual="bones.html#limits",
     )
+    role: simulated(
+        EnumProperty,
+        name="Role",
+        description="What this bone is in the body: tells how strong its joint is and how heavy it is",
+        items=ROLE_ITEMS,
+        default="AUTO",
+        update=role_changed,
+        structure=True,
+        identity=True,
+        manual="bones.html#roles",
+    )
+    side: simulated(
+        EnumProperty,
+        name="Side",
+        description="On which side of the body this bone is",
+        items=SIDE_ITEMS,
+        default="AUTO",
+        update=role_changed,
+        structure=True,
+        identity=True,
+        mirrored=False,
+        manual="bones.html#roles",
+    )
+
+
+@settings_group(manual="bones.html#multipliers")
+class HeftBone(BoneSettings, *controllers.BONE_SETTINGS, PosingBone, bpy.types.PropertyGroup):
+    """`PoseBone.heft`: what one bone does differently."""

@@ -6,7 +6,7 @@ Owns how a click in the list selects. Nothing is stored.
 import bpy
 from bpy.props import IntProperty
 
-from ..declare import OVERRIDABLE
+from ..declare import settings_group, unsaved
 
 
 def _get(heft: bpy.types.PropertyGroup) -> int:
@@ -26,14 +26,16 @@ def _set(heft: bpy.types.PropertyGroup, index: int) -> None:
         (bone if hasattr(bone, "select") else bone.bone).select = bone == chosen
 
 
+@settings_group(manual="bones.html")
 class BoneList:
     """Part of `Object.heft`."""
 
-    bone_index: IntProperty(
+    bone_index: unsaved(
+        IntProperty,
         name="Active Bone",
         description="The bone whose settings are shown; a click makes it the active and only selected one",
         get=_get,
         set=_set,
         options={"SKIP_SAVE"},
-        override=OVERRIDABLE,
+        hidden=False,
     )

@@ -6,7 +6,7 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ..declare import NOT_KEYED, OVERRIDABLE, RESPONSES, collider_changed
+from ..declare import RESPONSES, collider_changed, settings_group, simulated, unsaved
 
 SHAPES = (
     ("AUTO", "Auto", "Found from the mesh: a sphere, a box, a hull where it is convex, else the mesh itself", 0),
@@ -22,40 +22,36 @@ MOVES = (
 )
 
 
+@settings_group(update=collider_changed, manual="contacts.html#colliders")
 class HeftCollider(bpy.types.PropertyGroup):
     """`Object.heft_collider`: how a mesh object meets characters."""
 
-    shape: EnumProperty(
+    shape: simulated(
+        EnumProperty,
         name="Shape",
         description="What others touch of this object",
         items=SHAPES,
         default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    friction: FloatProperty(
+    friction: simulated(
+        FloatProperty,
         name="Friction",
         description="How rough it is: 0 is ice, 0.6 a wooden floor, 1 rubber",
         default=0.6,
         min=0.0,
         soft_max=2.0,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    bounce: FloatProperty(
+    bounce: simulated(
+        FloatProperty,
         name="Bounce",
         description="How much of its speed a thing keeps that hits it: 0 nothing, 1 all of it",
         default=0.0,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    mass: FloatProperty(
+    mass: simulated(
+        FloatProperty,
         name="Mass",
         description="Mass in kilograms of a free object, or of one that a bone carries; 0 weighs its shape like water",
         default=0.0,
@@ -63,40 +59,31 @@ class HeftCollider(bpy.types.PropertyGroup):
         max=1e6,
         soft_max=100.0,
         unit="MASS",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    response: EnumProperty(
+    response: simulated(
+        EnumProperty,
         name="Response",
         description="How the joints of a character take its push",
         items=RESPONSES,
         default="GIVES_WAY",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    moves: EnumProperty(
+    moves: simulated(
+        EnumProperty,
         name="Moves",
         description="What moves it",
         items=MOVES,
         default="ANIMATED",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
-    free_from: IntProperty(
+    free_from: simulated(
+        IntProperty,
         name="Free From",
         description="Up to this frame the object has its own keys, then it flies on with their speed",
         default=1,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=collider_changed,
     )
 
     # On the empty that carries a free object's result: whose it is, and whose simulation made it.
-    owner: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OVERRIDABLE)
-    rig: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OVERRIDABLE)
-    bare: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    owner: unsaved(PointerProperty, type=bpy.types.Object)
+    rig: unsaved(PointerProperty, type=bpy.types.Object)
+    bare: unsaved(BoolProperty)
     # On an object that Heft made, such as a thrown ball: a digest of it as it was made.
-    made: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    made: unsaved(StringProperty)

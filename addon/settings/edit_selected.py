@@ -69,20 +69,11 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
     return list(dict.fromkeys([rig, *(bone.id_data for bone, _ in drag.others)]))
 
 
-def bone_changed(name: str):
-    """For a bone's setting: an edit by hand reaches all selected bones, and is simulated once."""
-
-    def update(group: bpy.types.PropertyGroup, context) -> None:
-        for rig in spread(group, context, name):
-            events.setting_changed(rig)
-
-    return update
-
-
-def bone_mix_changed(group: bpy.types.PropertyGroup, context) -> None:
-    """How much of the result a bone shows was changed."""
-    for rig in spread(group, context, "mix"):
-        events.mix_changed(rig)
+def on_bone_edited(group: bpy.types.PropertyGroup, context, name: str) -> None:
+    """Listener: an edit by hand reaches all selected bones, and is simulated once."""
+    emit = events.mix_changed if name == "mix" else events.setting_changed
+    for rig in spread(group, context, name):
+        emit(rig)
 
 
 def by_hand(context: bpy.types.Context) -> bool:

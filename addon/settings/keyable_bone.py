@@ -7,28 +7,21 @@ own: they read and write the group's. The panel draws them.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import bpy
 from bpy.props import EnumProperty
 
+from .. import declare
 from ..blender.setting_paths import KEYABLE_PREFIX
+from ..declare import Setting
 from ..memory import remembered
 from .bone import HeftBone
-from .edit_selected import bone_changed, bone_mix_changed
 
 
-def names() -> Iterator[str]:
+def keyable() -> tuple[Setting, ...]:
     """The settings of a bone that can be keyed."""
-    for name, deferred in _definitions().items():
-        if "ANIMATABLE" in deferred.keywords.get("options", {"ANIMATABLE"}):
-            yield name
-
-
-def _definitions() -> dict:
-    """Of all of the bone's settings, those of its mixed-in parts too."""
-    return {name: value for kind in HeftBone.__mro__ for name, value in inspect.get_annotations(kind).items()}
+    return declare.of(HeftBone, keyable=True)
 
 
 def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
@@ -39,27 +32,26 @@ def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
 @remembered("content")
 def _items() -> list[tuple[str, str, str]]:
     """Kept, as Blender asks for of choices that it is told by a function."""
-    known = _definitions()
-    return [(name, known[name].keywords["name"], known[name].keywords["description"]) for name in names()]
+    return [(each.name, each.keywords["name"], each.keywords["description"]) for each in keyable()]
 
 
 def register() -> None:
     """Give pose bones these properties; the group must be registered."""
-    for name in names():
-        setattr(bpy.types.PoseBone, KEYABLE_PREFIX + name, _property(name))
+    for setting in keyable():
+        setattr(bpy.types.PoseBone, KEYABLE_PREFIX + setting.name, _property(setting))
 
 
 def unregister() -> None:
     """Take them off again."""
-    for name in names():
-        delattr(bpy.types.PoseBone, KEYABLE_PREFIX + name)
+    for setting in keyable():
+        delattr(bpy.types.PoseBone, KEYABLE_PREFIX + setting.name)
 
 
-def _property(name: str):
+def _property(setting: Setting):
     """The setting's own definition, with the group's value behind it."""
-    deferred = _definitions()[name]
-    get, put = _access(name, deferred.function is EnumProperty, deferred.keywords)
-    return deferred.function(**{**deferred.keywords, "get": get, "set": put, "update": _updated(name)})
+    get, put = _access(setting.name, setting.make is EnumProperty, setting.keywords)
+    own = {"get": get, "set": put, "update": _updated(setting.keywords["update"])}
+    return setting.make(**(setting.keywords | own))
 
 
 def _access(name: str, is_choice: bool, keywords: dict) -> tuple[Callable, Callable]:
@@ -97,9 +89,8 @@ def _stored(group: bpy.types.PropertyGroup):
     return group
 
 
-def _updated(name: str) -> Callable:
+def _updated(changed: Callable) -> Callable:
     """As if the group's own property had been edited."""
-    changed = bone_mix_changed if name == "mix" else bone_changed(name)
 
     def update(bone: bpy.types.PoseBone, context) -> None:
         if bone.is_property_set("heft"):

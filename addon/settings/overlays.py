@@ -6,8 +6,9 @@ Owns names, ranges, units and tooltips. None of it changes a simulation.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import controllers
 from ..blender import redraw_views
-from ..declare import NOT_KEYED, OVERRIDABLE
+from ..declare import settings_group, shown
 
 ARC_BONES = (
     ("ENDS", "Hands, Feet, Head", "The paths of hands, feet and head, as the bones' roles tell them", 0),
@@ -19,13 +20,6 @@ BALLISTIC = (
     ("OFF", "Off", "Never", 2),
 )
 
-# All names here, in the panel's order: kept with the file, of no consequence to the simulation.
-OVERLAY_SETTINGS = (
-    "show_overlays", "show_shapes", "show_limits", "show_mass", "show_support", "show_contacts", "show_stress",
-    "show_ghost", "show_onion", "show_arcs",
-    "ballistic", "path_frames", "force_scale", "stress_top", "onion_before", "onion_after", "onion_step", "arc_bones",
-)  # fmt: skip
-
 
 def redraw(_group: bpy.types.PropertyGroup, _context) -> None:
     """Draw every 3D View again, whoever changed the setting."""
@@ -33,31 +27,39 @@ def redraw(_group: bpy.types.PropertyGroup, _context) -> None:
 
 
 def _switch(name: str, description: str, default: bool = False):
-    return BoolProperty(
+    return shown(
+        BoolProperty,
         name=name,
         description=description,
         default=default,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )
 
 
 def _count(name: str, description: str, default: int, lowest: int, most: int):
-    return IntProperty(
+    return shown(
+        IntProperty,
         name=name,
         description=description,
         default=default,
         min=lowest,
         max=100000,
         soft_max=most,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )
 
 
-class OverlaySettings:
+def _channel_switches(colors: tuple[controllers.ChannelColors, ...]) -> type:
+    """A switch for each channel that a controller shows as colours of bones."""
+    switches = {each.setting: _switch(each.label, each.text) for each in colors}
+    return settings_group(manual="overlays.html")(type("ChannelColorSwitches", (), {"__annotations__": switches}))
+
+
+ChannelColorSwitches = _channel_switches(controllers.COLORS)
+
+
+@settings_group(manual="overlays.html")
+class OverlaySettings(ChannelColorSwitches):
     """Of an armature's physics."""
 
     show_overlays: _switch("Overlays", "Draw the overlays chosen below over the 3D View", True)
@@ -78,30 +80,29 @@ class OverlaySettings:
     show_ghost: _switch("Ghost", "The source while the result is shown, and the result while the source is", True)
     show_onion: _switch("Onion Skins", "The poses before and after this frame")
     show_arcs: _switch("Motion Arcs", "The paths of the source and of the result")
-    ballistic: EnumProperty(
+    ballistic: shown(
+        EnumProperty,
         name="Flight Path",
         description="When the path is drawn on which the centre of mass would fly from this frame on",
         items=BALLISTIC,
         default="AIR",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )
     path_frames: _count(
         "Path Frames", "How many frames of a path are drawn before and after this one; 0: all", 24, 0, 100
     )
-    force_scale: FloatProperty(
+    force_scale: shown(
+        FloatProperty,
         name="Force Scale",
         description="The arrow of a force as large as the body's weight is this many times the body's height long",
         default=0.5,
         min=0.01,
         max=100.0,
         soft_max=2.0,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )
-    stress_top: FloatProperty(
+    stress_top: shown(
+        FloatProperty,
         name="Red At",
         description="The share of its strength at which a joint is red",
         default=1.0,
@@ -110,19 +111,16 @@ class OverlaySettings:
         soft_min=0.05,
         soft_max=2.0,
         subtype="FACTOR",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )
     onion_before: _count("Before", "How many poses are drawn before this frame", 3, 0, 10)
     onion_after: _count("After", "How many poses are drawn after this frame", 3, 0, 10)
     onion_step: _count("Step", "Frames from one pose to the next", 4, 1, 24)
-    arc_bones: EnumProperty(
+    arc_bones: shown(
+        EnumProperty,
         name="Bones",
         description="Whose paths are drawn",
         items=ARC_BONES,
         default="ENDS",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=redraw,
     )

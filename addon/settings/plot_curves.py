@@ -6,8 +6,8 @@ Owns names, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from .. import events
-from ..declare import NOT_KEYED, OVERRIDABLE
+from .. import controllers, events
+from ..declare import remembered, settings_group
 
 CURVE_BONES = (
     ("SELECTED", "Selected Bones", "The bones that are selected when this is switched on", 0),
@@ -19,49 +19,64 @@ def _curves_changed(group: bpy.types.PropertyGroup, _context) -> None:
     events.curves_changed(group.id_data)
 
 
-class CurveSettings:
+def _channel_switches(curves: tuple[controllers.ChannelCurve, ...]) -> type:
+    """A switch for each curve that a controller declares."""
+    switches = {
+        each.setting: remembered(
+            BoolProperty, name=each.label, description=each.text, update=_curves_changed, hidden=False
+        )
+        for each in curves
+    }
+    return settings_group(manual="result.html#curves")(type("ChannelCurves", (), {"__annotations__": switches}))
+
+
+ChannelCurves = _channel_switches(controllers.CURVES)
+
+
+@settings_group(manual="result.html#curves")
+class CurveSettings(ChannelCurves):
     """Of an armature's physics. Of no consequence to the simulation."""
 
-    use_curves: BoolProperty(
+    use_curves: remembered(
+        BoolProperty,
         name="Curves",
         description="Write what happens to the bones as curves for the Graph Editor, on an empty of the rig's; each "
         "simulation writes them again, switched off they are gone",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_torque: BoolProperty(
+    curve_torque: remembered(
+        BoolProperty,
         name="Torque (N m)",
         description="How hard the joint is driven, in newton metres",
         default=True,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_stress: BoolProperty(
+    curve_stress: remembered(
+        BoolProperty,
         name="Stress (0 to 1)",
         description="The torque in parts of the most that the joint can give: the armature's strength where it is "
         "limited, else that of a strong person",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_deviation: BoolProperty(
+    curve_deviation: remembered(
+        BoolProperty,
         name="Deviation (°)",
         description="How far the bone is turned away from the source, in degrees",
         default=True,
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
-    curve_bones: EnumProperty(
+    curve_bones: remembered(
+        EnumProperty,
         name="Of",
         description="Which bones get curves",
         items=CURVE_BONES,
         default="SELECTED",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
         update=_curves_changed,
+        hidden=False,
     )
     # The bones that were selected, as a JSON list.
-    curve_names: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    curve_names: remembered(StringProperty)

@@ -5,7 +5,7 @@ Owns names, ranges and tooltips.
 
 from bpy.props import EnumProperty
 
-from ..declare import NOT_KEYED, OVERRIDABLE, redraw
+from ..declare import settings_group, shown
 
 PINS = (
     ("AUTO", "Auto", "A foot that stands on the ground stays, everything else follows", 0),
@@ -14,15 +14,16 @@ PINS = (
 )
 
 
+@settings_group(manual="posing.html#pull-pose")
 class PosingBone:
     """Of a bone: not part of the simulation."""
 
-    pin: EnumProperty(
+    pin: shown(
+        EnumProperty,
         name="Pin",
         description="Whether the bone stays where it is while another is pulled with Pull Pose",
         items=PINS,
         default="AUTO",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=redraw,
+        copied=True,
+        manual="posing.html#pull-pose",
     )

@@ -7,9 +7,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .. import events
-from ..declare import OVERRIDABLE, OVERRIDABLE_LIST
-
-HIDDEN = {"HIDDEN"}
+from ..declare import remembered, settings_group
 
 
 def _picked(group: bpy.types.PropertyGroup, _context) -> None:
@@ -25,67 +23,74 @@ def _renamed(take: bpy.types.PropertyGroup, _context) -> None:
     events.take_renamed(take)
 
 
+@settings_group()
 class HeftTakenObject(bpy.types.PropertyGroup):
     """One of a take's `objects`: where a free object went."""
 
-    ob: PointerProperty(type=bpy.types.Object, options=HIDDEN, override=OVERRIDABLE)
-    action: PointerProperty(type=bpy.types.Action, options=HIDDEN, override=OVERRIDABLE)
+    ob: remembered(PointerProperty, type=bpy.types.Object)
+    action: remembered(PointerProperty, type=bpy.types.Action)
 
 
+@settings_group(manual="result.html#takes")
 class HeftTake(bpy.types.PropertyGroup):
     """One of `Object.heft.takes`. Its actions are its own: nothing writes into them."""
 
-    name: StringProperty(name="Name", description="What this take is called", override=OVERRIDABLE, update=_renamed)
-    uid: StringProperty(options=HIDDEN, override=OVERRIDABLE)
-    auto: BoolProperty(
-        description="Kept by itself, so that nothing is lost: it follows the present settings while it is shown",
-        options=HIDDEN,
-        override=OVERRIDABLE,
+    uid: remembered(StringProperty)
+    name: remembered(
+        StringProperty,
+        name="Name",
+        description="What this take is called",
+        update=_renamed,
+        hidden=False,
     )
-    settings: StringProperty(options=HIDDEN, override=OVERRIDABLE)
-    state: StringProperty(options=HIDDEN, override=OVERRIDABLE)
-    action: PointerProperty(type=bpy.types.Action, options=HIDDEN, override=OVERRIDABLE)
-    source_action: PointerProperty(type=bpy.types.Action, options=HIDDEN, override=OVERRIDABLE)
-    objects: CollectionProperty(type=HeftTakenObject, options=HIDDEN, override=OVERRIDABLE_LIST)
-    beside: BoolProperty(
+    auto: remembered(
+        BoolProperty,
+        description="Kept by itself, so that nothing is lost: it follows the present settings while it is shown",
+    )
+    settings: remembered(StringProperty)
+    state: remembered(StringProperty)
+    action: remembered(PointerProperty, type=bpy.types.Action)
+    source_action: remembered(PointerProperty, type=bpy.types.Action)
+    objects: remembered(CollectionProperty, type=HeftTakenObject)
+    beside: remembered(
+        BoolProperty,
         name="Show Beside",
         description="Show this take as bones beside the character, to be compared while it plays",
-        options=HIDDEN,
-        override=OVERRIDABLE,
         update=_beside,
     )
 
 
+@settings_group(manual="result.html#takes")
 class TakeSettings:
     """Of an armature's physics."""
 
-    takes: CollectionProperty(
+    takes: remembered(
+        CollectionProperty,
         name="Takes",
         description="Settings kept with their results, to be compared and chosen from",
         type=HeftTake,
-        override=OVERRIDABLE_LIST,
+        hidden=False,
     )
-    take_index: IntProperty(
+    # Which take is shown, and which was before it.
+    take: remembered(StringProperty)
+    take_before: remembered(StringProperty)
+    take_index: remembered(
+        IntProperty,
         name="Shown Take",
         description="Click a take to show it: its settings and its result come back together",
         default=-1,
         min=-1,
-        options=HIDDEN,
-        override=OVERRIDABLE,
         update=_picked,
     )
-    beside_distance: FloatProperty(
+    # The settings that the present result was made with.
+    made_with: remembered(StringProperty)
+    beside_distance: remembered(
+        FloatProperty,
         name="Distance",
         description="How far takes shown beside the character stand apart, in widths of it; 0 puts them over it",
         default=1.0,
         soft_min=-3.0,
         soft_max=3.0,
-        options=set(),
-        override=OVERRIDABLE,
         update=_beside,
+        hidden=False,
     )
-    # Which take is shown, and which was before it.
-    take: StringProperty(options=HIDDEN, override=OVERRIDABLE)
-    take_before: StringProperty(options=HIDDEN, override=OVERRIDABLE)
-    # The settings that the present result was made with.
-    made_with: StringProperty(options=HIDDEN, override=OVERRIDABLE)

@@ -6,7 +6,7 @@ Owns names, ranges, units and tooltips.
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..declare import NOT_KEYED, OVERRIDABLE, RESPONSES, changed
+from ..declare import RESPONSES, changed, settings_group, simulated
 
 TIES = (
     ("PIN", "Pin", "Holds the place and lets it turn", 0),
@@ -19,58 +19,48 @@ ENDS = (
 )
 
 
+@settings_group(update=changed, manual="contacts.html#ties")
 class HeftTie(bpy.types.PropertyGroup):
     """One of `Object.heft.ties`: what holds a bone besides its joint."""
 
-    bone: StringProperty(
-        name="Bone", description="The bone that is held", options=NOT_KEYED, override=OVERRIDABLE, update=changed
-    )
-    end: EnumProperty(
+    bone: simulated(StringProperty, name="Bone", description="The bone that is held")
+    end: simulated(
+        EnumProperty,
         name="At",
         description="Where on the bone",
         items=ENDS,
         default="TAIL",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    kind: EnumProperty(
+    kind: simulated(
+        EnumProperty,
         name="Kind",
         description="What is held",
         items=TIES,
         default="PIN",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    target: PointerProperty(
+    target: simulated(
+        PointerProperty,
         name="Target",
         description="The object that holds the bone, or the armature of the bone below; empty: the world",
         type=bpy.types.Object,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    target_bone: StringProperty(
+    target_bone: simulated(
+        StringProperty,
         name="Target Bone",
         description="The bone of the target armature that holds this one",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    on: BoolProperty(
+    on: simulated(
+        BoolProperty,
         name="On",
         description="The tie takes hold where the bone is when this is switched on, and lets go when it is "
         "switched off; can be keyed",
         default=True,
-        override=OVERRIDABLE,
-        update=changed,
+        keyable=True,
     )
-    response: EnumProperty(
+    response: simulated(
+        EnumProperty,
         name="Response",
         description="How the joints take what hangs on the tie",
         items=RESPONSES,
         default="GIVES_WAY",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )

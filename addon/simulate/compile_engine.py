@@ -116,7 +116,7 @@ def _work(state: _State) -> None:
         print(f"Heft: {error}")
     else:
         # on its own: a simulation need not wait for it
-        state.posing = threading.Thread(target=engine.posing.warm_up, name="heft-warm-up-posing", daemon=True)
+        state.posing = threading.Thread(target=engine.warm_up_posing, name="heft-warm-up-posing", daemon=True)
         state.posing.start()
 
 

@@ -1,4 +1,4 @@
-"""Live simulations that take longer than a drag may wait: worked off in slices, between which the window goes on.
+"""Queue of long Live simulations, run in slices by a timer so that the window stays responsive.
 
 Owns the jobs that are on their way, one a shot, and when they begin anew. Must not know what a simulation does.
 

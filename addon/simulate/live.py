@@ -1,4 +1,4 @@
-"""Live: a changed setting simulates again at once.
+"""Live: simulate again when a setting or the source changes.
 
 Owns when that happens, and which way. A shot that is foreseen to take no longer than a drag may wait is
 simulated inside the property's own update callback: its keys are in the drag's one undo step, and Esc

@@ -1,4 +1,4 @@
-"""The source looked at by itself, before anything is simulated: is it a recording, and where do its ends belong to it?
+"""Read the source before a simulation: is it a recording, and which frames at its ends do not belong to it?
 
 Owns reading it while a result may be shown, and the range without bad ends. Must not change keys.
 """

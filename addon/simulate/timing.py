@@ -1,4 +1,4 @@
-"""How long simulations take, so that the next one's time can be foreseen and the last one's told.
+"""Measure how long simulations take, and estimate the next one.
 
 Owns the measured times of each shot, in this session. Must not simulate.
 """

@@ -1,4 +1,4 @@
-"""Settings handed on: from one side of a character to the other, and from character to character.
+"""Copy settings to the other side of a character, and to other characters.
 
 Owns what is copied and what stays each one's own. Must not simulate or report.
 """
@@ -9,18 +9,12 @@ from collections.abc import Iterable
 
 import bpy
 
-from .. import settings
+from .. import declare, settings
 from ..blender import compat
 from ..errors import RigError
-from ..read import fingerprint
-from ..settings.overlays import OVERLAY_SETTINGS
+from ..settings.bone import HeftBone
+from ..settings.character import HeftArmature
 from ..simulate import session
-
-# Of a shot, or of the view, and no character's nature.
-NOT_COPIED = ("enabled", "live", "mix", "colliders", *OVERLAY_SETTINGS)
-# How large and heavy a character is: another one's own, unless asked for.
-BODY = ("total_mass", "meters_per_unit")
-BONE_BODY = ("mass",)
 
 
 def copy_bone(source: bpy.types.PoseBone, target: bpy.types.PoseBone, names: Iterable[str]) -> None:
@@ -68,7 +62,7 @@ def mirror(rig: bpy.types.Object, bones: Iterable[bpy.types.PoseBone]) -> int:
             "'arm.L' and 'arm.R'."
         )
     for bone, other in pairs:
-        copy_bone(bone, other, [name for name in fingerprint.BONE_SETTINGS if name != "side"])
+        copy_bone(bone, other, declare.names(HeftBone, copied=True, mirrored=True))
         if _turns_over(bone):
             other.heft.limit_low, other.heft.limit_high = -bone.heft.limit_high, -bone.heft.limit_low
     return len(pairs)
@@ -83,6 +77,11 @@ def _turns_over(bone: bpy.types.PoseBone) -> bool:
 # --- from character to character --------------------------------------------------------
 
 
+def character_names(kind: type, body: bool) -> tuple[str, ...]:
+    """The settings of a group that another character gets; `body`: its size and masses, too."""
+    return tuple(each.name for each in declare.of(kind, copied=True) if body or not each.body)
+
+
 def copy_character(
     source: bpy.types.Object,
     targets: Iterable[bpy.types.Object],
@@ -93,9 +92,7 @@ def copy_character(
     """Give other armatures a character's settings, and physics where they have none; how many bones of each were
     found by name. `body`: masses and size, too."""
     targets = [session.check(target) for target in targets]
-    left_out = (*NOT_COPIED, *(() if body else BODY))
-    names = [name for name in fingerprint.ARMATURE_SETTINGS if name not in left_out]
-    bone_names = [name for name in fingerprint.BONE_SETTINGS if body or name not in BONE_BODY]
+    names, bone_names = character_names(HeftArmature, body), character_names(HeftBone, body)
     found = {}
     for target in targets:
         if not settings.has_physics(target):

@@ -1,4 +1,4 @@
-"""What a ball in flight will touch first, and when: asked before it is thrown.
+"""First contact of a ball in flight: body and time, checked before it is thrown.
 
 Owns the search along the flight. Must not know Blender, nor what happens after the touch. Metres and frames.
 """

@@ -1,4 +1,4 @@
-"""A nudge: how hard a drag of the mouse is for the bone it takes, and the push that comes of it.
+"""Nudge: turn a mouse drag into a push on a bone.
 
 Owns the measure and the entry in the rig's pushes. Must not know mouse, events or regions.
 """

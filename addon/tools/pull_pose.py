@@ -1,4 +1,4 @@
-"""A rig's own pose, pulled about: from its bones to the engine's `Posing` and back to its pose channels (S1-VII).
+"""Pull Pose: between the rig's pose channels and the engine's `Posing` (S1-VII).
 
 Owns what may be pulled, what is pinned, the writing of channels, and putting them back. Works on rigs with and without
 physics; the latter are left unmarked. Must not know mouse, events or regions.

@@ -1,4 +1,4 @@
-"""What a person needs so that a blow is seen: settings that Throw a Ball, Nudge and pushes bring where none are set.
+"""Settings that a person needs so that a blow is seen; applied by Throw a Ball, Nudge and pushes where none are set.
 
 Owns those settings. Must not know balls, pushes or operators.
 

@@ -1,4 +1,4 @@
-"""The way of a thrown ball: where and how fast it starts so that it arrives on a frame.
+"""Trajectory of a thrown ball: start and speed so that it arrives on a frame.
 
 Owns the closed form. Must not know Blender, rigs, nor how a ball is simulated. Vectors in metres, seconds and the
 world's axes, Z up.

@@ -1,4 +1,4 @@
-"""What the panel asks of a rig at every drawing, worked out again only when it may have changed.
+"""Cached answers for the panel: height, roles, shot members, cycle; recomputed after edits.
 
 Owns these answers and with what they change: height and roles with the armature, who meets whom with any edit. Must
 not draw, and must not keep what a simulation depends on.

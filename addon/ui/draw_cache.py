@@ -1,4 +1,4 @@
-"""Answers for what is drawn: asked at every redraw, given from memory.
+"""Cache for draw callbacks: values that take longer than 2 ms are recomputed only after edits have paused.
 
 Owns when they are worked out again: after something was edited; and where that takes longer than a frame, as on rigs
 of hundreds of bones, not before the edits pause. Until then an answer is what it was. Must not know what is asked.

@@ -1,62 +1,43 @@
 """F1 on a setting or a button of Heft: which place of the manual it opens.
 
-Owns that table. Must not know what stands in the manual.
+Of a setting its declaration says it; owns the table of the commands. Must not know what stands in the manual.
 """
 
 from __future__ import annotations
 
 import bpy
 
+from .. import declare, settings
+from ..blender.setting_paths import KEYABLE_PREFIX
+from ..settings import keyable_bone
 from .operators import manual
 
-# Blender's name of a setting or command, in small letters, as a pattern; the first that fits counts.
+# Commands, as patterns of Blender's names for them; the first that fits counts.
+COMMANDS = (
+    ("bake", "result.html#bake"),
+    ("simulate", "result.html"),
+    ("show", "result.html"),
+    ("flip", "result.html"),
+    ("*take*", "result.html#takes"),
+    ("*controls", "result.html#controls"),
+    ("*collider*", "contacts.html#colliders"),
+    ("let_go", "limp.html#let-go"),
+    ("fit_ground", "contacts.html#ground"),
+    ("*", "index.html"),
+)
+
+
+def _of_group(kind: type) -> list[tuple[str, str]]:
+    """Every setting of a group that names a page, and the group's own for the rest."""
+    name = f"bpy.types.{kind.__name__.lower()}"
+    found = [(f"{name}.{each.name}", each.manual) for each in declare.of(kind) if each.manual]
+    return [*found, *([(f"{name}.*", kind.manual_page)] if kind.manual_page else [])]
+
+
 PLACES = (
-    *((f"bpy.types.heftarmature.{name}*", "follow.html#root") for name in ("root", "assist")),
-    *((f"bpy.types.heftarmature.{name}*", "on_time.html#sliders") for name in ("shape", "arrival", "key_type")),
-    ("bpy.types.heftarmature.tone*", "limp.html#settings"),
-    ("bpy.types.heftarmature.let_go*", "limp.html#let-go"),
-    ("bpy.types.heftarmature.law*", "on_time.html#advanced"),
-    *((f"bpy.types.heftarmature.{name}*", "contacts.html#ground") for name in ("ground",)),
-    ("bpy.types.heftarmature.colliders*", "contacts.html#colliders"),
-    *(
-        (f"bpy.types.heftarmature.{name}*", "contacts.html#the-characters-own-surface")
-        for name in ("friction", "bounce", "touch_self")
-    ),
-    ("bpy.types.heftarmature.wind*", "contacts.html#wind"),
-    ("bpy.types.heftarmature.gravity*", "contacts.html#gravity"),
-    *(
-        (f"bpy.types.heftarmature.{name}*", "bones.html#the-whole-body")
-        for name in ("total_mass", "meters_per_unit", "natural_limits")
-    ),
-    *(
-        (f"bpy.types.heftarmature.{name}*", "result.html#range-and-loops")
-        for name in ("range", "frame_", "loop", "pre_roll")
-    ),
-    *((f"bpy.types.heftarmature.{name}*", "result.html") for name in ("mix", "live", "steps_per_second")),
-    ("bpy.types.heftarmature.detail*", "bones.html#detail"),
-    ("bpy.types.heftarmature.bad_frames*", "troubleshooting.html"),
-    ("bpy.types.heftarmature.*", "follow.html#sliders"),
-    ("bpy.types.heftbone.behaviour*", "bones.html#behaviour"),
-    *((f"bpy.types.heftbone.{name}*", "bones.html#roles") for name in ("role", "side")),
-    *((f"bpy.types.heftbone.{name}*", "bones.html#limits") for name in ("use_limits", "limit")),
-    *((f"bpy.types.heftbone.{name}*", "bones.html#shapes") for name in ("shape", "overlap_group")),
-    ("bpy.types.heftbone.*", "bones.html#multipliers"),
-    ("bpy.types.posebone.heft_behaviour*", "bones.html#behaviour"),
-    ("bpy.types.posebone.heft_*", "bones.html#multipliers"),
-    ("bpy.types.heftcollider.*", "contacts.html#colliders"),
-    ("bpy.types.heftpush.*", "contacts.html#pushes"),
-    ("bpy.types.hefttie.*", "contacts.html#ties"),
-    ("bpy.types.heftscriptpose.*", "on_time.html#pose-scripts"),
-    ("bpy.types.heftcontrol.*", "result.html#controls"),
-    ("bpy.types.heftswitch.*", "result.html#controls"),
-    *((f"bpy.ops.heft.{name}", "result.html#bake") for name in ("bake",)),
-    *((f"bpy.ops.heft.{name}", "result.html") for name in ("simulate", "show", "flip")),
-    *((f"bpy.ops.heft.{name}", "result.html#takes") for name in ("*take*",)),
-    *((f"bpy.ops.heft.{name}", "result.html#controls") for name in ("*controls",)),
-    *((f"bpy.ops.heft.{name}", "contacts.html#colliders") for name in ("*collider*",)),
-    ("bpy.ops.heft.let_go", "limp.html#let-go"),
-    ("bpy.ops.heft.fit_ground", "contacts.html#ground"),
-    ("bpy.ops.heft.*", "index.html"),
+    *(place for kind in settings.CLASSES for place in _of_group(kind)),
+    *((f"bpy.types.posebone.{KEYABLE_PREFIX}{each.name}", each.manual) for each in keyable_bone.keyable()),
+    *((f"bpy.ops.heft.{name}", place) for name, place in COMMANDS),
 )
 
 

@@ -1,4 +1,4 @@
-"""Does a result still fit its settings and source? For what is drawn; commands ask `session.is_current`, which looks.
+"""Is a result current? Cached for drawing; commands ask `session.is_current`, which computes it.
 
 Owns what was found (`draw_cache`). Must not draw.
 """

@@ -1,4 +1,4 @@
-"""Where a recording breaks: jumps of the root, joints that flip, frames at its ends that are no part of it.
+"""Find flaws of a recording: jumps of the root, flips of joints, frames at its ends that do not belong to it.
 
 Owns what counts as a jump, which frames are bad, and how they are mended. Must not know
 Blender: plain arrays in, plain arrays out.

@@ -1,4 +1,4 @@
-"""The support polygon: what a body stands on, and how far within it a point is.
+"""Support polygon of a body, and the signed distance of a point to its edge.
 
 Owns where shapes could bear on level ground, and outlines in its plane. Must not know forces or solvers.
 """

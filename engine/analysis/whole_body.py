@@ -1,4 +1,4 @@
-"""A motion as a whole: its bodies in the world, its centre of mass, momentum and zero-moment point.
+"""World poses of a motion, centre of mass, momentum, zero-moment point.
 
 Owns what follows from poses, masses and time alone. Must not know controllers, contacts or how a motion came about.
 """

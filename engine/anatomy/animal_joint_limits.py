@@ -1,4 +1,4 @@
-"""How far an animal's joints turn: by what each bone is and by the shape of its limbs.
+"""Joint ranges of animals, by role and by the shape of the limb.
 
 Owns the table for legs that stand under a body, and for spines, necks, tails, ears and wings. Must not know Blender,
 nor how bones get their roles.

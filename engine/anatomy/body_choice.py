@@ -1,4 +1,4 @@
-"""Which bones become bodies, and which ride on one.
+"""Choose which bones become bodies, and which ride on one.
 
 Owns that choice, as it is made once when physics is added. Must not know Blender.
 

@@ -1,4 +1,4 @@
-"""A body found in a tree of bones by its shape alone: two pairs of limbs on a middle, the way it stands and faces.
+"""Recognise a body by the shape of its bone tree: two pairs of limbs on a trunk, up and forward.
 
 Owns the measures of bodies that this takes. Must not know Blender or names.
 

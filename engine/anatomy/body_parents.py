@@ -1,4 +1,4 @@
-"""On which body each bone hangs, also where the rig's own parents do not say so.
+"""Parent body of each bone, also where the rig's own parents do not say so.
 
 Owns that choice. Must not know Blender, roles or motion.
 

@@ -1,4 +1,4 @@
-"""Where a bone physically begins and ends, whatever its tail is drawn like.
+"""Physical start and end of each bone, independent of how long its tail is drawn.
 
 Owns that answer for all who need it: masses, shapes, roles, size, pushes, balls, picking and overlays. Must not know
 Blender. A bone begins at its head. It ends where its children begin, else where its skin ends, else at its drawn

@@ -1,4 +1,4 @@
-"""What a bone's name says of it: its part of the body, its side, and whether it only helps another bone.
+"""Role, side and helper flag of a bone by its name.
 
 Owns the words in use: plain English, Rigify, Mixamo, MotionBuilder and other mocap, Daz, Unreal, VRM, Biped, and
 MikuMikuDance in Japanese. Must not know where a bone is nor what hangs on it: a word that means one thing in one rig

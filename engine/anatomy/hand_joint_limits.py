@@ -1,4 +1,4 @@
-"""How far fingers, thumbs and toes of people turn, and where a hand's palm is.
+"""Joint ranges of people's fingers, thumbs and toes, and the side on which the palm is.
 
 Owns the table of their joints, how a finger's bones are told apart, and which way they bend. Must not know Blender, nor
 the rest of the body.

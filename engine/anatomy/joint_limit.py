@@ -1,4 +1,4 @@
-"""How far a ball joint may turn, in the engine's terms, and never less than the source does.
+"""Range of a ball joint in the engine's terms, never narrower than the source moves.
 
 Owns the frames of a limit and its widening. Must not know Blender, roles or constraints. Angles in degrees come in,
 radians go out.

@@ -1,4 +1,4 @@
-"""How heavy a rig's bodies are: by their skin, else as a person's, else by their bones.
+"""Mass and inertia of every body: by its skin, else by tables of people, else by bone capsules.
 
 Owns the choice among the three. Must not know motion, shapes or Blender: plain data in, plain data out.
 """

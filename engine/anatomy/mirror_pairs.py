@@ -1,4 +1,4 @@
-"""Left and right: which bones are each other's mirror image, and that they weigh the same.
+"""Pairs of mirrored bones, left and right, and equal masses for both.
 
 Owns the pairs. Must not know Blender, nor what a role is good for.
 """

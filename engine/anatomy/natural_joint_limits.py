@@ -1,4 +1,4 @@
-"""How far every joint of a rig may turn by itself: a person's, an animal's, or what its structure says.
+"""Default joint ranges of a rig: a person's, an animal's, or by structure.
 
 Owns which family's table a rig takes, in which pose it is laid out, and that no joint is left without a range. Must not
 know Blender.

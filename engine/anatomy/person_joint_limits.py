@@ -1,4 +1,4 @@
-"""How far a person's joints turn: by what each bone is in the body.
+"""Joint ranges of people, by role.
 
 Owns the table of the large joints and the frames in which it is meant. Must not know Blender, nor how bones get their
 roles. Wrists, fingers and toes have a table of their own (`hand_range`).

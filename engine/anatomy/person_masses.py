@@ -1,4 +1,4 @@
-"""A person's masses by what each bone is in the body.
+"""Segment masses of a person (de Leva), by role.
 
 Owns the table of body segments and how a rig's bodies share it. Must not know Blender, nor how bones get
 their roles. SI units; `parts` say what each bone is, None where nobody knows.

@@ -1,4 +1,4 @@
-"""A rig's bodies at rest with the rotations of their source: what joint ranges are laid out on.
+"""Bodies at rest with the rotations of their source: the input of joint ranges.
 
 Owns the small questions that every family of ranges asks: where a bone points, what hangs on it, to which side a
 joint bends. Must not know Blender, nor any table of ranges.

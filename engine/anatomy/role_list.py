@@ -1,4 +1,4 @@
-"""What a bone can be in a body: the words for it.
+"""The list of roles that a bone can have.
 
 Owns the roles and which joint each turns in. Must not know Blender, nor how a rig's bones
 get their roles (`roles`), nor what follows from one.

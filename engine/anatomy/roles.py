@@ -1,4 +1,4 @@
-"""What every bone is in a body, and on which side: by its name, and by the shape of the rig where names do not tell.
+"""Role and side of every bone: by name, and by the rig's shape where names do not tell.
 
 Owns how the two are weighed against each other. Must not know Blender or what a role is good for.
 

@@ -1,4 +1,4 @@
-"""How tall a body stands, how many metres its units are likely to mean, and how heavy it is likely to be.
+"""Guess a body's height, the metres in its unit, and its mass.
 
 Owns the guess. Must not know Blender.
 """

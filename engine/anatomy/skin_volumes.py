@@ -1,4 +1,4 @@
-"""How much of a skin's inside belongs to each bone: volume and moments by vertex weights.
+"""Volume and moments of a skin, split among bones by vertex weights.
 
 Owns what is inside of meshes that animators make: with holes, turned inside out, one over the other.
 Must not know Blender, nor masses.

@@ -1,4 +1,4 @@
-"""How far a joint turns of which nothing is known but the rig's structure and what its source does.
+"""Joint ranges of unknown structures, by what hangs on a joint and by what the source does.
 
 Owns the defaults for chains, hinges and things that hang on a body. Must not know Blender, names or roles' tables.
 """

@@ -1,4 +1,4 @@
-"""Which shapes can touch at all.
+"""Broad phase: pairs of shapes whose boxes overlap.
 
 Owns the search for candidate pairs. Must not know how a pair touches, or what for.
 

@@ -1,4 +1,4 @@
-"""Where rounded segments touch: capsules, and a capsule along an edge.
+"""Contacts of rounded segments: two capsules, and a capsule along an edge.
 
 Owns the closed forms of segments. Must not know other shapes.
 """

@@ -1,4 +1,4 @@
-"""Where solids (box, hull) touch each other or a capsule.
+"""Contacts of solids with faces: box and hull with each other or with a capsule.
 
 Owns the laying of faces over each other. Must not know how far apart the shapes are or why.
 """

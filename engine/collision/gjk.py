@@ -1,4 +1,4 @@
-"""How far two convex shapes are apart, and where.
+"""Distance and closest points of convex shapes: GJK, and separating axes where they overlap.
 
 Owns the nearest points of two sets of corners (GJK) and, once they overlap, the least way
 out (separating axes). Must not know what a contact is.

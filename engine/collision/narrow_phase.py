@@ -1,4 +1,4 @@
-"""Where two shapes touch.
+"""Narrow phase: contact points of two shapes, dispatched by their kinds.
 
 Owns which way a pair of shapes is worked out, its contacts and its least gap. Must not
 know which pairs to look at or what is done about a contact.

@@ -1,4 +1,4 @@
-"""What grids and planes touch: the other's points and edges, and their own.
+"""Contacts of grids and planes with the points and edges of other shapes.
 
 Owns the points' way. Must not know how solids or round shapes touch.
 """

@@ -1,4 +1,4 @@
-"""Shapes in the world, and how far a point or a line is from one.
+"""Signed distance of a point or a segment to a shape.
 
 Owns the placing of shapes and the signed distance: negative inside, with the outward
 normal. Must not know about pairs, contacts or time.

@@ -1,4 +1,4 @@
-"""When two moving shapes first touch.
+"""Time of impact of two moving shapes, by conservative advancement.
 
 Owns conservative advancement. Must not know what is done about an impact.
 """

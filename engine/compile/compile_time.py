@@ -1,4 +1,4 @@
-"""How long compiling the kernels will still take.
+"""Estimate how long compiling the kernels still takes.
 
 Owns what each kernel takes beside the others, the order in which children get through them, and the estimate made of
 both. Must not compile anything.

@@ -1,4 +1,4 @@
-"""Contact before a step: what meets, and for how long nothing fast does (METHODS §1d).
+"""Contact stages before a step: find contacts, make rows, apply impacts, limit the step for fast bodies (METHODS §1d).
 
 Owns finding contacts, making rows of them and cutting the step where something fast is
 about to meet; the order of what happens before a step. Must not know targets or
@@ -22,8 +22,8 @@ from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
 from ..compile.decorators import kernel, part
 from ..controllers.follow.reference import advance, joint_rates, take_blow
+from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_light
-from ..controllers.shared.recovery import make_deadlines
 from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..geometry.shape_table import BODY, FAMILY, LIMP_FAMILY, REACH, RESPONSE_KIND
 from ..math.vectors import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
@@ -135,7 +135,7 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     limit_rates(tree, plan, work, touch.rows, frame)
     struck = collide_now(tree, plan, state, aim, work, touch, frame, least)
     if struck != 0:
-        make_deadlines(tree, plan, state, frame, time, dt, work.rate[ANSWER], struck == GIVING)
+        answer_blow(tree, plan, state, frame, time, dt, work.rate[ANSWER], struck == GIVING)
         take_blow(tree, state, aim, work.rate[ANSWER])
         velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
         momenta(tree, now, work.body, MOTION, state.body, SPIN)

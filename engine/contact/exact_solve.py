@@ -1,4 +1,4 @@
-"""The polish of an island: contacts and limits solved exactly, as far as sweeps have found out what they do.
+"""Exact solution of an island by pivoting, for the rows that the sweeps have sorted out.
 
 Owns the active set: which rows press, stick and slide, and the way from one such set to the next. Must not know about
 bodies, ties or time.

@@ -1,4 +1,4 @@
-"""Footfall: the feet of a struck character go on to where the source sets them down.
+"""Feet of a struck character: they land where the source sets them down.
 
 Owns the pull on feet that do not stand, and which bodies are feet. Must not know how rows are solved.
 

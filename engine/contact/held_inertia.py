@@ -1,4 +1,4 @@
-"""Carrying: what is welded to a character moves with it, and its joints reckon with that (METHODS §1c).
+"""Inertia of welded objects, added to the body that holds them (METHODS §1c).
 
 Owns the inertia of carried things as part of the composite inertia that a joint's stiffness goes by: a hand
 that holds a box settles in its settle time with the box. Must not know how ties hold.

@@ -1,4 +1,4 @@
-"""Impacts: what touches and closes fast, or is tied and tears, changes its speed at once (METHODS §1d, A).
+"""Impacts: restitution at velocity level for contacts that close fast and ties that tear (METHODS §1d, A).
 
 Owns bounce and which joints answer a blow. Must not know how contacts are found, or what
 happens within a step.

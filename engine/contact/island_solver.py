@@ -1,4 +1,4 @@
-"""The solve of an island: ties exactly, contacts and limits by sweeps.
+"""Solve an island of contact rows: ties by elimination, contacts and limits by projected Gauss-Seidel.
 
 Owns complementarity and the friction cone. Must not know about bodies or time.
 

@@ -1,4 +1,4 @@
-"""Rows of the contact solve, seen through the articulated factor.
+"""Contact rows in joint space: the Delassus matrix through the articulated factor.
 
 Owns how forces on bodies reach the joints (G = J(M+C)⁻¹Jᵀ), island by island. Must
 not know what the rows mean.

@@ -1,4 +1,4 @@
-"""Ragdolls: trees of limp bodies whose joints all have tone.
+"""Ragdolls: trees whose joints are all limp with tone, and the bounds of their joints' speeds.
 
 Owns which trees are ragdolls, how fast their joints may turn and which of their rows are solved roughly. Must not know
 how rows are solved.

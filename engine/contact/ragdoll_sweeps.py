@@ -1,4 +1,4 @@
-"""Rows of ragdolls, solved by sweeps through the articulated factor.
+"""Matrix-free Gauss-Seidel sweeps for ragdolls, through the articulated factor.
 
 Owns the projected Gauss–Seidel solve of islands that need no exact answer (`ragdoll.solves_roughly`). Must not know
 bodies or time.

@@ -1,4 +1,4 @@
-"""The edge of a joint's range: a step that turns far does not carry the joint beyond it.
+"""Keep a limp joint within its range where a step turns it far.
 
 Owns the correction of a ball's new coordinates. Must not know loads or rows.
 

@@ -1,4 +1,4 @@
-"""Returning: a body that was limp is on its way back to its motion, and what is in its way yields in time.
+"""Contacts of a body that returns to its motion after it was limp: they give way before the deadline.
 
 Owns how contacts and limits of such a body are given up as its time runs out, and which contacts its joints give way
 to. Must not know how rows are solved or contacts are found.

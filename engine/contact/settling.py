@@ -1,4 +1,4 @@
-"""Settling: a ragdoll that lies on something and hardly moves any more comes to rest.
+"""Settling: damp a ragdoll that lies on something and hardly moves, until it rests.
 
 Owns how long each tree has been calm and how fast calm trees lose their motion. Must not know how contacts are found,
 or sleep.

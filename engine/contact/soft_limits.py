@@ -1,4 +1,4 @@
-"""Soft ends of a range: what stops a limp joint before its limit does.
+"""Soft ends of a range: an implicit spring and damper over the last degrees before a limit.
 
 Owns the push that grows over the last few degrees of a range. Must not know how limits act as rows (`holds`).
 

@@ -1,4 +1,4 @@
-"""Standing: what a character whose root is held may do on what it is braced against.
+"""Contacts that the source itself presses on: braced feet may bear what the source needs.
 
 Owns what the source's own contact is allowed, and the weight that standing feet bear.
 Must not know how rows are solved.

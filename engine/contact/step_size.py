@@ -1,4 +1,4 @@
-"""How far one step may reach: where joints are loose, and where springs alone move.
+"""Step size: retry with a smaller step where loose joints turn too far, fewer steps where springs alone move.
 
 Owns the length of a step as the joints' turning limits it, and how many suffice. Must not know what meets, or
 what a step does.

@@ -1,4 +1,4 @@
-"""Whether a tree that lies on something can stay as it lies: its centre of mass is above what bears it.
+"""Static stability of a tree at rest: is its centre of mass above its contacts?
 
 Owns the test of static balance. Must not know what comes of it.
 

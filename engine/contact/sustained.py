@@ -1,4 +1,4 @@
-"""Leaning: contacts, ties and limits within a step (METHODS §1c, §1d, B).
+"""Sustained contact within a step: rows of contacts, ties and limits at velocity level (METHODS §1c, §1d, B).
 
 Owns the rows' part in every stage of the solve, at the middle pose: v ≥ −gap/h, what is
 braced against, and the shift of places that undoes depth without adding speed. Must not

@@ -1,4 +1,4 @@
-"""What bodies that touch, are tied or reach their limits need: the tables of the solve.
+"""Tables of contact: shapes, pairs found, rows, and what holds bodies besides contacts.
 
 Owns the layout of `Touch`. Must not know how contacts are found or solved.
 

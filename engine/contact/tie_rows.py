@@ -1,4 +1,4 @@
-"""Ties and joint limits as rows, and blows from nowhere.
+"""Constraint rows of ties and joint limits; external impulses; wind.
 
 Owns what a tie, a limit and a push are in the solve. Must not know how rows are solved.
 """
@@ -9,8 +9,9 @@ import math
 
 from ..compile.decorators import kernel, part
 from ..controllers.follow.reference import take_blow
+from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_deflected
-from ..controllers.shared.recovery import make_deadlines, stays_stiff
+from ..controllers.shared.recovery import stays_stiff
 from ..dynamics.articulated import composite_inertia, factorise, generalized, solve
 from ..dynamics.kinematics import momenta, velocities
 from ..dynamics.swing_oval import oval_room, room_beside
@@ -452,7 +453,7 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
             break
     for d in range(len(work.rate[ANSWER])):
         state.rate[V, d] += work.rate[ANSWER, d]
-    make_deadlines(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER], True)
+    answer_blow(tree, plan, state, frame, float(frame), dt, work.rate[ANSWER], True)
     take_blow(tree, state, aim, work.rate[ANSWER])
     velocities(tree, pose, state.rate[V], state.body, DRIFT, work.body, MOTION)
     momenta(tree, pose, work.body, MOTION, state.body, SPIN)

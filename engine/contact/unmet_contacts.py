@@ -1,4 +1,4 @@
-"""Contacts that cannot be met: keys force two bodies through one another.
+"""Contacts that no force can meet, because keys force two bodies through one another: give up a share of them.
 
 Owns which trees are led by keys, and how much a contact between two of them asks for. Must not
 know how rows are solved or contacts are found.

@@ -1,32 +1,40 @@
-"""What every controller shares: whose bones obey it, and how the root is held.
+"""What every controller shares: whose bones obey it, how the root is held, and what it may declare.
 
-Owns the behaviours, the roots and the per-body, per-frame plan a controller hands
-to the step. Must not know how a step is solved.
+Owns the behaviours, the roots and the control table made of a controller's settings. Must not know how a step is
+solved, nor which controllers there are.
+
+A controller is one file: its settings with their columns of the control table, its channels of a result, and the hooks
+that it needs. Hooks in Python are methods here; hooks in the step are kernels, called by name from `hooks`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ..dynamics.even_weight import settle_scales
-from ..dynamics.tone import tone_gains
 from ..errors import SettingError
 from ..model.model import FREE, Model
+from ..model.motion import Motion
+from ..model.result import Progress, Result
+from ..model.scene import Scene
 from ..tables.state_table import ANIMATED, ASSIST, LIMP, Plan
-from .follow.spring import SETTLE
+from .settings import CONTROL, Channel, Setting, per_frame, spread
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
-ARRIVAL_SHAPES = (3.5, 9.5)  # of arrivals: below 2 + √2 the acceleration at a key has no bound (METHODS §2)
 ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
+
+# A forward simulation of other motions or controllers in the same scene: progress, the last report with the results.
+Forward = Callable[[Sequence["object"]], Iterator[Progress]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Controller(ABC):
-    """Settings every controller has.
+class Controller:
+    """Settings every controller has, and what a controller may declare and do.
 
     behaviour   a word, one a body, or (frames, n) indices into BEHAVIOURS
     root        'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited
@@ -35,58 +43,59 @@ class Controller(ABC):
     assist      limit of the guiding force, in body weights; one, or (frames,)
     """
 
+    # Numbers by body, and by body and frame: each the field of that name.
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    # What it adds to a result.
+    channels: ClassVar[tuple[Channel, ...]] = ()
+    # True where what one limb does depends on another, so that they may not be simulated side by side.
+    couples_limbs: ClassVar[bool] = False
+    # True where it has a run of its own (`run`), which may simulate many times.
+    runs_itself: ClassVar[bool] = False
+
     behaviour: object = "SIMULATED"
     root: object = "ANIMATED"
     assist: object = 1.0
 
-    @abstractmethod
-    def plan(self, model: Model, frames: int) -> Plan:
+    # --- hooks ------------------------------------------------------------------------------
+
+    def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
+        """Columns of the control table that are worked out from settings; values: (1 or frames, n) by setting."""
+        return {}
+
+    def prepare(self, model: Model, motion: Motion, scene: Scene) -> Motion:
+        """Before the first step: the motion that joints are driven to; the result is compared with the source."""
+        return motion
+
+    def measure(self, model: Model, motion: Motion, result: Result) -> Mapping[str, np.ndarray]:
+        """After the last frame: values of channels that no kernel fills, by name; motion: the source."""
+        return {}
+
+    def run(self, actors: Sequence[object], forward: Forward) -> Iterator[Progress]:
+        """A run of its own, where `runs_itself`: any number of forward simulations; the last report carries results.
+
+        actors: those of the shot, this controller's among them; forward: simulates actors in the scene of the shot, as
+        `simulate_together_iter` does. It must be given controllers that do not run themselves.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no run of its own.")
+
+    # --- the control table -------------------------------------------------------------------
+
+    def control(self, model: Model, frames: int) -> Plan:
         """What is asked of each body at each frame."""
-
-    def _plan(
-        self,
-        model: Model,
-        frames: int,
-        settle_time,
-        damping_ratio,
-        heaviness,
-        strength=np.inf,
-        arrival=-1.0,
-        shape=SETTLE,
-        law=0.0,
-        recovery=None,
-        tone=1.0,
-        even_weight=False,
-    ) -> Plan:
-        settle = _per_body(settle_time, model, frames, "settle time", 1e-4, 1e6)
-        quicker = 1.0 / settle_scales(model)[None] if even_weight else np.ones((1, len(model)))
-        omega = quicker * SETTLE / settle
-        zeta = _per_body(damping_ratio, model, frames, "damping ratio", 0.0, 1e3)
-        heavy = _per_body(heaviness, model, frames, "heaviness", 0.0, 1.0)
-        strong = _per_body(strength, model, frames, "strength", 0.0, np.inf)
-        arrive = _per_body(arrival, model, frames, "arrival", -1.0, 1.0)
-        form = _per_body(shape, model, frames, "shape", *ARRIVAL_SHAPES)
+        values = {each.name: each.spread(getattr(self, each.name), model, frames) for each in self.settings}
+        columns = {each.column: values[each.name] for each in self.settings if each.column is not None}
+        columns |= self.columns(model, values)
         behaviour = self._behaviours(model, frames)
-        how = _per_body(law, model, frames, "law", 0.0, 1.0)
-        back = _per_body(0.0 if recovery is None else recovery, model, frames, "recovery time", 0.0, 1e6)
-        lively = _per_body(tone, model, frames, "tone", 0.0, 1e3)
-        damping, pull = tone_gains(model)
-        settings = (
-            (omega, 1.0), (zeta, 1.0), (heavy, 0.0), (strong, np.inf), (arrive, -1.0), (form, SETTLE),
-            (how, 0.0), (back, 0.0), (lively * damping, 0.0), (lively * pull, 0.0), (quicker, 1.0),
-        )  # fmt: skip
-        rows = max(len(behaviour), *(len(values) for values, _ in settings))
-
-        def columns(values: np.ndarray, world: float) -> np.ndarray:
-            out = np.full((rows, len(model) + 1), world, dtype=values.dtype)
-            out[:, 1:] = values
-            return out
-
-        return Plan(
-            columns(behaviour, 0),
-            np.stack([columns(values, world) for values, world in settings], axis=2),
-            np.repeat(_per_frame(self.assist, frames, "assist")[:, None], len(model) + 1, axis=1),
-        )
+        rows = max(len(behaviour), *(len(each) for each in columns.values()), 1)
+        neutral = CONTROL.neutral
+        setting = np.empty((rows, len(model) + 1, len(neutral)))
+        setting[:] = neutral
+        for column, each in columns.items():
+            setting[:, 1:, column] = each
+        out = np.zeros((rows, len(model) + 1), dtype=behaviour.dtype)
+        out[:, 1:] = behaviour
+        assist = per_frame(self.assist, frames, "assist")
+        return Plan(out, setting, np.repeat(assist[:, None], len(model) + 1, axis=1))
 
     def _behaviours(self, model: Model, frames: int) -> np.ndarray:
         root = _root_rows(self.root, frames)
@@ -96,7 +105,7 @@ class Controller(ABC):
             if unknown:
                 raise SettingError(f"Behaviour '{unknown.pop()}' is not known: use one of {', '.join(BEHAVIOURS)}.")
             given = np.select([given == word for word in BEHAVIOURS], range(len(BEHAVIOURS)))
-        behaviour = np.array(_spread(given, model, frames, "behaviour"), dtype=np.int64)
+        behaviour = np.array(spread(given, model, frames, "behaviour"), dtype=np.int64)
         if len(behaviour) < len(root):
             behaviour = np.repeat(behaviour, len(root), axis=0)
         if behaviour.min() < 0 or behaviour.max() >= len(BEHAVIOURS):
@@ -104,8 +113,19 @@ class Controller(ABC):
         behaviour[:, model.kinds == FREE] = np.array(ROOT_BEHAVIOUR)[root][:, None]
         return behaviour
 
+    def at_frames(self, rows: np.ndarray, frames: int) -> Controller:
+        """The same with every setting that changes frame by frame taken at these rows, in any order, any number of
+        times; frames: how many there are now."""
+        keyed = {}
+        for field in dataclasses.fields(self):
+            shape = np.shape(getattr(self, field.name))
+            by_frame = field.name in ("root", "assist") and shape == (frames,)
+            if by_frame or (len(shape) == 2 and shape[0] == frames):
+                keyed[field.name] = np.ascontiguousarray(np.asarray(getattr(self, field.name))[rows])
+        return dataclasses.replace(self, **keyed)
 
-def _root_rows(root, frames: int) -> np.ndarray:
+
+def _root_rows(root: object, frames: int) -> np.ndarray:
     """(1,) or (frames,) indices into ROOTS."""
     given = np.asarray(root)
     if given.dtype.kind in "US":
@@ -118,35 +138,3 @@ def _root_rows(root, frames: int) -> np.ndarray:
             f"{', '.join(ROOTS)}."
         )
     return given.astype(np.int64)
-
-
-def _per_frame(values, frames: int, what: str) -> np.ndarray:
-    """(1,) or (frames,) numbers of zero or above."""
-    given = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    if given.shape not in ((1,), (frames,)):
-        raise SettingError(f"The {what} has shape {given.shape}: give one number or {frames}.")
-    bad = ~(np.isfinite(given) & (given >= 0.0))
-    if bad.any():
-        raise SettingError(f"The {what} is {given[bad][0]}: give a number of zero or above.")
-    return given
-
-
-def _spread(values: np.ndarray, model: Model, frames: int, what: str) -> np.ndarray:
-    """Bring a scalar, (n,) or (frames, n) setting to (1, n) or (frames, n)."""
-    n = len(model)
-    if values.ndim <= 1 and values.shape in ((), (n,)):
-        return np.broadcast_to(values, (1, n))
-    if values.shape == (frames, n):
-        return values
-    raise SettingError(f"The {what} has shape {values.shape}, wanted one number, ({n},) or ({frames}, {n}).")
-
-
-def _per_body(values, model: Model, frames: int, what: str, low: float, high: float) -> np.ndarray:
-    array = _spread(np.asarray(values, dtype=np.float64), model, frames, what)
-    bad = ~((array >= low) & (array <= high))
-    if bad.any():
-        frame, body = np.argwhere(bad)[0]
-        raise SettingError(
-            f"Body '{model.names[body]}' has {what} {array[frame, body]:g}: give a number from {low:g} to {high:g}."
-        )
-    return array

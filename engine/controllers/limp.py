@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from ..model.model import Model
 from ..tables.state_table import LIMP, SIMULATED, Plan
 from .base import Controller
+from .shared.following import TONE, tone_columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -21,7 +26,12 @@ class Limp(Controller):
     root: str = "FREE"
     tone: object = 1.0
 
-    def plan(self, model: Model, frames: int) -> Plan:
-        plan = self._plan(model, frames, 1.0, 1.0, 0.0, tone=self.tone)
-        plan.behaviour[plan.behaviour == SIMULATED] = LIMP
-        return plan
+    settings: ClassVar = (TONE,)
+
+    def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
+        return tone_columns(model, values["tone"])
+
+    def control(self, model: Model, frames: int) -> Plan:
+        control = super().control(model, frames)
+        control.behaviour[control.behaviour == SIMULATED] = LIMP
+        return control

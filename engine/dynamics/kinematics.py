@@ -1,4 +1,4 @@
-"""From coordinates to world poses, velocities and momenta.
+"""Forward kinematics: world poses, velocities and momenta from joint coordinates.
 
 Owns forward kinematics and the passes that go with it. Must not know about
 forces, control or time steps.

@@ -1,4 +1,4 @@
-"""The bodies' turning: momenta carried through a step (METHODS §1b).
+"""Carry spatial momenta through a step, from pose to pose (METHODS §1b).
 
 Owns how momenta and spins go from pose to pose and what they leave on the joints. Must not know
 which joints are loose, nor what is done about a load.

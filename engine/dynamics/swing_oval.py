@@ -1,4 +1,4 @@
-"""The oval that a ball joint's swing stays in: how far it is to its edge, and in which direction.
+"""The elliptic limit of a ball joint's swing: distance and direction to its edge.
 
 Owns the oval's geometry. Must not know rows or joints.
 

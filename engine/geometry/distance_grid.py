@@ -1,4 +1,4 @@
-"""From a triangle mesh to distances on a grid.
+"""Signed distances of a triangle mesh on a grid.
 
 Owns how far nodes are, and what a grid keeps of the surface; `winding` says which are
 inside. Must not know shapes.

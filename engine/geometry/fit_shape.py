@@ -1,4 +1,4 @@
-"""Capsules and boxes laid closely about points.
+"""Fit capsules and boxes to points.
 
 Owns how a shape is fitted to a bone's skin, or guessed without one. Must not know rigs.
 """

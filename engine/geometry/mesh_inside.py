@@ -1,4 +1,4 @@
-"""How often a mesh winds around the nodes of a grid: what is inside of it.
+"""Which nodes of a grid are inside a mesh: its winding number.
 
 Owns inside and outside, also of meshes with holes and faces turned either way. Must not
 know distances or shapes.

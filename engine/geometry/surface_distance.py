@@ -1,4 +1,4 @@
-"""How far points are from the surface of a shape.
+"""Distance of points to the surface of a shape.
 
 Owns the distances in plain numpy, for what is looked at once: fitting a shape to a skin, or where a ball arrives. Must
 not know Blender, bodies or motion. Metres, in the frame of the shape's body.

@@ -1,4 +1,4 @@
-"""Rotations in bulk: numpy on whole shots of quaternions (wxyz).
+"""Quaternions (wxyz) in bulk, with numpy.
 
 Owns the vectorised counterparts of `spatial` for work done once a shot. Must not
 know about models or time steps. All functions take and return (..., 4) or (..., 3).

@@ -72,6 +72,14 @@ class Arrivals:
 
 
 @dataclass(frozen=True, eq=False)
+class ChannelValues:
+    """What a controller noted: values (frames, n) by body, or (frames,) of the character; unit "" where it has none."""
+
+    values: np.ndarray
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The simulated motion with what happened on the way.
 
@@ -84,6 +92,7 @@ class Result:
                      and rotations (frames, 4), the same in every actor's result
     contacts         what touched, of the whole scene, the same in every actor's result
     arrivals         how the keys were met
+    channels         what the controller noted besides, by name
     warnings         plain sentences for the user
     """
 
@@ -94,6 +103,7 @@ class Result:
     objects: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     contacts: Contacts | None = None
     arrivals: Arrivals | None = None
+    channels: dict[str, ChannelValues] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default=())
 
     def part(self, rows: np.ndarray) -> Result:
@@ -112,6 +122,9 @@ class Result:
             forces=self.forces[rows],
             velocities=self.velocities[rows],
             objects={name: (places[rows], turns[rows]) for name, (places, turns) in self.objects.items()},
+            channels={
+                name: dataclasses.replace(each, values=each.values[rows]) for name, each in self.channels.items()
+            },
             contacts=self.contacts.part(rows) if self.contacts is not None else None,
             arrivals=self.arrivals.between(motion.frame_start, self.motion.frame_start + int(rows.max()))
             if self.arrivals is not None

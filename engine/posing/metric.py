@@ -1,4 +1,4 @@
-"""What a pull weighs turns by: the metric of a pose, what forces do to it in second order, and the factor of both.
+"""Metric of a pull: what turning a joint costs, forces in second order, and the factor of both.
 
 Owns the matrix of a round of `pull` and its solution. Must not know rows, pins or limits.
 """

@@ -1,4 +1,4 @@
-"""Posing by dragging: a body is pulled by a point, the rest follows as masses, joints and pins let it (S1-VII).
+"""Pose by dragging: a body is pulled by a point, masses, joints and pins decide what follows (S1-VII).
 
 Owns a pose that is being made: what is grabbed, what is pinned, when it is at rest. What a
 round does is in `pull`. Must not know time, keys or Blender.

@@ -1,4 +1,4 @@
-"""What a pull must heed: pins, the mouse, limits and the floor as rows, and which of them hold.
+"""Rows of a pull: pins, mouse, limits and floor, and which of them are active.
 
 Owns the rows of a round of `pull` and the choice among them. Must not know what turns cost.
 """

@@ -1,4 +1,4 @@
-"""A pose being made by pulling: the tables that the kernels of `pull` share.
+"""Tables of a pull, shared by its kernels.
 
 Owns their layout. Must not know how they are used. As in `tree`, names are first columns of a
 body's row, or rows of rate vectors.

@@ -1,4 +1,4 @@
-"""Everybody on stage as one model: the characters of a shot and the scene's colliders.
+"""Assemble the characters and colliders of a shot into one set of tables.
 
 Owns who stands where in the joined tables. Must not know how a step is solved.
 
@@ -39,7 +39,7 @@ from ..contact.tables import (
     new_touch,
 )
 from ..controllers import Controller
-from ..controllers.follow.spring import SETTLE
+from ..controllers.settings import CONTROL
 from ..errors import MotionError, SettingError
 from ..geometry.mass_properties import center_of_mass, inertia, volume
 from ..geometry.shape_table import LIMP_FAMILY, Shapes, build_shapes
@@ -49,13 +49,13 @@ from ..memo import derived
 from ..model.model import FIXED, FREE, Model
 from ..model.motion import Motion
 from ..model.scene import LIMP_ONLY, RESPONSES, TIES, BodyName, Collider, Scene
+from ..tables.axes import join
 from ..tables.key_table import target_of
 from ..tables.model_table import Tree, build_tree
 from ..tables.motion_table import Target
 from ..tables.state_table import ANIMATED, LIMP, Plan
 from .self_touch import left_out, may_fall
 
-SETTING = (SETTLE, 1.0, 0.0, np.inf, -1.0, SETTLE, 0.0, 0.0, 0.0, 0.0, 1.0)  # of colliders, which have no drive
 WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
 AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
 
@@ -88,11 +88,13 @@ class Cast:
         self.colliders = tuple(scene.colliders)
         props = [prop_of(each, self.frames, self.fps) for each in self.colliders]
         self.models = [actor.model for actor in actors] + [prop.model for prop in props]
-        self.motions = [actor.motion for actor in actors] + [prop.motion for prop in props]
+        self.motions = [each.controller.prepare(each.model, each.motion, scene) for each in actors]
+        self.motions += [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
         self.starts = np.concatenate([[0], ends[:-1]]).astype(int)
-        self._plans = [actor.controller.plan(actor.model, self.frames) for actor in actors]
-        self.plan = _join_plans(self._plans + [prop.plan for prop in props])
+        self._plans = [actor.controller.control(actor.model, self.frames) for actor in actors]
+        plans = self._plans + [prop.plan for prop in props]
+        self.plan = plans[0] if len(plans) == 1 else Plan(**join(plans))
         self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
         self.tree = tree_of(self.model)
         targets = [target_of(model, motion) for model, motion in zip(self.models, self.motions, strict=True)]
@@ -305,7 +307,9 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
             shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
-        return Prop(model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * SETTING, np.ones((1, 2))))
+        return Prop(
+            model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * CONTROL.neutral, np.ones((1, 2)))
+        )
     center, total = _weight(collider)
     model = Model.from_tree(
         [collider.name], [None], [places[0]], kinds=["FREE"], masses=[collider.mass], centers=[center],
@@ -315,7 +319,7 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
     behaviour = np.full((frames, 2), ANIMATED)
     if collider.moves == "FREE":
         behaviour[start:, 1] = LIMP
-    setting = np.ones((frames, 2, 1)) * SETTING
+    setting = np.ones((frames, 2, 1)) * CONTROL.neutral
     return Prop(model, motion, Plan(behaviour, setting, np.ones((1, 2))))
 
 
@@ -375,26 +379,8 @@ def _join_models(models: list[Model]) -> Model:
     )
 
 
-def _join_plans(plans: list[Plan]) -> Plan:
-    """Side by side; row 0 of each is the world's and stays once."""
-    if len(plans) == 1:
-        return plans[0]
-
-    def joined(arrays: list[np.ndarray]) -> np.ndarray:
-        rows = max(len(a) for a in arrays)
-        full = [np.broadcast_to(a, (rows, *a.shape[1:])) for a in arrays]
-        return np.ascontiguousarray(np.concatenate([full[0][:, :1], *(a[:, 1:] for a in full)], axis=1))
-
-    return Plan(*(joined([getattr(plan, name) for plan in plans]) for name in Plan._fields))
-
-
 def _join_targets(targets: list[Target]) -> Target:
-    first = targets[0]
     starts = np.concatenate([[0], np.cumsum([len(t.key) for t in targets])]).astype(np.int64)
-    return Target(
-        np.ascontiguousarray(np.concatenate([first.curve[:, :1], *(t.curve[:, 1:] for t in targets)], axis=1)),
-        np.ascontiguousarray(np.concatenate([first.hold[:, :1], *(t.hold[:, 1:] for t in targets)], axis=1)),
-        np.concatenate([first.moving[:1], *(t.moving[1:] for t in targets)]),
-        np.concatenate([t.key for t in targets]),
-        np.concatenate([[0], *(t.key_first[1:-1] + s for t, s in zip(targets, starts[:-1], strict=True)), starts[-1:]]),
-    )
+    firsts = [t.key_first[1:-1] + start for t, start in zip(targets, starts[:-1], strict=True)]
+    keys = np.concatenate([t.key for t in targets])
+    return Target(**join(targets), key=keys, key_first=np.concatenate([[0], *firsts, starts[-1:]]))

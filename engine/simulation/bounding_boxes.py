@@ -1,4 +1,4 @@
-"""Where a character is, frame by frame: a box around all that it can touch with.
+"""Bounding box of a character on every frame, over all that it can touch with.
 
 Owns those boxes, and when two are near one another. Must not know what follows from it.
 

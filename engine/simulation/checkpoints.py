@@ -1,4 +1,4 @@
-"""Going on from where a shot differs from the last one, instead of from its start.
+"""Checkpoints: resume a simulation at the first frame that a change can reach.
 
 Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
 first frame that a change can reach. Must not know what happens inside a step.
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..contact.tables import PUSH_FRAME, Holds
+from ..tables.axes import equal_frames, first_difference
 from ..tables.motion_table import WHEN, Target
 from ..tables.state_table import DUE_KEY, NOW
 from .limbs import scatter
@@ -149,33 +150,14 @@ def _same_tables(old: ShotInterface, new: ShotInterface) -> bool:
 def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
     """The last frame whose state no difference has reached, for everything that changes with the frame."""
     # a step looks at the sample after its frame, too
-    yield _first_row(old.target.curve, new.target.curve) - 1
-    yield _first_row(old.target.hold, new.target.hold)
+    yield equal_frames(old.target, new.target, new.frames) - 1
     yield from _key_limits(old.target, new.target)
-    frames = new.frames
-    for name in ("behaviour", "setting", "assist"):
-        a, b = getattr(old.plan, name), getattr(new.plan, name)
-        yield _first_row(_spread(a, frames), _spread(b, frames))
+    yield equal_frames(old.plan, new.plan, new.frames)
     if new.touch is not None:
         holds, others = old.touch.holds, new.touch.holds
-        yield _first_row(holds.tie_on, others.tie_on)
-        yield _first_row(holds.wind_on, others.wind_on)
+        yield first_difference(holds.tie_on, others.tie_on)
+        yield first_difference(holds.wind_on, others.wind_on)
         yield _push_limit(holds, others)
-
-
-def _spread(rows: np.ndarray, frames: int) -> np.ndarray:
-    """One row for all frames as a row a frame."""
-    return np.broadcast_to(rows, (frames, *rows.shape[1:])) if len(rows) == 1 else rows
-
-
-def _first_row(a: np.ndarray, b: np.ndarray) -> int:
-    """The first row in which two tables differ; their length where none does."""
-    if a is b:
-        return len(a)
-    if a.shape != b.shape:
-        return 0
-    differ = (a != b).any(axis=tuple(range(1, a.ndim)))
-    return int(np.argmax(differ)) if differ.any() else len(a)
 
 
 def _push_limit(old: Holds, new: Holds) -> int:
@@ -197,7 +179,7 @@ def _key_limits(old: Target, new: Target) -> Iterator[int]:
     for i in range(1, len(new.key_first) - 1):
         a, b = (t.key[t.key_first[i] : t.key_first[i + 1]] for t in (old, new))
         count = min(len(a), len(b))
-        same = _first_row(a[:count], b[:count])
+        same = first_difference(a[:count], b[:count])
         if same == count and len(a) == len(b):
             continue
         yield max(math.ceil(a[same - 1, WHEN] - 1e-3) - 1, 0) if same > 0 else 0

@@ -1,4 +1,4 @@
-"""Several characters in one shot: those apart from one another are simulated apart.
+"""Split the characters of a shot into groups that do not meet, and simulate the groups in parallel.
 
 Owns who is simulated with whom, and what comes of it as one shot. Must not know what
 happens inside a shot.

@@ -1,4 +1,4 @@
-"""Limbs: what hangs on a root that goes as it is told moves whatever its neighbours do.
+"""Simulate the subtrees of an animated root in parallel: its motion is prescribed, so they cannot affect one another.
 
 Owns which parts of a character are simulated apart, side by side on threads, and how they are one again. Must not know
 what happens inside a step.
@@ -23,6 +23,7 @@ from ..compile.decorators import is_compiled
 from ..contact.tables import Holds, Touch, new_touch
 from ..memo import derived
 from ..step.run_frames import Record, new_record
+from ..tables.axes import take_bodies
 from ..tables.model_table import INERTIA, MASS, Tree, last_rows
 from ..tables.motion_table import Target
 from ..tables.state_table import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
@@ -98,7 +99,7 @@ def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     return Limb(
         rows, dofs, int(tree.dof[2]), tree,
         _target(target, rows),
-        Plan(*(np.ascontiguousarray(each[:, rows]) for each in plan)),
+        Plan(**take_bodies(plan, rows)),
         new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
     )  # fmt: skip
 
@@ -107,8 +108,7 @@ def _target(target: Target, rows: np.ndarray) -> Target:
     """What is asked of these rows; made once, as settings change more often than keys."""
 
     def cut() -> Target:
-        curve, hold = (np.ascontiguousarray(each[:, rows]) for each in (target.curve, target.hold))
-        return Target(curve, hold, target.moving[rows], target.key, np.zeros(len(rows) + 1, dtype=np.int64))
+        return Target(**take_bodies(target, rows), key=target.key, key_first=np.zeros(len(rows) + 1, dtype=np.int64))
 
     return derived(target, f"rows {rows.tobytes().hex()}", cut)
 
@@ -164,6 +164,7 @@ def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None
     for k, limb in enumerate(limbs):
         begin = 1 if k == 0 else 2
         record.body[part, limb.rows[begin:]] = limb.record.body[part, begin:]
+        record.channel[part, limb.rows[begin:]] = limb.record.channel[part, begin:]
         own = limb.own
         record.rate[part, :, limb.dofs[own:]] = limb.record.rate[part, :, own:]
         root = limb.dofs[:own]

@@ -1,4 +1,4 @@
-"""A cycle run over and over until it repeats: the settled motion of what loops.
+"""Simulate a cycle until it repeats.
 
 Owns how a cycle is laid end to end, when it repeats, and how its end is joined to its start.
 Must not know what happens inside a step.
@@ -160,14 +160,8 @@ def _laid_keys(actor: Actor, rounds: int) -> Keys | None:
 
 def _laid_controller(actor: Actor, rounds: int):
     """The controller with every setting that changes frame by frame repeated."""
-    count, n = actor.motion.rotations.shape[:2]
-    rows, _ = _rows(count - 1, rounds)
-    keyed = {
-        field.name: np.ascontiguousarray(np.asarray(getattr(actor.controller, field.name))[rows])
-        for field in dataclasses.fields(actor.controller)
-        if np.shape(getattr(actor.controller, field.name)) == (count, n)
-    }
-    return dataclasses.replace(actor.controller, **keyed)
+    count = len(actor.motion)
+    return actor.controller.at_frames(_rows(count - 1, rounds)[0], count)
 
 
 def _laid_scene(scene: Scene, period: int, rounds: int) -> Scene:

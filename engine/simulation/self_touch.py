@@ -1,4 +1,4 @@
-"""Which bodies of one character may touch one another where it is limp.
+"""Pairs of bodies of one character that may touch while it is limp.
 
 Owns the pairs that are left out: neighbours are left out everywhere, here those that overlap at rest or when the body
 goes limp. Must not know how contacts are found or solved.

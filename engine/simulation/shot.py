@@ -5,6 +5,7 @@ Owns the set-up of a shot and what comes out of it. Must not know what happens i
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -17,7 +18,7 @@ from ..errors import SettingError, SimulationError
 from ..math import quaternions as rot
 from ..model.model import BALL, FREE, HINGE, UNIVERSAL, Model
 from ..model.motion import Motion
-from ..model.result import Arrivals, Contacts, Result
+from ..model.result import Arrivals, ChannelValues, Contacts, Result
 from ..model.scene import Scene
 from ..step.run_frames import SECOND, SPOT, TURN, Record, new_record, run_frames
 from ..tables.motion_table import ANCHOR_AT, WHEN
@@ -69,7 +70,8 @@ class Shot:
             turns = [motion.rotations[0] for motion in self.cast.motions]
             self.record.body[0, 1:, TURN : TURN + 4] = np.concatenate(turns)
             self.record.body[0, 1:, SPOT : SPOT + 3] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
-        self.limbs = limbs.split(self) if apart else ()
+        couples = any(actor.controller.couples_limbs for actor in actors)
+        self.limbs = limbs.split(self) if apart and not couples else ()
 
     def run(self, last: int) -> None:
         """Simulate up to frame index `last`."""
@@ -161,8 +163,23 @@ class Shot:
             arrivals = self._arrivals(int(start), len(actor.model), actor)
             rates = record.rate[:, 0, dofs]
             told = forced_warnings(cast, record.forced, int(start), actor)
-            out.append(Result(motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals, told))
+            found = (motion, torques[:, body], forces[:, body], rates, objects, contacts, arrivals)
+            out.append(self._with_channels(Result(*found, warnings=told), actor, int(start)))
         return out
+
+    def _with_channels(self, result: Result, actor: Actor, start: int) -> Result:
+        """The result with what its controller noted."""
+        controller = actor.controller
+        if not controller.channels:
+            return result
+        found = dict(controller.measure(actor.model, actor.motion, result))
+        rows = slice(start + 1, start + 1 + len(actor.model))
+        for each in controller.channels:
+            if each.column is not None:
+                values = self.record.channel[:, rows, each.column].copy()
+                found[each.name] = values if each.per == "body" else values[:, 0]
+        values = {each.name: ChannelValues(found[each.name], each.unit) for each in controller.channels}
+        return dataclasses.replace(result, channels=values)
 
     def _put(self, start: int, actor: Actor) -> np.ndarray:
         """(frames, n, 1) where keys held constant put an animated body: the kernels wrote down what was just before."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ..controllers import Controller, Follow
+from ..errors import SettingError
 from ..geometry.shapes import Sphere
 from ..model.model import Model
 from ..model.motion import Motion
@@ -47,6 +49,8 @@ def simulate_together(
     easy: bool = False,
 ) -> list[Result]:
     """Several characters in one scene: one result each. `memory`, `easy`: see `simulate_together_iter`."""
+    if own_run(actors) is not None:
+        return [*last_of(simulate_together_iter(actors, scene, steps_per_second, memory, easy)).results]
     shot = begin(actors, scene, steps_per_second, easy=easy)
     if memory is not None:
         shot.remember(memory)
@@ -77,6 +81,35 @@ def simulate_together_iter(
     `memory`: that of the last simulation, to go on from the first frame that differs, in slices of a few
     milliseconds; every byte is the same. `easy`: fewer steps where springs alone move, and those suffice (`pace`).
     """
+    leader = own_run(actors)
+    if leader is not None:
+
+        def forward(others: Sequence[Actor]) -> Iterator[Progress]:
+            return _forward(others, scene, steps_per_second, None, easy)
+
+        yield from leader.controller.run(actors, forward)
+        return
+    yield from _forward(actors, scene, steps_per_second, memory, easy)
+
+
+def own_run(actors: Sequence[Actor]) -> Actor | None:
+    """The actor whose controller has a run of its own; a shot has room for one."""
+    found = [actor for actor in actors if actor.controller.runs_itself]
+    if len(found) > 1:
+        names = ", ".join(type(actor.controller).__name__ for actor in found)
+        raise SettingError(f"{len(found)} characters have runs of their own ({names}): simulate one of them at a time.")
+    return found[0] if found else None
+
+
+def last_of(reports: Iterator[Progress]) -> Progress:
+    """The last report of a simulation."""
+    return deque(reports, maxlen=1).pop()
+
+
+def _forward(
+    actors: Sequence[Actor], scene: Scene | None, steps_per_second: float, memory: Memory | None, easy: bool
+) -> Iterator[Progress]:
+    """One forward simulation, as `simulate_together_iter` reports it."""
     shot = begin(actors, scene, steps_per_second, easy=easy)
     if memory is not None:
         shot.remember(memory)

@@ -1,4 +1,4 @@
-"""What the user is told where keys force bodies through one another.
+"""Warnings for the user where keys force bodies through one another.
 
 Owns the sentence. Must not know how contacts are given up.
 """

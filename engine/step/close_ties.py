@@ -1,4 +1,4 @@
-"""Ties through a step: closed where it ends, and with no speed left to open them.
+"""Close ties at the end of a step, in position and in speed.
 
 Owns what holds ties besides the step's own solve, whose rows are straight while bodies
 turn. Must not know what else pushes, nor how rows are made or solved.

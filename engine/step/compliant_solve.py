@@ -1,4 +1,4 @@
-"""Loads on the joints: what loose and compliant ones do in a step (METHODS §1b, §1c).
+"""Solve the loads on loose and compliant joints in two stages of a step (METHODS §1b, §1c).
 
 Owns the solve for everything that is not prescribed. Must not know targets or keys:
 it sees rates to follow (`Aim`) and loads.

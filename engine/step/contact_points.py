@@ -1,4 +1,4 @@
-"""Where rows act: their points, carried from the start of the step to its middle.
+"""Move the points of contact rows from the start of a step to its middle pose.
 
 Owns the one world point at which two free trees push each other, without which a pair of
 forces would be a couple too. Must not know how rows are solved.

@@ -1,4 +1,4 @@
-"""Energy: a tree that nothing drives gains none but from what pushes it.
+"""Energy guard: a tree without drives gains no energy but from pushes.
 
 Owns the balance of energy over a step of limp trees, and what is done where the step's
 rounding of curves (large turns, light bodies that carry heavy ones) breaks it. Must not

@@ -1,4 +1,4 @@
-"""Free roots: a tree that nothing holds keeps its momentum (METHODS §1a, §1b).
+"""Free roots: momentum of a tree that nothing holds is conserved (METHODS §1a, §1b).
 
 Owns how a free tree turns, where its centre of mass goes and what its momentum is
 after the step: linear and angular momentum exactly, the centre of mass on its

@@ -18,15 +18,16 @@ from ..contact.tables import MARK_COLUMNS, MARKS
 from ..contact.tie_rows import strike
 from ..contact.unmet_contacts import mark_forced
 from ..controllers.follow.reference import aim_step, begin_frame, keep_appointments
+from ..controllers.hooks import aim_reference, begin_shot, note_frame
 from ..controllers.on_time.arrivals import until_due
-from ..controllers.on_time.torque_law import apply_law
+from ..controllers.settings import CHANNELS
 from ..controllers.shared.strength import any_limit
 from ..dynamics.kinematics import forward, joint_rotation, momenta, velocities
 from ..math.vectors import load3, load4
 from ..tables.model_table import AXIS, AXIS2, Tree
 from ..tables.state_table import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
 from .free_roots import any_free
-from .sleeping import note_frame, note_quiet, sleeps, write_asleep
+from .sleeping import note_begin, note_quiet, sleeps, write_asleep
 from .step import anything_loaded, step
 
 # Columns of Record.body
@@ -46,12 +47,14 @@ class Record(NamedTuple):
     rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
     touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
     forced: np.ndarray  # (frames, n+1) the body that keys force each through at the frame; −1: none
+    channel: np.ndarray  # (frames, n+1, channels) what controllers note (`CHANNELS`)
 
 
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
     marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
-    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks, np.full((frames, n1), -1))
+    forced, channels = np.full((frames, n1), -1), np.zeros((frames, n1, CHANNELS.count))
+    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
 
 
 @entry
@@ -71,7 +74,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             write_asleep(record, frame)
             _write(tree, state, record, frame + 1)
             continue
-        note_frame(tree, state, work)
+        note_begin(tree, state, work)
         k = 0
         while k < substeps:
             width = 1
@@ -99,7 +102,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 if refusable:
                     remember(state, work)
                 aim_step(tree, target, plan, state, aim, work, frame, (k + width * end) / substeps, dt, h)
-                apply_law(tree, state, aim, plan, work, frame, h)
+                aim_reference(tree, state, aim, plan, work, touch, frame, h)
                 lead_feet(tree, state, aim, work, touch)
                 noted = k == 0 or k + width == substeps
                 if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
@@ -118,6 +121,7 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 mark_contacts(touch, record.touch, frame + 1, h)
                 mark_forced(state, touch, record.forced, frame + 1)
         note_quiet(tree, target, state, work, touch, frame, gravity, dt)
+        note_frame(tree, target, plan, state, aim, work, touch, record, frame + 1)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:
@@ -132,6 +136,7 @@ def _enter(tree, target, plan, state, aim, work, touch, record, frame, dt):
     begin_frame(tree, target, plan, state, aim, frame, dt)
     if frame == 0:
         _begin_shot(tree, state, work)
+        begin_shot(tree, target, plan, state, aim, work, touch)
         _write(tree, state, record, frame)
     keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
     strike(tree, plan, state, aim, work, touch, frame, dt)

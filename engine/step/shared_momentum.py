@@ -1,4 +1,4 @@
-"""Free trees that push one another keep their angular momentum between them (METHODS §1b).
+"""Angular momentum of free trees that push one another is conserved together (METHODS §1b).
 
 Owns what a group of trees has in common; each tree's own momentum is `roots`'. Must not
 know how pushes are found.

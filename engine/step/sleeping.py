@@ -1,4 +1,4 @@
-"""Sleeping: a shot in which everything limp has come to rest is not simulated until something wakes it.
+"""Sleep: skip the frames of a shot in which all limp bodies rest, until something wakes it.
 
 Owns when bodies fall asleep and what wakes them. Must not know what a step does.
 
@@ -47,7 +47,7 @@ STEADY, STEADY_WAY = 1e-3, 1e-5
 
 
 @kernel
-def note_frame(tree, state, work):
+def note_begin(tree, state, work):
     """FRAME_COORDS and FRAME_ANCHOR: the pose as the frame begins."""
     for i in range(1, len(tree.parent)):
         store4(work.body, i, FRAME_COORDS, load4(state.body, i, COORDS))

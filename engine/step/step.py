@@ -13,8 +13,9 @@ from ..contact.settling import settle_moves, settle_rates
 from ..contact.step_size import brake_ends, too_far
 from ..contact.sustained import forget_forces, stay
 from ..controllers.follow.reference import advance, difference, end_step, joint_rates, store_rates
-from ..controllers.shared.root_assist import feed_forward, hold_back
-from ..controllers.shared.strength import ROUNDS, any_limit, give_in, stay_turned
+from ..controllers.hooks import bound_drives
+from ..controllers.shared.root_assist import feed_forward
+from ..controllers.shared.strength import ROUNDS, any_limit, stay_turned
 from ..dynamics.articulated import generalized
 from ..dynamics.kinematics import forward, momenta, velocities
 from ..math.vectors import (
@@ -101,9 +102,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
             if turn + 1 == ROUNDS:
                 break  # what was solved last stands, with the modes it was solved for
-            if weak and give_in(tree, state, aim, plan, work, touch, frame, h, turn):
-                feed_forward(tree, state, aim, work, h, gravity)
-            elif not hold_back(tree, state, aim, plan, work, h):
+            if not bound_drives(tree, state, aim, plan, work, touch, frame, h, gravity, turn, weak):
                 break
         if shorter and too_far(tree, state, work, h):
             return False

@@ -1,4 +1,4 @@
-"""The physical keys of a motion as a table, and all that a motion asks for.
+"""Physical keys of a motion as a table.
 
 Owns the keys' rows: what a key does not say itself is the motion's at that time. Must not know how a body gets there.
 """

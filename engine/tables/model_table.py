@@ -1,4 +1,4 @@
-"""A model as the kernels see it: a few flat tables, row 0 the world, bodies from row 1.
+"""Constant tables of a model: row 0 the world, bodies from row 1.
 
 Owns the layout of the constant tables, of a pose and of a factor. Must not know about
 time or controllers.

@@ -1,4 +1,4 @@
-"""What the keys ask for at any instant: a C¹ curve through the samples.
+"""Target curves: a C¹ curve through the samples of a motion, evaluated at any time.
 
 Owns the curve and its evaluation. Must not know about bodies' masses or control.
 
@@ -11,7 +11,7 @@ Rates at the samples are central differences, one-sided beside a step.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..errors import MotionError
 from ..math import quaternions as rot
 from ..math.vectors import add, axpy, load3, load4, quat_exp, quat_mul, right_jacobian, scale, store3, store4, sub
 from ..model.model import BALL, FIXED, HINGE, UNIVERSAL, Model
+from .axes import Axes
 from .state_table import RATE, TARGET_ANCHOR, TARGET_ANCHOR_RATE, VALUE
 
 FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
@@ -46,9 +47,9 @@ KEY_COLUMNS = np.int64(14)
 class Target(NamedTuple):
     """Curves of n bodies (rows 1 … n, row 0 the world) over `frames` samples."""
 
-    curve: np.ndarray  # (frames, n+1, CURVE_COLUMNS)
-    hold: np.ndarray  # (frames, n+1) the segment after the sample holds, then jumps
-    moving: np.ndarray  # (n+1,) the anchor moves
+    curve: Annotated[np.ndarray, Axes("frame", "body", "column")]  # (frames, n+1, CURVE_COLUMNS)
+    hold: Annotated[np.ndarray, Axes("frame", "body")]  # (frames, n+1) the segment after the sample holds, then jumps
+    moving: Annotated[np.ndarray, Axes("body")]  # (n+1,) the anchor moves
     key: np.ndarray  # (k, KEY_COLUMNS) physical keys, body by body in order of time (see `keys`)
     key_first: np.ndarray  # (n+2,) where each body's begin
 

@@ -1,4 +1,4 @@
-"""What changes while a shot runs, and the scratch space of a step.
+"""State, aim, scratch space and control table of a shot, and their columns.
 
 Owns the layout of `State`, `Aim`, `Work` and `Plan`. Must not know how they are used.
 As in `tree`, names are first columns of a body's row, or rows of rate vectors.
@@ -6,11 +6,12 @@ As in `tree`, names are first columns of a body's row, or rows of rate vectors.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ..compile.decorators import kernel, table
+from .axes import Axes
 from .model_table import FACTOR_COLUMNS, INERTIA_COLUMNS, POSE_COLUMNS, ROTATION, Factor, Pose, Tree
 
 # What a joint is to the solve of one step.
@@ -145,9 +146,11 @@ MAIN, TRACKING = (np.int64(k) for k in range(2))
 class Plan(NamedTuple):
     """What the controller asks, a row a frame or one row for all frames; bodies from column 1."""
 
-    behaviour: np.ndarray  # (rows, n+1)
-    setting: np.ndarray  # (rows, n+1, SETTING_COLUMNS)
-    assist: np.ndarray  # (rows or 1, n+1) limit of a root's guiding force in body weights
+    behaviour: Annotated[np.ndarray, Axes("frame", "body")]  # (rows, n+1)
+    setting: Annotated[np.ndarray, Axes("frame", "body", "column")]  # (rows, n+1, columns of `CONTROL`)
+    assist: Annotated[
+        np.ndarray, Axes("frame", "body")
+    ]  # (rows or 1, n+1) limit of a root's guiding force in body weights
 
 
 @table

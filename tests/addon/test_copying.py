@@ -6,7 +6,9 @@ import bpy
 import pytest
 
 import rigs
-from heft.addon.read import fingerprint
+from heft.addon import declare
+from heft.addon.settings.bone import HeftBone
+from heft.addon.settings.character import HeftArmature
 from heft.addon.tools import copy_settings
 
 SIDED = ("spine", "arm.L", "arm.R", "Left leg", "Right leg", "hand_l.001", "hand_r.001", "tail.L")
@@ -80,7 +82,7 @@ def test_mirrored_settings(empty, which):
     if which == "SELECTED":
         choose(rig, give, take, "spine")
     assert bpy.ops.heft.mirror_settings(which=which) == {"FINISHED"}
-    names = [name for name in fingerprint.BONE_SETTINGS if name not in ("limit_low", "limit_high")]
+    names = [name for name in declare.names(HeftBone) if name not in ("limit_low", "limit_high")]
     got = rig.pose.bones[take].heft
     assert settings_of(rig.pose.bones[take], names) == settings_of(rig.pose.bones[give], names)
     assert (got.limit_low, got.limit_high) == pytest.approx((-0.7, 0.2))
@@ -116,8 +118,9 @@ def test_mirroring_needs_two_sides(empty):
 def test_a_character_is_copied(pair, body):
     source, target = pair
     assert bpy.ops.heft.copy_to_armatures(body=body) == {"FINISHED"}
-    own = {*copy_settings.NOT_COPIED, *(() if body else copy_settings.BODY)}
-    names = [name for name in fingerprint.ARMATURE_SETTINGS if name not in own]
+    names = copy_settings.character_names(HeftArmature, body)
+    assert {"settle_time", "ground"} <= set(names) and not {"live", "mix", "colliders", "pushes"} & set(names)
+    assert ({"total_mass", "meters_per_unit"} <= set(names)) == body
     assert target.heft.enabled and settings_of(target, names) == settings_of(source, names)
     assert target.heft.total_mass == (12.0 if body else 70.0)
     assert not len(target.heft.pushes) and target.heft.colliders is None
@@ -158,10 +161,12 @@ def test_copying_needs_another_armature_and_can_be_undone(pair):
 
 
 def test_every_setting_is_copied_or_named_as_not(pair):
-    """A setting added later is copied by itself; what is left out must exist."""
-    assert set(copy_settings.NOT_COPIED + copy_settings.BODY) <= set(fingerprint.ARMATURE_SETTINGS)
-    assert set(copy_settings.BONE_BODY) <= set(fingerprint.BONE_SETTINGS)
-    assert all(hasattr(pair[0].heft, name) for name in fingerprint.ARMATURE_SETTINGS)
+    """A setting added later is copied by itself; what the motion depends on and is not copied is named here."""
+    left = {"colliders", "pushes", "ties", "total_mass", "meters_per_unit"}
+    simulated = set(declare.names(HeftArmature, is_simulated=True))
+    assert simulated - set(copy_settings.character_names(HeftArmature, False)) == left
+    simulated = set(declare.names(HeftBone, is_simulated=True))
+    assert simulated - set(copy_settings.character_names(HeftBone, False)) == {"mass"}
 
 
 def test_live_shots_follow_a_copy(pair):

@@ -11,8 +11,8 @@ import pytest
 import conventions
 import rigs
 from heft.addon import settings
-from heft.addon.read import fingerprint
 from heft.addon.rig import bone_roles, detail
+from heft.addon.settings import saved
 from heft.addon.simulate import session
 from heft.engine.anatomy import body_choice
 from heft.engine.anatomy.role_list import LEFT, Part
@@ -169,12 +169,12 @@ def test_settings_that_come_back_with_the_file_are_not_the_users_own(empty):
     rig = person(0.5)
     bpy.ops.heft.add()
     rig.heft.detail = "LIMBS"
-    fingerprint.pack(rig)
+    saved.pack(rig)
     kept = behaviours(rig)
     settings.forget(rig, "heft")
     for bone in rig.pose.bones:
         settings.forget(bone, "heft")
-    fingerprint.unpack(rig)
+    saved.unpack(rig)
     assert rig.heft.detail == "LIMBS" and behaviours(rig) == kept
     rig.heft.detail = "FULL"
     rig.heft.detail = "HANDS_AND_FEET"

@@ -1,6 +1,6 @@
 """Every setting does something: each one, changed in a small scene, moves what is shown by a visible amount.
 
-The settings are taken from the registered types: one without a case here fails. `pytest -s` prints the table.
+The settings are taken from their declarations: one without a case here fails. `pytest -s` prints the table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 import figure
 import rigs
-from heft.addon.read import fingerprint
+from heft.addon import declare
 from heft.addon.settings.bone import HeftBone
 from heft.addon.settings.character import HeftArmature
 from heft.addon.settings.collider import HeftCollider
@@ -29,27 +29,6 @@ FRAMES = range(1, END + 1)
 OWNERS = {
     "armature": HeftArmature, "bone": HeftBone, "collider": HeftCollider, "push": HeftPush, "tie": HeftTie
 }  # fmt: skip
-# Settings of no consequence to the motion, and why. None of them may be in the fingerprint.
-NO_MOTION = {
-    "armature": {
-        "enabled": "set by Add Physics",
-        "live": "simulates by itself: below",
-        "script": "becomes keys first",
-        "misses": "what the last simulation missed",
-        "controls": "of Bake to Controls",
-        "switches": "of Bake to Controls",
-        "bone_index": "the panel's active row",
-        "takes": "results kept",
-        "beside_distance": "where kept results are shown",
-        "use_curves": "for the Graph Editor",
-        "curve_torque": "for the Graph Editor",
-        "curve_stress": "for the Graph Editor",
-        "curve_deviation": "for the Graph Editor",
-        "curve_bones": "for the Graph Editor",
-        **dict.fromkeys(fingerprint.OVERLAY_SETTINGS, "drawn over the view"),
-    },
-    "bone": {"pin": "held by Pull Pose"},
-}
 
 
 @dataclass(frozen=True)
@@ -464,23 +443,15 @@ def test_the_same_settings_give_the_same_motion(empty):
     assert np.array_equal(before, after)
 
 
-def test_no_setting_is_left_out():
-    for owner, kind in OWNERS.items():
-        settings = {
-            prop.identifier
-            for prop in kind.bl_rna.properties
-            if prop.identifier not in ("rna_type", "name") and not prop.is_hidden
-        }
-        known = set(CASES[owner]) | set(NO_MOTION.get(owner, ()))
-        assert settings == known, f"{owner}: without a case {settings - known}, without a setting {known - settings}"
-
-
-def test_what_is_in_the_fingerprint_has_a_case():
-    for owner, names in (("armature", fingerprint.ARMATURE_SETTINGS), ("bone", fingerprint.BONE_SETTINGS)):
-        simulated = set(names) - set(fingerprint.NOT_SIMULATED)
-        assert simulated <= set(CASES[owner]) and not simulated & set(NO_MOTION[owner])
-    assert set(fingerprint.COLLIDER_SETTINGS) == set(CASES["collider"])
-    assert set(fingerprint.PUSH_SETTINGS) == set(CASES["push"]) and set(fingerprint.TIE_SETTINGS) == set(CASES["tie"])
+@pytest.mark.parametrize("owner", OWNERS)
+def test_no_setting_is_left_out(owner):
+    """What the motion depends on has a case, and so has what a take holds besides: the mix is seen."""
+    kind = OWNERS[owner]
+    visible = {prop.identifier for prop in kind.bl_rna.properties if not prop.is_hidden} - {"rna_type", "name"}
+    assert visible <= set(kind.declared), "all are declared"
+    wanted = {*declare.names(kind, is_simulated=True), *declare.names(kind, taken=True)}
+    known = set(CASES[owner])
+    assert wanted == known, f"{owner}: without a case {wanted - known}, without a setting {known - wanted}"
 
 
 def test_live_simulates_by_itself(empty):

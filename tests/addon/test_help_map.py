@@ -33,7 +33,7 @@ def test_every_setting_and_command_leads_to_a_page_on_this_computer():
     shown = [(cls, prop) for cls in groups for prop in cls.bl_rna.properties if not prop.is_hidden]
     names = [f"bpy.types.{cls.__name__}.{prop.identifier}" for cls, prop in shown if prop.identifier != "rna_type"]
     names += [f"bpy.ops.{cls.bl_idname}" for cls in addon.CLASSES if issubclass(cls, bpy.types.Operator)]
-    names += [f"bpy.types.PoseBone.heft_{name}" for name in keyable_bone.names()]
+    names += [f"bpy.types.PoseBone.heft_{each.name}" for each in keyable_bone.keyable()]
     assert len(names) > 90
     for name in names:
         url = bpy.types.WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False)

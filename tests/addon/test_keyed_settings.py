@@ -11,25 +11,14 @@ import pytest
 
 import rigs
 import test_every_setting as every
-from heft.addon import settings
+from heft.addon import declare, settings
 from heft.addon.blender import setting_paths
 from heft.addon.read import read_controller
-from heft.addon.settings import keyable_bone
 
 KEYED_ON = 10
 # These act when something begins: a blow on frame 6, the way to the key after frame 9.
 EARLIER = {"recovery_time": 4, "arrival": 4}
-# Compared with the registered types below, which are not there yet when the cases are collected.
-KEYABLE = [
-    ("armature", "settle_time"), ("armature", "damping_ratio"), ("armature", "heaviness"),
-    ("armature", "recovery_time"), ("armature", "use_strength"), ("armature", "strength"),
-    ("armature", "tone"), ("armature", "shape"),
-    ("armature", "arrival"), ("armature", "wind_strength"), ("armature", "root"), ("armature", "assist"),
-    ("armature", "mix"), ("armature", "let_go"),
-    ("bone", "behaviour"), ("bone", "settle_scale"), ("bone", "heaviness_scale"), ("bone", "strength_scale"),
-    ("bone", "tone_scale"), ("bone", "mix"),
-    ("tie", "on"),
-]  # fmt: skip
+KEYABLE = [(owner, name) for owner, kind in every.OWNERS.items() for name in declare.names(kind, keyable=True)]
 
 
 def key(rig: bpy.types.Object, owner: str, name: str, value, frame: int) -> None:
@@ -87,7 +76,8 @@ def test_nothing_else_offers_a_key(empty):
     for kind in settings.CLASSES:
         if kind not in every.OWNERS.values():
             assert not any(getattr(prop, "is_animatable", False) for prop in kind.bl_rna.properties), kind
-    assert set(keyable_bone.names()) == {name for owner, name in KEYABLE if owner == "bone"}
+    fields = {f"heft_{name}" for owner, name in KEYABLE if owner == "bone"}
+    assert fields <= set(bpy.types.PoseBone.bl_rna.properties.keys())
 
 
 def test_a_bones_field_is_the_groups_value(empty):

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import events, memory, settings
-from heft.addon.read import fingerprint, inputs
-from heft.addon.settings.overlays import OVERLAY_SETTINGS
+from heft.addon import declare, events, memory, settings
+from heft.addon.read import inputs
+from heft.addon.settings import saved
+from heft.addon.settings.overlays import OverlaySettings
 from heft.addon.simulate import session
 from heft.addon.ui.overlays import OVERLAYS, callbacks, center_of_mass, contacts, overlay_input, stress, support
 from heft.addon.ui.overlays.primitives import Dots, Faces, Lines, Mark, Note, Solid, Wires
@@ -273,7 +274,7 @@ def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
     scene, before = bpy.context.scene, inputs.of(rig, bpy.context.scene).total
     monkeypatch.setattr(events.setting_changed, "_listeners", [lambda _rig: pytest.fail("Live was started")])
     rig.heft.live = False
-    for name in OVERLAY_SETTINGS:
+    for name in declare.names(OverlaySettings):
         prop = rig.heft.bl_rna.properties[name]
         if prop.type == "ENUM":
             setattr(rig.heft, name, prop.enum_items[-1].identifier)
@@ -281,11 +282,11 @@ def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
             setattr(rig.heft, name, not getattr(rig.heft, name) if prop.type == "BOOLEAN" else prop.soft_max)
         assert prop.is_overridable if hasattr(prop, "is_overridable") else True
     assert inputs.of(rig, scene).total == before and session.is_current(rig, scene)
-    fingerprint.pack(rig)
-    values = {name: getattr(rig.heft, name) for name in OVERLAY_SETTINGS}
+    saved.pack(rig)
+    values = {name: getattr(rig.heft, name) for name in declare.names(OverlaySettings)}
     settings.forget(rig, "heft")
-    fingerprint.unpack(rig)
-    assert {name: getattr(rig.heft, name) for name in OVERLAY_SETTINGS} == values
+    saved.unpack(rig)
+    assert {name: getattr(rig.heft, name) for name in declare.names(OverlaySettings)} == values
 
 
 def test_the_master_switch(rig):

@@ -13,7 +13,8 @@ import figure as man
 import rigs
 from heft.addon import settings
 from heft.addon.errors import RigError
-from heft.addon.read import fingerprint, inputs
+from heft.addon.read import inputs
+from heft.addon.settings import saved
 from heft.addon.tools import pick_bone, pull_pose
 from posed import channels, graph, region, world
 
@@ -240,7 +241,7 @@ def store_it(rig) -> None:
     mark = inputs.of(rig, bpy.context.scene).total
     rig.pose.bones["head"].heft.pin = "ON"
     assert inputs.of(rig, bpy.context.scene).total == mark
-    fingerprint.pack(rig)
+    saved.pack(rig)
     assert '"pin": "ON"' in rig.heft_store
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 from pathlib import Path
 
 import bpy
@@ -11,13 +12,18 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon.read import fingerprint
+import unusual
+from heft.addon import declare
+from heft.addon.settings.bone import HeftBone
+from heft.addon.settings.character import HeftArmature
 from heft.addon.simulate import session
 from heft.addon.ui.operators import presets as presets
 
 FOLDER = presets.FOLDER / "presets" / "heft"
 CHARACTER = {path.stem: path for path in sorted((FOLDER / "character").glob("*.py"))}
 BONE = {path.stem: path for path in sorted((FOLDER / "bone").glob("*.py"))}
+# What each preset sets, as recorded when every preset named every setting.
+VALUES = json.loads(Path(__file__).with_name("preset_values.json").read_text())
 FPS = 24
 
 
@@ -33,13 +39,49 @@ ALL = [(path, presets.CHARACTER) for path in CHARACTER.values()] + [(path, prese
 
 
 @pytest.mark.parametrize(("path", "owned"), ALL, ids=lambda value: getattr(value, "stem", ""))
-def test_a_preset_sets_what_it_owns_and_says_what_it_does(path: Path, owned):
+def test_a_preset_sets_what_presets_own_and_says_what_it_does(path: Path, owned):
     script = ast.parse(path.read_text(encoding="utf-8"))
     sets = [line.targets[0].attr for line in script.body if isinstance(getattr(line, "value", None), ast.Constant)
             and isinstance(line, ast.Assign)]  # fmt: skip
-    assert tuple(sets) == owned
+    assert set(sets) <= set(owned), "what is no preset's is left alone"
     assert len(presets.told(str(path))) > 20
     assert not presets.told(str(path)).endswith(".")
+
+
+def unusual_values(group, names) -> None:
+    """Give each of these settings a value that is no preset's."""
+    for name in names:
+        setattr(group, name, unusual.unusual(group.bl_rna.properties[name]))
+
+
+@pytest.mark.parametrize("name", VALUES["character"])
+def test_a_preset_leaves_nothing_of_what_was_set_before(rig, name):
+    """All values that a preset gives, as they were when every preset named every setting."""
+    unusual_values(rig.heft, presets.CHARACTER)
+    load(name)
+    wanted = VALUES["character"][name]
+    assert {each: getattr(rig.heft, each) for each in wanted} == pytest.approx(wanted)
+    assert all(rig.heft.is_property_set(each) for each in presets.CHARACTER), "chosen: a ball brings no others"
+
+
+@pytest.mark.parametrize("name", VALUES["bone"])
+def test_a_bone_preset_leaves_nothing_of_what_was_set_before(rig, name):
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.data.bones.active = rig.data.bones[1]
+    look = rig.pose.bones[1].heft
+    unusual_values(look, presets.BONE)
+    bpy.ops.heft.load_bone_preset(filepath=str(BONE[name]))
+    wanted = VALUES["bone"][name]
+    assert {each: getattr(look, each) for each in wanted} == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("path", "owned"), ALL, ids=lambda value: getattr(value, "stem", ""))
+def test_a_preset_holds_only_what_differs_from_plain(path: Path, owned):
+    kind = HeftArmature if path.parent.name == "character" else HeftBone
+    for line in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+            name = line.targets[0].attr
+            assert line.value.value != kind.declared[name].keywords["default"], f"{path.stem}: {name}"
 
 
 def test_the_names_asked_for_are_there():
@@ -49,7 +91,7 @@ def test_the_names_asked_for_are_there():
 
 
 def test_each_preset_applies_alone_and_differs_from_all_others(rig):
-    others = [n for n in fingerprint.ARMATURE_SETTINGS if n not in presets.CHARACTER]
+    others = [n for n in declare.names(HeftArmature, is_list=False) if n not in presets.CHARACTER]
     before, seen = [getattr(rig.heft, n) for n in others if n != "gravity"], {}
     for name in CHARACTER:
         load(name)
@@ -94,7 +136,7 @@ def test_a_preset_of_ones_own(rig, monkeypatch, tmp_path):
     assert values(rig.heft, presets.CHARACTER) != wanted
     bpy.ops.heft.load_preset(filepath=str(mine))
     assert values(rig.heft, presets.CHARACTER) == wanted
-    assert "settle time 0.12" in presets.told(str(mine))
+    assert presets.told(str(mine)) == "settle time 0.123, heaviness 0.456"
     bpy.ops.heft.add_preset(name="Mine", remove_name=True)
     assert not mine.exists()
 

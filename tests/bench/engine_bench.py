@@ -116,7 +116,7 @@ def on_time_step() -> None:
     """The same motion, followed and with a key every half second on every joint."""
     model = ragdoll()
     plain = smooth_motion(model, np.random.default_rng(1), FRAMES, FPS)
-    bodies = [i for i in range(len(model)) if model.kinds[i] != engine.model.FREE]
+    bodies = [i for i in range(len(model)) if model.kinds[i] != engine.model.model.FREE]
     keys = engine.Keys.at(np.arange(6.5, FRAMES - 1, 12.0), bodies)
     keyed = engine.Motion.build(model, FPS, plain.rotations, plain.positions, keys=keys)
     print(f"\nOn Time beside Follow, {len(keys.bodies)} keys, medians of {ROUNDS}")

@@ -350,12 +350,12 @@ def test_boxes_hold_all_shapes(rng):
     for name, own in points.items():
         i = model.index(name)
         for point in np.array(own):
-            spot = places[:, i] + engine.rotations.rotate(turns[:, i], np.tile(point, (20, 1)))
+            spot = places[:, i] + engine.math.quaternions.rotate(turns[:, i], np.tile(point, (20, 1)))
             low = np.minimum(low, spot - radius.get(name, 0.0))
             high = np.maximum(high, spot + radius.get(name, 0.0))
     assert (boxes[0, :, LOW : LOW + 3] <= low + 1e-12).all() and (boxes[0, :, HIGH : HIGH + 3] >= high - 1e-12).all()
     assert (boxes[0, :, LOW : LOW + 3] > low - 0.5).all() and (boxes[0, :, HIGH : HIGH + 3] < high + 0.5).all()
-    tip = places[:, model.index("d")] + engine.rotations.rotate(
+    tip = places[:, model.index("d")] + engine.math.quaternions.rotate(
         turns[:, model.index("d")], np.tile([0.0, 0.0, -0.225], (20, 1))
     )
     assert (boxes[0, 1:, WAY] >= np.linalg.norm(np.diff(tip, axis=0), axis=1) - 1e-12).all()

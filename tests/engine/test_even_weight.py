@@ -74,7 +74,7 @@ def test_no_more_steps_are_taken_for_small_joints():
     """Their springs are faster, but what they do under a load is nearer to it: see the trial's table."""
     model = arm()
     tree = build_tree(model)
-    plain, even = (engine.Follow(even_weight=on).plan(model, 1) for on in (False, True))
+    plain, even = (engine.Follow(even_weight=on).control(model, 1) for on in (False, True))
     assert (even.setting[:, 1:, OMEGA] > plain.setting[:, 1:, OMEGA]).all()
     assert steps_needed(tree, even, False, 240.0) == steps_needed(tree, plain, False, 240.0)
 

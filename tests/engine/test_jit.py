@@ -38,7 +38,7 @@ def test_a_changed_source_gets_another_folder(tmp_path):
     home = tmp_path / "copy"
     shutil.copytree(Path(engine.__file__).parent, home / "engine", ignore=shutil.ignore_patterns("__pycache__"))
     env = {**os.environ, "HEFT_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(home)}
-    ask = "import engine.jit; print(engine.jit.cache_dir())"
+    ask = "from engine.compile.decorators import cache_dir; print(cache_dir())"
 
     def folder() -> str:
         return subprocess.run(
@@ -46,7 +46,7 @@ def test_a_changed_source_gets_another_folder(tmp_path):
         ).stdout
 
     before = folder()
-    with (home / "engine" / "pd.py").open("a") as file:
+    with (home / "engine" / "controllers" / "follow" / "spring.py").open("a") as file:
         file.write("# changed\n")
     assert folder() != before
 

@@ -44,16 +44,16 @@ def doll(root: str = "FREE") -> engine.Model:
 def keyed(model, rng, times, moving: bool):
     """Random poses at times [s] between the frames, and the motion that carries them."""
     frames = int(np.ceil(max(times) * FPS)) + 6
-    bodies = [b for b in range(len(model)) if model.kinds[b] not in (engine.model.FREE, engine.model.FIXED)]
+    bodies = [b for b in range(len(model)) if model.kinds[b] not in (engine.model.model.FREE, engine.model.model.FIXED)]
     who, when, turns, spins = [], [], [], []
     for b in bodies:
         for t in times:
             kind = model.kinds[b]
             axis, axis2 = model.axes[b]
             spin = rng.uniform(-1.0, 1.0, 3) if moving else np.zeros(3)
-            if kind == engine.model.BALL:
+            if kind == engine.model.model.BALL:
                 q = rot.exp(rng.uniform(-0.9, 0.9, 3))
-            elif kind == engine.model.HINGE:
+            elif kind == engine.model.model.HINGE:
                 q = rot.about(axis, rng.uniform(-1.5, 1.5))
                 spin = axis * (axis @ spin)
             else:
@@ -70,7 +70,7 @@ def keyed(model, rng, times, moving: bool):
     return engine.Motion.build(model, FPS, still, keys=keys), keys
 
 
-@pytest.mark.parametrize("shape", [3.5, engine.pd.SETTLE, 9.5])
+@pytest.mark.parametrize("shape", [3.5, engine.controllers.follow.spring.SETTLE, 9.5])
 def test_the_closed_form(shape, figure, rng):
     """E = A s^p + B s^q through any two moments, and nothing is left at the key."""
     p, q = powers(shape)
@@ -99,7 +99,7 @@ def test_every_key_is_hit(root, steps, moving, figure, rng):
     """Between frames, under gravity, with a root that is fixed or free, at any shape."""
     model = doll(root)
     angle = rate = 0.0
-    for shape in (3.5, engine.pd.SETTLE, 6.0, 9.5):
+    for shape in (3.5, engine.controllers.follow.spring.SETTLE, 6.0, 9.5):
         motion, keys = keyed(model, rng, YMCA, moving)
         result = engine.simulate(model, motion, engine.OnTime(shape=shape, root="FREE"), steps_per_second=steps)
         assert len(result.arrivals.bodies) == len(keys.bodies)
@@ -125,7 +125,7 @@ def test_the_frames_show_what_the_arrivals_say(figure, rng):
     figure("YMCA's keys on frames: off the pose [°]", worst, 0.1)
 
 
-@pytest.mark.parametrize("shape", [3.5, engine.pd.SETTLE, 9.5])
+@pytest.mark.parametrize("shape", [3.5, engine.controllers.follow.spring.SETTLE, 9.5])
 def test_the_way_is_the_closed_form(shape, figure):
     """A hinge from rest to a key with velocity: E = A s^p + B s^q at every frame, at any step."""
     model = engine.Model.from_tree(["arm"], [None], [[0.0, 0.0, 0.0]], kinds=["HINGE"], axes=[[0.0, 1.0, 0.0]],
@@ -204,7 +204,7 @@ def test_keys_come_from_the_curve(figure):
     t = np.arange(60) / FPS
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (60, len(model), 1))
     for body in range(1, len(model)):
-        if model.kinds[body] == engine.model.BALL:
+        if model.kinds[body] == engine.model.model.BALL:
             turns[:, body] = rot.exp(np.stack([0.5 * np.sin(2.0 * t), 0.3 * np.cos(3.0 * t), 0.2 * t], axis=1))
         else:
             turns[:, body] = rot.about(model.axes[body, 0], 0.6 * np.sin(2.5 * t))
@@ -259,7 +259,7 @@ def test_the_papers_torques_follow_the_same_curve(figure):
     keys = engine.Keys(["arm"], [30.0], [rot.about(axis, end)], [[0.0] * 3])
     still = np.tile([1.0, 0.0, 0.0, 0.0], (31, 1, 1))
     motion = engine.Motion.build(model, FPS, still, keys=keys)
-    p, q = powers(engine.pd.SETTLE)
+    p, q = powers(engine.controllers.follow.spring.SETTLE)
     left = 1.0 - np.arange(31) / 30.0
     want = end - end * (p * left**q - q * left**p) / (p - q)
     errors = []
@@ -299,5 +299,5 @@ def test_the_papers_torques_pass_a_key_the_wrong_way(figure):
     motion = engine.Motion.build(model, 240.0, np.tile([1.0, 0.0, 0.0, 0.0], (241, 1, 1)), keys=keys)
     space = engine.Scene(gravity=(0.0, 0.0, 0.0))
     result = engine.simulate(model, motion, engine.OnTime(law="TORQUES"), space, steps_per_second=3840)
-    wanted = -2.0 * speed / (engine.pd.SETTLE - 2.0)
+    wanted = -2.0 * speed / (engine.controllers.follow.spring.SETTLE - 2.0)
     figure("the paper's torques: off −2ŵ/(n − 2) at a key [rad/s]", abs(result.velocities[-2, 0] - wanted), 1e-2)

@@ -28,7 +28,7 @@ def test_every_key_is_hit(script, root, steps, figure):
     model = performer(root)
     motion = perform(model, SCRIPTS[script], 24.0)
     angle = rate = 0.0
-    for shape in (3.5, engine.pd.SETTLE, 6.0, 9.5):
+    for shape in (3.5, engine.controllers.follow.spring.SETTLE, 6.0, 9.5):
         for arrival in (0.0, 1.0):
             control = engine.OnTime(shape=shape, arrival=arrival, root="FREE")
             arrivals = engine.simulate(model, motion, control, EARTH, steps_per_second=steps).arrivals

@@ -77,7 +77,9 @@ def pushed(pushes: dict[int, float], control: engine.Controller, keys=None) -> n
     return hinge_angles(model, result.motion)
 
 
-def swing(rate: float, since: np.ndarray, time: float, shape: float = engine.pd.SETTLE) -> np.ndarray:
+def swing(
+    rate: float, since: np.ndarray, time: float, shape: float = engine.controllers.follow.spring.SETTLE
+) -> np.ndarray:
     """E = A s^p + B s^q of a blow: none at its instant, rate then, none left when the time is up."""
     p, q = powers(shape)
     left = np.clip(1.0 - since / time, 0.0, 1.0)
@@ -107,7 +109,7 @@ def test_a_blow_that_is_hardly_felt_makes_no_deadline(figure):
     control = engine.Follow(recovery_time=1.5, settle_time=0.3)
     since = np.arange(73) / FPS - 0.5
     light, hard = pushed({12: 0.19}, control)[:, 0], pushed({12: 0.21}, control)[:, 0]
-    omega = engine.pd.SETTLE / 0.3
+    omega = engine.controllers.follow.spring.SETTLE / 0.3
     settles = np.where(since < 0.0, 0.0, 0.19 * since * np.exp(-omega * np.maximum(since, 0.0)))
     figure("a light blow: off the settle time's curve [rad]", np.abs(light - settles).max(), 1e-9)
     figure("a harder blow: off the recovery time's curve [rad]", np.abs(hard - swing(0.21, since, 1.5)).max(), 1e-9)

@@ -33,7 +33,7 @@ def test_a_tie_holds_on_to_a_place(moving):
     _places, other = swung([engine.Sphere(0.01)], [("hook", "it"), ("hook", None)], moving)
     np.testing.assert_allclose(motion.positions, other.positions, atol=1e-12)
     np.testing.assert_allclose(motion.rotations, other.rotations, atol=1e-12)
-    held = motion.positions[:, 0] + engine.rotations.rotate(motion.rotations[:, 0], np.array([0.0, 0.0, 0.2]))
+    held = motion.positions[:, 0] + engine.math.quaternions.rotate(motion.rotations[:, 0], np.array([0.0, 0.0, 0.2]))
     assert np.linalg.norm(held - places, axis=1).max() < 2e-3
 
 

@@ -27,7 +27,7 @@ from engine.tables.state_table import TONE_DAMPING, TONE_PULL
 def stored(fallen) -> np.ndarray:
     """(frames − 1,) the energy that joints of a `Fallen` take up from each frame to the next [J]; given off below 0."""
     model, q = fallen.fall.model, fallen.result.motion.rotations
-    setting = fallen.fall.controller.plan(model, 2).setting[0, 1:]
+    setting = fallen.fall.controller.control(model, 2).setting[0, 1:]
     pull, damping = setting[:, TONE_PULL], setting[:, TONE_DAMPING]
     relaxed = relaxed_coordinates(model)
     world = rot.to_matrix(fallen.turns)

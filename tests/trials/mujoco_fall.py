@@ -81,7 +81,7 @@ def _furnish(fall: Fall, spec, bodies) -> None:
                 mesh = spec.add_mesh(name=f"{i}.{k}")
                 mesh.uservert = np.asarray(shape.points, dtype=float).ravel()
                 bodies[i].add_geom(type=kind.mjGEOM_MESH, meshname=mesh.name, **rough)
-    behaviour = fall.controller.plan(fall.model, 2).behaviour
+    behaviour = fall.controller.control(fall.model, 2).behaviour
     for a, b in left_out(fall.model, motion_of(fall), behaviour):
         spec.add_exclude(bodyname1=fall.model.names[a], bodyname2=fall.model.names[b])
     for body, i in zip(bodies, range(len(bodies)), strict=True):

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ... import events
 from ...read import read_controller, shot
-from ...settings.character import BAD_FRAMES
+from ...settings.range import BAD_FRAMES
 from ...simulate import frame_rate, recordings
 from .base import PhysicsOperator
 

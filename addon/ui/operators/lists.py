@@ -8,12 +8,13 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from ... import events
+from ... import declare, events
+from ...settings.character import HeftArmature
 from ...tools import reaction_settings, throw_ball
 from .base import PhysicsOperator
 
 # The lists whose entries are of a bone and change the simulation.
-SIMULATED = ("pushes", "ties")
+SIMULATED = declare.names(HeftArmature, is_list=True, is_simulated=True)
 
 
 class _ListOperator(PhysicsOperator):
@@ -33,13 +34,7 @@ class _ListOperator(PhysicsOperator):
 
     def place(self, rig) -> str:
         """The property that says which entry is active."""
-        return {
-            "pushes": "push_index",
-            "ties": "tie_index",
-            "script": "script_index",
-            "controls": "control_index",
-            "switches": "switch_index",
-        }[self.which]
+        return HeftArmature.declared[self.which].active
 
     def tell(self, rig) -> None:
         """A script is simulated only once it has become keys; controls never are."""

@@ -1,8 +1,8 @@
 """Presets: settings under a name, of a character or of its selected bones.
 
-Owns which settings a preset holds, and how one is applied: all of it at once, as one undo step and one simulation.
-The presets themselves are Blender's: small scripts, ours in `presets/` and the user's in Blender's own folder for
-them. Must not know layout.
+Owns how one is applied: what presets set is reset, then what the preset names is set, as one undo step and one
+simulation. The presets themselves are Blender's: small scripts, ours in `presets/` and the user's in Blender's own
+folder for them. They hold what differs from Plain, the defaults. Must not know layout.
 """
 
 import ast
@@ -13,19 +13,18 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from ... import events
+from ... import declare, events
 from ...blender import compat
 from ...read import read_controller
+from ...settings import saved
+from ...settings.bone import HeftBone
+from ...settings.character import HeftArmature
 from ...simulate import session
 from .base import BoneOperator, PhysicsOperator, active_rig
 
 FOLDER = Path(__file__).parents[2]
-# What a character's preset holds: how it moves. Not what it is (size, mass, limits) or meets (ground, colliders).
-CHARACTER = (
-    "controller", "settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time", "use_strength",
-    "strength", "arrival", "shape", "root", "assist",
-)  # fmt: skip
-BONE = ("behaviour", "settle_scale", "heaviness_scale", "strength_scale")
+# How a character moves. Not what it is (size, mass, limits) or meets (ground, colliders).
+CHARACTER, BONE = declare.names(HeftArmature, preset=True), declare.names(HeftBone, preset=True)
 
 
 class PresetOperator:
@@ -47,11 +46,16 @@ class PresetOperator:
             return {"CANCELLED"}
         # a preset names the active object, which may be the character's mesh
         with events.paused(), context.temp_override(object=rig, active_object=rig):
+            self.reset(context, rig)
             bpy.utils.execfile(self.filepath)
             self.spread(context, rig)
         events.setting_changed(rig)
         self.report({"INFO"}, f"{bpy.path.display_name(self.filepath, title_case=False)}: {told(self.filepath)}")
         return {"FINISHED"}
+
+    def reset(self, context, rig) -> None:
+        """Give what presets set its default, before the script sets what differs."""
+        raise NotImplementedError
 
     def spread(self, context, rig) -> None:
         """Nobody else."""
@@ -62,6 +66,9 @@ class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
 
     bl_idname = "heft.load_preset"
     bl_label = "Load Preset"
+
+    def reset(self, context, rig) -> None:
+        _reset(rig.heft, CHARACTER)
 
     def spread(self, context, rig) -> None:
         """A body that may fall gets something to fall on, unless the animator has chosen otherwise."""
@@ -74,6 +81,9 @@ class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator)
 
     bl_idname = "heft.load_bone_preset"
     bl_label = "Load Bone Preset"
+
+    def reset(self, context, rig) -> None:
+        _reset(context.active_pose_bone.heft, BONE)
 
     def spread(self, context, rig) -> None:
         """All selected bones get what the active one got."""
@@ -92,7 +102,11 @@ class HEFT_OT_add_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
     preset_menu = "HEFT_MT_presets"
     preset_subdir = "heft/character"
     preset_defines: ClassVar[list[str]] = ["heft = bpy.context.object.heft"]
-    preset_values: ClassVar[list[str]] = [f"heft.{name}" for name in CHARACTER]
+
+    @property
+    def preset_values(self) -> list[str]:
+        """What is written: as Blender asks for it."""
+        return [f"heft.{name}" for name in _changed(bpy.context.object.heft, CHARACTER)]
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         rig = active_rig(context)
@@ -108,7 +122,24 @@ class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
     preset_menu = "HEFT_MT_bone_presets"
     preset_subdir = "heft/bone"
     preset_defines: ClassVar[list[str]] = ["bone = bpy.context.active_pose_bone.heft"]
-    preset_values: ClassVar[list[str]] = [f"bone.{name}" for name in BONE]
+
+    @property
+    def preset_values(self) -> list[str]:
+        """What is written: as Blender asks for it."""
+        return [f"bone.{name}" for name in _changed(bpy.context.active_pose_bone.heft, BONE)]
+
+
+def _reset(group: bpy.types.PropertyGroup, names: tuple[str, ...]) -> None:
+    """Set these settings to their defaults. They count as chosen: nothing else may choose them."""
+    defaults = saved.defaults(type(group))
+    for name in names:
+        setattr(group, name, defaults[name])
+
+
+def _changed(group: bpy.types.PropertyGroup, names: tuple[str, ...]) -> list[str]:
+    """Those that do not have their defaults."""
+    defaults = saved.defaults(type(group))
+    return [name for name in names if getattr(group, name) != defaults[name]]
 
 
 def told(path: str) -> str:

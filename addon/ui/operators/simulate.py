@@ -11,12 +11,13 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ....engine import HeftError
-from ... import events
+from ... import declare, events
 from ...blender import compat
 from ...blender.setting_paths import KEYABLE_PREFIX
-from ...read import fingerprint, mend_frames, shot
+from ...read import mend_frames, shot
 from ...result import missed_keys, result_armature
 from ...settings import SHOWN, has_physics
+from ...settings.bone import HeftBone
 from ...settings.keyable_bone import keyable_items
 from ...simulate import compile_engine, frame_rate, recordings, session
 from .base import BoneOperator, PhysicsOperator, ResultOperator, active_rig, chosen_rigs, redraw
@@ -259,7 +260,7 @@ class HEFT_OT_copy_to_selected(BoneOperator, bpy.types.Operator):
         with events.paused():
             for bone in rig.pose.bones:
                 if bone != active and compat.is_selected(bone):
-                    for name in (n for n in fingerprint.BONE_SETTINGS if n not in fingerprint.BONE_IDENTITY):
+                    for name in declare.names(HeftBone, copied=True, identity=False):
                         setattr(bone.heft, name, getattr(active.heft, name))
         events.setting_changed(rig)
         events.mix_changed(rig)

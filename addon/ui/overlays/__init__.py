@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import arcs, center_of_mass, contacts, ghosts, limits, shapes, stress, support
+from ... import controllers
+from . import arcs, center_of_mass, channel_colors, contacts, ghosts, limits, shapes, stress, support
 from .overlay_input import Sight
 from .primitives import Piece
 
@@ -35,6 +36,7 @@ OVERLAYS = (
     Overlay("show_arcs", arcs.pieces, MOTION),
     Overlay("show_mass", center_of_mass.pieces, MOTION),
     Overlay("show_contacts", contacts.pieces, FORCES),
+    *(Overlay(each.setting, channel_colors.pieces_of(each), FORCES) for each in controllers.COLORS),
 )
 
 

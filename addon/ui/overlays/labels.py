@@ -1,4 +1,4 @@
-"""Signs and the legend: what is drawn in pixels, on top of everything.
+"""Labels and the legend, drawn in pixels on top of the view.
 
 Owns their look. Must not know any single overlay, nor change data.
 """

@@ -1,4 +1,4 @@
-"""The motions that overlays look at: a rig's source and result as its bodies move, on every frame.
+"""Motions for overlays: source and result of a rig as its bodies move, on every frame.
 
 Owns where they come from: the last simulation of this session, or, after a file was opened or something undone, the
 keys, sampled outside of drawing. Must not know what is drawn.

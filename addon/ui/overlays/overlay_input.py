@@ -1,4 +1,4 @@
-"""What an overlay is given to look at: one rig, on one frame.
+"""Input of an overlay: one rig on one frame.
 
 Owns how the frame is found in the films. Must not know any single overlay, nor how it is drawn.
 """

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....engine import strength_limits
 from ...read import read_controller
-from ...rig import bone_roles
 from . import bone_capsules
 from .overlay_input import Sight
 from .primitives import Note, Piece, Solid
@@ -52,19 +50,10 @@ def shares(sight: Sight) -> np.ndarray | None:
     mark = (heft.use_strength, heft.strength, heft.controller, id(result))
     kept = sight.film.__dict__.get("_stress")
     if kept is None or kept[0] != mark:
-        most = _limits(sight)
+        most = read_controller.limits_of(sight.rig, reading.model, reading.names, reading.frames)
         kept = (mark, np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9))
         sight.film.__dict__["_stress"] = kept
     return kept[1] if kept[1].shape[1] == len(reading.names) else None
-
-
-def _limits(sight: Sight) -> np.ndarray:
-    """(n,) or (frames, n) [N m]: the rig's strength where it is limited, a strong person's otherwise."""
-    reading = sight.footage.reading
-    if sight.settings.use_strength and sight.settings.controller != "LIMP":
-        return read_controller.controller_of(sight.rig, reading.model, reading.names, reading.frames).strength
-    joints = bone_roles.joints_of(reading.names, reading.model.parents, bone_roles.roles_of(sight.rig))
-    return strength_limits(reading.model, joints)
 
 
 def colors(share: np.ndarray, top: float) -> np.ndarray:

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import bpy
 
+from ... import controllers, declare
 from ...rig import detail, joint_limits
 from ...settings import edit_selected
+from ...settings.bone import HeftBone
 from .. import answers
 from ..operators.base import active_rig
 from . import roles
@@ -18,9 +20,8 @@ from .presets import HEFT_MT_bone_presets
 from .pull_pose import draw_pin
 
 ROWS = 5
-# Edited here, for all selected bones.
-EDITED = ("settle_scale", "heaviness_scale", "strength_scale", "tone_scale", "mass", "mix")
-EDITED_DEEPER = ("overlap_group", "limit_swing", "limit_low", "limit_high")
+# Dragged here, for all selected bones.
+EDITED = declare.names(HeftBone, is_number=True)
 
 
 def active_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -66,7 +67,7 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
             layout.label(text="Pick a bone in the list", icon="BONE_DATA")
             draw_mirror(layout, selected)
             return
-        edit_selected.look(bone, EDITED + EDITED_DEEPER)
+        edit_selected.look(bone, EDITED)
         several = selected > 1
         layout.label(text=f"Edits reach {selected} selected bones" if several else bone.name, icon="BONE_DATA")
         if context.mode == "POSE":
@@ -75,12 +76,10 @@ class HEFT_PT_bones(PhysicsPanel, bpy.types.Panel):
         column = layout.column()
         column.active = bone.heft.behaviour == "SIMULATED"
         heft = bone.id_data.heft
-        if heft.controller != "LIMP":
-            column.prop(bone, "heft_settle_scale", text="Settle Time ×")
-            column.prop(bone, "heft_heaviness_scale", text="Heaviness ×")
-            if heft.use_strength:
-                column.prop(bone, "heft_strength_scale", text="Strength ×")
-        if bone.heft.behaviour == "LIMP" or heft.controller == "LIMP" or heft.use_strength:
+        entry = controllers.entry(heft.controller)
+        for name in (*entry.bone_rows, *(("strength_scale",) if heft.use_strength and entry.drives else ())):
+            column.prop(bone, f"heft_{name}", text=f"{HeftBone.declared[name].keywords['name']} ×")
+        if bone.heft.behaviour == "LIMP" or not entry.drives or heft.use_strength:
             layout.prop(bone, "heft_tone_scale", text="Tone ×")
         layout.prop(bone.heft, "mass")
         layout.prop(bone, "heft_mix", slider=True)

@@ -7,18 +7,12 @@ from typing import ClassVar
 
 import bpy
 
+from ... import controllers
 from ..operators.base import active_rig
 from ..operators.let_go import chosen
 from .base import PhysicsPanel, draw_help
 from .copy_buttons import draw_copy_to_armatures
 from .presets import HEFT_MT_presets
-
-# What each controller listens to, in the panel's order.
-SETTINGS = {
-    "FOLLOW": ("settle_time", "damping_ratio", "heaviness", "even_weight", "recovery_time", "use_strength"),
-    "ON_TIME": ("key_type", "arrival", "shape", "heaviness", "even_weight", "recovery_time", "use_strength"),
-    "LIMP": ("tone",),
-}
 
 
 class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
@@ -27,7 +21,7 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
     bl_label = "Controller"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        draw_help(self.layout, active_rig(context).heft.controller)
+        draw_help(self.layout, controllers.entry(active_rig(context).heft.controller).page)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -36,9 +30,10 @@ class HEFT_PT_controller(PhysicsPanel, bpy.types.Panel):
         heft = active_rig(context).heft
         layout.menu(HEFT_MT_presets.bl_idname, text="Presets", icon="PRESET")
         layout.prop(heft, "controller")
-        for name in SETTINGS[heft.controller]:
-            layout.prop(heft, name, slider=name == "shape")
-        if heft.use_strength and "use_strength" in SETTINGS[heft.controller]:
+        entry = controllers.entry(heft.controller)
+        for name in entry.rows:
+            layout.prop(heft, name, slider=name in entry.sliders)
+        if heft.use_strength and "use_strength" in entry.rows:
             layout.prop(heft, "strength")
             layout.prop(heft, "tone")
         layout.prop(heft, "root")
@@ -59,7 +54,7 @@ def draw_let_go(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.
 
 
 class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):
-    """What is seldom touched of On Time."""
+    """What is seldom touched of a controller."""
 
     bl_label = "Advanced"
     bl_parent_id = "HEFT_PT_controller"
@@ -67,16 +62,21 @@ class HEFT_PT_advanced(PhysicsPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and active_rig(context).heft.controller == "ON_TIME"
+        return super().poll(context) and bool(_entry(context).advanced)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         heft = active_rig(context).heft
-        layout.prop(heft, "law")
-        layout.label(text="Where no key is ahead", icon="INFO")
-        layout.prop(heft, "settle_time")
-        layout.prop(heft, "damping_ratio")
+        for name in _entry(context).advanced:
+            if hasattr(heft, name):
+                layout.prop(heft, name)
+            else:
+                layout.label(text=name, icon="INFO")
+
+
+def _entry(context: bpy.types.Context) -> controllers.ControllerEntry:
+    return controllers.entry(active_rig(context).heft.controller)
 
 
 CLASSES = (HEFT_PT_controller, HEFT_PT_advanced)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import bpy
 
+from ... import controllers
 from ...simulate import session
 from ..operators.base import active_rig
 from ..overlays import FORCES, MOTION, switched_on
@@ -48,6 +49,8 @@ class HEFT_PT_overlays(PhysicsPanel, bpy.types.Panel):
             row = column.row(align=True)
             for name, icon in pair:
                 row.prop(heft, name, toggle=True, icon=icon)
+        for colors in controllers.entry(heft.controller).colors:
+            column.prop(heft, colors.setting, toggle=True, icon="COLOR")
         _draw_details(layout, heft)
         _draw_missing(layout, context, rig)
 

@@ -36,7 +36,7 @@ class HEFT_PT_curves(PhysicsPanel, bpy.types.Panel):
         heft = rig.heft
         layout.active = heft.use_curves
         column = layout.column(heading="Plot", align=True)
-        for kind in plot_curves.KINDS:
+        for kind in plot_curves.kinds_of(rig):
             column.prop(heft, kind)
         layout.prop(heft, "curve_bones")
         if heft.curve_bones == "SELECTED":

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from ...model.model import Model
-from ...tables.state_table import Plan
 from ..base import Controller
+from ..shared.following import FOLLOWING, spring_columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,7 +35,7 @@ class Follow(Controller):
     tone: object = 0.0
     even_weight: bool = False
 
-    def plan(self, model: Model, frames: int) -> Plan:
-        settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength)
-        others = {"recovery": self.recovery_time, "tone": self.tone, "even_weight": self.even_weight}
-        return self._plan(model, frames, *settings, **others)
+    settings: ClassVar = FOLLOWING
+
+    def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
+        return spring_columns(model, values, self.even_weight)

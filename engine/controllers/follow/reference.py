@@ -1,4 +1,4 @@
-"""The control stage: where each joint should be at the end of the step.
+"""Reference of every joint at the end of the step, by the closed form of Follow and On Time (METHODS §1a, §2).
 
 Owns the reference r: the target plus an error that dies away in closed form
 (METHODS §1a). Must not know about masses, loads or how the step is solved.

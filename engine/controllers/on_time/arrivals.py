@@ -1,4 +1,4 @@
-"""Appointments: a body that must be somewhere, at some speed, at some time (METHODS §2).
+"""Arrivals: the body reaches a key's pose and velocity at the key's time (METHODS §2).
 
 Owns which appointment is a body's next and the closed form that keeps it. Must not know
 masses, loads or how the step is solved.

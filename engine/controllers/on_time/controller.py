@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from ...errors import SettingError
 from ...model.model import Model
-from ...tables.state_table import Plan
+from ...tables.state_table import ARRIVAL, LAW, SHAPE
 from ..base import Controller
 from ..follow.spring import SETTLE
+from ..settings import Setting
+from ..shared.following import FOLLOWING, spring_columns
 
+ARRIVAL_SHAPES = (3.5, 9.5)  # below 2 + √2 the acceleration at a key has no bound (METHODS §2)
 LAWS = ("CLOSED_FORM", "TORQUES")
 
 
@@ -43,9 +50,14 @@ class OnTime(Controller):
     even_weight: bool = False
     law: str = "CLOSED_FORM"
 
-    def plan(self, model: Model, frames: int) -> Plan:
+    settings: ClassVar = (
+        *FOLLOWING,
+        Setting("arrival", -1.0, 1.0, ARRIVAL),
+        Setting("shape", *ARRIVAL_SHAPES, SHAPE),
+    )
+
+    def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
         if self.law not in LAWS:
             raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
-        settings = (self.settle_time, self.damping_ratio, self.heaviness, self.strength, self.arrival, self.shape)
-        others = {"law": float(LAWS.index(self.law)), "recovery": self.recovery_time, "tone": self.tone}
-        return self._plan(model, frames, *settings, **others, even_weight=self.even_weight)
+        law = np.full((1, len(model)), float(LAWS.index(self.law)))
+        return {LAW: law} | spring_columns(model, values, self.even_weight)

@@ -1,4 +1,4 @@
-"""S2's own torque law for appointments (METHODS §2): for comparison, and for those who want its looseness.
+"""The torque law of paper S2 for physical keys (METHODS §2): looser than the closed form, for comparison.
 
 Owns the law. Must not know the step's solve: its joints are compliant, with springs that hang on the key.
 

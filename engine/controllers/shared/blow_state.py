@@ -1,4 +1,4 @@
-"""Blows on a guided character: how far a struck joint is off, and when the blow is over.
+"""State of a blow on a character with a guided root: how far a joint is off, and when the blow is over.
 
 Owns what counts as deflected, as swung out and as back. Must not know targets, nor how a step is solved.
 

@@ -1,4 +1,4 @@
-"""How fast a character that met another may turn: each of its joints off their motion, and each bone in the world.
+"""Limit the speed of characters that met another: joints against their motion, bones in the world.
 
 Owns the share of a joint's rates that is kept where it, or its bone, would be too fast. Must not know who met, nor
 how rates come about.

@@ -4,7 +4,5 @@ import bpy
 
 bone = bpy.context.active_pose_bone.heft
 
-bone.behaviour = "SIMULATED"
 bone.settle_scale = 1.5
 bone.heaviness_scale = 1.5
-bone.strength_scale = 1.0

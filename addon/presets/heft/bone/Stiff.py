@@ -4,7 +4,6 @@ import bpy
 
 bone = bpy.context.active_pose_bone.heft
 
-bone.behaviour = "SIMULATED"
 bone.settle_scale = 0.25
 bone.heaviness_scale = 0.0
 bone.strength_scale = 3.0

@@ -1,12 +1,10 @@
-"""On Time: which keys are physical, how a body arrives at them, and those it missed.
+"""On Time in Blender: which keys are physical, and how a body arrives at them."""
 
-Owns names, ranges, units and tooltips.
-"""
+from bpy.props import EnumProperty, FloatProperty
 
-import bpy
-from bpy.props import EnumProperty, FloatProperty, StringProperty
-
-from ..declare import NOT_KEYED, OVERRIDABLE, changed
+from ... import engine
+from ..declare import changed, settings_group, simulated
+from .base import ControllerEntry, Values
 
 KEY_TYPES = (
     ("ALL", "All Keys", "Every key of the source", 0),
@@ -32,10 +30,12 @@ LAWS = (
 )
 
 
+@settings_group(update=changed, manual="on_time.html#sliders")
 class OnTimeSettings:
     """Part of `Object.heft`: the settings of On Time."""
 
-    shape: FloatProperty(
+    shape: simulated(
+        FloatProperty,
         name="Ease In",
         description="The shape of the way to a key: low leaves late and takes all of the time, high is there early and "
         "eases in. From 3.5 to 9.5; at 3.89 it is the way of Follow",
@@ -44,42 +44,56 @@ class OnTimeSettings:
         max=9.5,
         precision=2,
         step=10,
-        override=OVERRIDABLE,
-        update=changed,
+        keyable=True,
+        preset=True,
     )
-    arrival: EnumProperty(
+    arrival: simulated(
+        EnumProperty,
         name="Arrive",
         description="With which speed a key is met",
         items=ARRIVALS,
         default="CURVE",
-        override=OVERRIDABLE,
-        update=changed,
+        keyable=True,
+        preset=True,
     )
-    key_type: EnumProperty(
+    key_type: simulated(
+        EnumProperty,
         name="Keys",
         description="Which of the source's keys are met; between them the body moves by itself",
         items=KEY_TYPES,
         default="ALL",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
     )
-    law: EnumProperty(
+    law: simulated(
+        EnumProperty,
         name="Law",
         description="What drives the joints to their keys",
         items=LAWS,
         default="CLOSED_FORM",
-        options=NOT_KEYED,
-        override=OVERRIDABLE,
-        update=changed,
+        manual="on_time.html#advanced",
     )
 
 
-class HeftMiss(bpy.types.PropertyGroup):
-    """One of `Object.heft.misses`: a key that could not be met."""
+# How much of a key's speed a body arrives with.
+ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
-    bone: StringProperty(name="Bone", description="Whose key it is", override=OVERRIDABLE)
-    frame: FloatProperty(name="Frame", description="When the key is", options=NOT_KEYED, override=OVERRIDABLE)
-    degrees: FloatProperty(
-        name="Degrees", description="How far off the pose was", options=NOT_KEYED, override=OVERRIDABLE
-    )
+
+def build(values: Values) -> engine.Controller:
+    shape = values.per_body("shape").clip(*engine.ARRIVAL_SHAPES)
+    arrival = values.keyed_choice("arrival", ARRIVAL_NUMBERS)
+    return engine.OnTime(shape=shape, arrival=arrival, law=values.choice("law"), **values.common, **values.following)
+
+
+ON_TIME = ControllerEntry(
+    id="ON_TIME",
+    number=2,
+    label="On Time",
+    text="The keys are met on their time, also after a blow; between them the body moves by itself",
+    page="ON_TIME",
+    rows=("key_type", "arrival", "shape", "heaviness", "even_weight", "recovery_time", "use_strength"),
+    bone_rows=("settle_scale", "heaviness_scale"),
+    sliders=("shape",),
+    advanced=("law", "Where no key is ahead", "settle_time", "damping_ratio"),
+    build=build,
+    settings=OnTimeSettings,
+    meets_keys=True,
+)

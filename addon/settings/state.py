@@ -1,0 +1,39 @@
+"""What Heft keeps on a character: which motion shows, what the result was made from, what came with it.
+
+Hidden from the panel, saved and undone with the file.
+"""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+
+from ..declare import remembered, settings_group
+
+SHOWN = (
+    ("SOURCE", "Source", "The rig moves as it is keyed", 0),
+    ("RESULT", "Result", "The rig moves as it was simulated", 1),
+)
+
+
+@settings_group()
+class ResultState:
+    """Part of `Object.heft`: of no consequence to the simulation."""
+
+    shown: remembered(EnumProperty, items=SHOWN, default="SOURCE")
+    fingerprint: remembered(StringProperty)
+    source_action: remembered(PointerProperty, type=bpy.types.Action)
+    source_slot: remembered(StringProperty)
+    muted: remembered(StringProperty)
+    bare: remembered(BoolProperty)
+    result_start: remembered(IntProperty)
+    result_end: remembered(IntProperty)
+    written: remembered(StringProperty)
+    undisturbed: remembered(BoolProperty)
+    baked: remembered(StringProperty)
+    own_colliders: remembered(BoolProperty)
+    result_period: remembered(IntProperty)
+    lent: remembered(StringProperty)
+    flaws: remembered(StringProperty)
+    slow_at: remembered(IntProperty)
+    pops: remembered(BoolProperty)
+    unbaked: remembered(StringProperty)
+    detail_before: remembered(StringProperty)
