@@ -59,11 +59,14 @@ class Suite:
     real: bool = False
 
 
+ENGINE_TESTS = (
+    "tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py", "tests/test_module_state.py",
+)  # fmt: skip
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
 SUITES = (
     Suite("4.2", BLENDER["4.2"], BLENDER_TESTS),
-    Suite("engine", ENGINE, ("tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py")),
+    Suite("engine", ENGINE, ENGINE_TESTS),
     Suite("window-5.2", ENGINE, ("tests/gui",), real=True),
     Suite("5.0", BLENDER["5.0"], BLENDER_TESTS),
     Suite("4.5", BLENDER["4.5"], BLENDER_TESTS),

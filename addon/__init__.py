@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import handlers, settings, ui
+from . import handlers, memory, settings, ui
 from .batch import command_line
 from .simulate import compile_engine
 
@@ -34,3 +34,4 @@ def unregister() -> None:
     settings.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
+    memory.notify(memory.UNREGISTER)

@@ -37,6 +37,10 @@ class Pause:
     def __init__(self) -> None:
         self.depth = 0
 
+    def change(self, by: int) -> None:
+        """One more, or one less."""
+        self.depth += by
+
 
 setting_changed = Event()  # (rig): a setting that matters to the simulation
 mix_changed = Event()  # (rig): how much of the result shows
@@ -56,12 +60,12 @@ _pause = Pause()
 
 def hold() -> None:
     """From now on changed settings start nothing, until `release`."""
-    _pause.depth += 1
+    _pause.change(1)
 
 
 def release() -> None:
     """Undo one `hold`."""
-    _pause.depth -= 1
+    _pause.change(-1)
 
 
 def is_paused() -> bool:

@@ -8,16 +8,14 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-from . import events
+from . import events, memory
 from .bake import restore_values
 from .blender import background_thread, sample_poses
-from .read import curve_digests
 from .result import free_objects, result_armature, stamps
 from .rig import detail
 from .settings import edit_selected, saved
-from .simulate import jobs, live, session, timing
-from .ui import answers, draw_cache, up_to_date
-from .ui.overlays import callbacks as overlays
+from .simulate import jobs, live, session
+from .ui import draw_cache
 
 # What a result may depend on.
 SOURCES = (
@@ -40,7 +38,7 @@ def _settle(rig: bpy.types.Object) -> None:
         return
     if result.parent != rig:
         result_armature.ensure_result(rig)
-        session.forget(rig)
+        memory.notify(memory.REMOVE, rig)
     if not result_armature.is_applied(rig):
         result_armature.apply(rig)
 
@@ -60,13 +58,13 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
     if scene.name.startswith(sample_poses.STAGE):
         return
     edited = {update.id.original for update in depsgraph.updates}
-    answers.edited(edited)
+    memory.notify(memory.EDIT)
+    if any(isinstance(block, bpy.types.Armature) for block in edited):
+        memory.notify(memory.EDIT_ARMATURE)
     if not any(isinstance(block, SOURCES) for block in edited):
         return
-    draw_cache.edited()
-    up_to_date.edited()
+    memory.notify(memory.EDIT_SOURCE)
     _edited([block for block in edited if isinstance(block, bpy.types.Action)])
-    overlays.changed()
     if any(isinstance(block, bpy.types.Collection) for block in edited):
         session.let_go()
     free_objects.settle()
@@ -79,21 +77,9 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
 def _edited(changed: list[bpy.types.Action]) -> None:
     """Actions were changed: the user's are read anew, and what is simulated from them begins anew."""
     theirs = [action for action in changed if stamps.MADE_FROM not in action]
-    for action in theirs:
-        curve_digests.forget(action)
     if theirs:
+        memory.notify(memory.EDIT_KEYS, *theirs)
         live.source_edited()
-
-
-def _forget() -> None:
-    """What was read, foreseen or worked out of blocks that may be others now."""
-    session.forget()
-    overlays.forget()
-    answers.forget()
-    edit_selected.forget()
-    curve_digests.forget()
-    live.forget()
-    up_to_date.forget()
 
 
 @persistent
@@ -106,7 +92,7 @@ def on_undo_pre(*_args) -> None:
 def on_undo(*_args) -> None:
     """Undo and redo bring settings and result back together, or else the result is out of date: live shots are
     simulated again."""
-    _forget()
+    memory.notify(memory.UNDO)
     sample_poses.sweep()
     session.let_go()
     live.follow_soon()
@@ -115,8 +101,7 @@ def on_undo(*_args) -> None:
 @persistent
 def on_load(*_args) -> None:
     """A file was opened: settings lost to overrides come back from the store."""
-    _forget()
-    timing.forget()
+    memory.notify(memory.LOAD)
     sample_poses.sweep()
     with events.paused():
         for ob in bpy.data.objects:
@@ -156,7 +141,7 @@ HANDLERS = (
 
 
 def _on_role_changed(_rig: bpy.types.Object) -> None:
-    answers.forget()
+    memory.notify(memory.EDIT_ROLES)
 
 
 def register() -> None:

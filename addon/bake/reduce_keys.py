@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from ...engine.math import rotations
 from ..blender.key_spans import Span
+from ..memory import remembered
 
 # What is kept of the tolerance for Blender's rounding: its curves are float32.
 MARGIN = 0.97
@@ -127,14 +127,14 @@ def _handles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ends[0] + (ends[1] - ends[0]) / 3.0 + lift[0], ends[1] - (ends[1] - ends[0]) / 3.0 + lift[1]
 
 
-@lru_cache(maxsize=512)
+@remembered("content", most=512)
 def _basis(count: int) -> np.ndarray:
     """(count, 4) how much each of the four points of a piece weighs on its frames."""
     t = np.linspace(0.0, 1.0, count)
     return np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3], axis=1)
 
 
-@lru_cache(maxsize=512)
+@remembered("content", most=512)
 def _solver(count: int) -> np.ndarray:
     """(2, count - 2) from the inner frames' distance to the straight line to the lift of both handles."""
     return np.linalg.pinv(_basis(count)[1:-1, 1:3])

@@ -14,6 +14,7 @@ from ...engine import HeftError
 from .. import declare, settings
 from ..bake import bake_result
 from ..errors import RigError
+from ..memory import Value
 from ..read import mend_frames, shot
 from ..result import missed_keys
 from ..simulate import session
@@ -31,7 +32,7 @@ def run(arguments: list[str]) -> int:
             _prepare(rig, options)
         for rig in shot.leaders(rigs):
             session.simulate(rig, bpy.context.scene)
-            for each in shot.members(rig).rigs:
+            for each in shot.of(rig).rigs:
                 for warning in (
                     *mend_frames.warnings(each),
                     *each.heft.message.splitlines(),
@@ -124,15 +125,14 @@ def _value(prop: bpy.types.Property, text: str):
     return convert(text)
 
 
-_command = None
+_command: Value[object] = Value("command for the command line", lambda: None)
 
 
 def register() -> None:
     """Make the command known."""
-    global _command
-    _command = bpy.utils.register_cli_command(NAME, run)
+    _command.value = bpy.utils.register_cli_command(NAME, run)
 
 
 def unregister() -> None:
     """Take it away."""
-    bpy.utils.unregister_cli_command(_command)
+    bpy.utils.unregister_cli_command(_command.value)

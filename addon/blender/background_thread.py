@@ -12,13 +12,16 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-Value = TypeVar("Value")
+from ..memory import Value
 
-_pool: ThreadPoolExecutor | None = None
-_worked = 0.0
+Given = TypeVar("Given")
+
+_pool: Value[ThreadPoolExecutor | None] = Value("background thread", lambda: None)
+# [s], up to the end of what it did last.
+_worked = Value("time of the background thread", float)
 
 
-def run(work: Callable[[], Value]) -> Generator[None, None, Value]:
+def run(work: Callable[[], Given]) -> Generator[None, None, Given]:
     """Do the work beside; yields while it goes on, returns what it gives. Closed half way, nobody waits for it."""
     future = _begin(work)
     while not future.done():
@@ -26,10 +29,10 @@ def run(work: Callable[[], Value]) -> Generator[None, None, Value]:
     return future.result()
 
 
-def walk(steps: Iterator[Value]) -> Generator[Value | None, None, None]:
+def walk(steps: Iterator[Given]) -> Generator[Given | None, None, None]:
     """Go through an iterator beside; yields its latest value, the last one for certain. Closed half way, the
     iterator goes no further than the step it is in."""
-    latest: list[Value] = []
+    latest: list[Given] = []
     stopped = False
 
     def work() -> None:
@@ -50,34 +53,31 @@ def walk(steps: Iterator[Value]) -> Generator[Value | None, None, None]:
 
 def wait() -> None:
     """Wait until nothing is being done beside: what was left half way may yet hold what is wanted."""
-    if _pool is not None:
-        _pool.submit(int).result()
+    if _pool.value is not None:
+        _pool.value.submit(int).result()
 
 
-def _begin(work: Callable[[], Value]) -> Future:
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="Heft")
-    return _pool.submit(_timed, work)
+def _begin(work: Callable[[], Given]) -> Future:
+    if _pool.value is None:
+        _pool.value = ThreadPoolExecutor(max_workers=1, thread_name_prefix="Heft")
+    return _pool.value.submit(_timed, work)
 
 
-def _timed(work: Callable[[], Value]) -> Value:
-    global _worked
+def _timed(work: Callable[[], Given]) -> Given:
     start = time.perf_counter()
     try:
         return work()
     finally:
-        _worked += time.perf_counter() - start
+        _worked.value += time.perf_counter() - start
 
 
 def worked() -> float:
     """How long the thread has worked in all, up to the end of what it did last [s]."""
-    return _worked
+    return _worked.value
 
 
 def end() -> None:
     """Wait for what is being done, and let the thread go."""
-    global _pool
-    if _pool is not None:
-        _pool.shutdown(wait=True)
-        _pool = None
+    if _pool.value is not None:
+        _pool.value.shutdown(wait=True)
+        _pool.value = None

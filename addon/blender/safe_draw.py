@@ -9,7 +9,9 @@ import functools
 import traceback
 from collections.abc import Callable
 
-_told: set[str] = set()
+from ..memory import Memo
+
+_told: Memo[str, bool] = Memo("sentences printed", "content")
 
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:
@@ -28,5 +30,5 @@ def guarded(draw: Callable[[], None]) -> Callable[[], None]:
 def tell(text: str) -> None:
     """Print a sentence, once."""
     if text not in _told:
-        _told.add(text)
+        _told[text] = True
         print(text)

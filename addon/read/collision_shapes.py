@@ -7,7 +7,6 @@ know where things are or how they move. Metres throughout.
 from __future__ import annotations
 
 import zlib
-from collections import OrderedDict
 
 import bpy
 import numpy as np
@@ -18,6 +17,7 @@ from ...engine.math import rotations
 from .. import settings
 from ..blender import sample_poses
 from ..errors import RigError
+from ..memory import LOAD, REREAD, UNDO, Memo
 from ..rig import skin
 
 # A mesh is taken for a sphere or a box when no vertex is farther off than this part of its size.
@@ -35,17 +35,11 @@ KEPT_BONES = 4096
 # of those that are alike the smallest is taken, so that rounding does not choose.
 ALIKE, NO_MISFIT = 0.02, 1e-4
 
-_meshes: OrderedDict[tuple, tuple[np.ndarray, np.ndarray, tuple]] = OrderedDict()
-# By the content of the mesh: a grid, which may take seconds to build, is built once a session.
-_shapes: OrderedDict[tuple, Shape] = OrderedDict()
+_meshes: Memo[tuple, tuple[np.ndarray, np.ndarray, tuple]] = Memo("meshes", "object", (LOAD, UNDO, REREAD), KEPT)
+# A grid, which may take seconds to build, is built once a session.
+_shapes: Memo[tuple, Shape] = Memo("shapes of objects", "content", most=KEPT)
 # Apart from those, so that many bones do not push a grid out.
-_bones: OrderedDict[tuple, Shape] = OrderedDict()
-
-
-def forget(ob: bpy.types.Object | None = None) -> None:
-    """Drop the meshes read of one object, or of all; shapes are known by their points and stay."""
-    for key in [key for key in _meshes if ob is None or key[0] == ob.session_uid]:
-        del _meshes[key]
+_bones: Memo[tuple, Shape] = Memo("shapes of bones", "content", most=KEPT_BONES)
 
 
 # --- bones -----------------------------------------------------------------------
@@ -60,7 +54,7 @@ def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.n
         return _rod(kind, radius, vector)
     points = points[:: -(-len(points) // MOST_POINTS)]
     key = (kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
-    return _remember(_bones, key, lambda: _around(kind, points, vector), KEPT_BONES)
+    return _bones.remember(key, lambda: _around(kind, points, vector))
 
 
 def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
@@ -134,7 +128,7 @@ def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stret
     turn = np.eye(3) if turn is None else turn
     shift = np.zeros(3) if shift is None else shift
     key = (kind, content, stretch.tobytes(), turn.tobytes(), shift.tobytes())
-    return _remember(_shapes, key, lambda: _placed_shape(kind, vertices @ stretch.T, triangles, ob.name, turn, shift))
+    return _shapes.remember(key, lambda: _placed_shape(kind, vertices @ stretch.T, triangles, ob.name, turn, shift))
 
 
 def _rounded(stretch: np.ndarray) -> np.ndarray:
@@ -238,13 +232,4 @@ def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.
         vertices, triangles = sample_poses.mesh_at(ob, scene, frame)
         return vertices, triangles, (len(vertices), zlib.crc32(vertices), zlib.crc32(triangles))
 
-    return _remember(_meshes, (ob.session_uid, frame, fingerprint(ob)), read)
-
-
-def _remember(kept: OrderedDict, key: tuple, make, most: int = KEPT):
-    if key not in kept:
-        kept[key] = make()
-        while len(kept) > most:
-            kept.popitem(last=False)
-    kept.move_to_end(key)
-    return kept[key]
+    return _meshes.remember((ob.session_uid, frame, fingerprint(ob)), read)

@@ -17,50 +17,40 @@ import bpy
 import numpy as np
 
 from ..blender import actions, setting_paths
+from ..memory import EDIT_KEYS, LOAD, UNDO, Memo, Value
 
 # Actions with fewer keys than this are read at once, every time.
 FEW = 20_000
 # What shapes the keys that ease, bounce or swing.
 EASED = ("easing", "amplitude", "back", "period")
 
-_kept: dict[tuple[int, str], bytes] = {}
-_trusting = 0
-_long: dict[int, bool] = {}
-
-
-def forget(action: bpy.types.Action | None = None) -> None:
-    """Something has changed one action, or any."""
-    if action is None:
-        _kept.clear()
-        _long.clear()
-        return
-    uid = action.session_uid
-    _long.pop(uid, None)
-    for key in [key for key in _kept if key[0] == uid]:
-        del _kept[key]
+# By action and slot.
+_kept: Memo[tuple[int, str], bytes] = Memo("digests of curves", "action", (LOAD, UNDO, EDIT_KEYS))
+_long: Memo[int, bool] = Memo("long actions", "action", (LOAD, UNDO, EDIT_KEYS))
+# How many blocks are open within which digests are trusted.
+_trusting = Value("trust in digests", int)
 
 
 @contextmanager
 def trusting() -> Iterator[None]:
     """Within this block short actions, too, are what they were when they were read last, unless an edit told otherwise:
     for a setting that a hand drags in a window. What a script changed and did not tell, the result's mark tells."""
-    global _trusting
-    _trusting += 1
+    _trusting.value += 1
     try:
         yield
     finally:
-        _trusting -= 1
+        _trusting.value -= 1
 
 
 def is_long(action: bpy.types.Action) -> bool:
     """Does reading the action take so long that a digest of it is kept?"""
     if bpy.app.background:
         return False
-    uid = action.session_uid
-    if uid not in _long:
-        bags = actions.bags(action)
-        _long[uid] = sum(len(curve.keyframe_points) for bag in bags for curve in bag.fcurves) >= FEW
-    return _long[uid]
+
+    def count() -> bool:
+        return sum(len(curve.keyframe_points) for bag in actions.bags(action) for curve in bag.fcurves) >= FEW
+
+    return _long.remember(action.session_uid, count)
 
 
 def of_bag(action: bpy.types.Action, bag) -> bytes:
@@ -70,7 +60,7 @@ def of_bag(action: bpy.types.Action, bag) -> bytes:
     if bpy.app.background:
         return _whole(bag, map(of_curve, bag.fcurves))
     key = _key(action, bag)
-    if key not in _kept or not (_trusting or is_long(action)):
+    if key not in _kept or not (_trusting.value or is_long(action)):
         _kept[key] = _whole(bag, map(of_curve, bag.fcurves))
     return _kept[key]
 

@@ -43,7 +43,7 @@ class Cycle:
     curves: bool = False
 
 
-def cycle_of(group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray) -> Cycle | None:
+def cycle_of(group: shot.Shot, scene: bpy.types.Scene, frames: np.ndarray) -> Cycle | None:
     """The cycle that the shot's source is, as its leader's Loop setting asks; None where it is none."""
     leader = group.leader
     if leader.heft.loop == "RANGE" and len(frames) > 1:
@@ -57,16 +57,16 @@ def cycle_of(group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray) ->
     return _curve_cycle(group, frames) or _action_cycle(group)
 
 
-def _something_happens(group: shot.Members) -> bool:
+def _something_happens(group: shot.Shot) -> bool:
     """Is there anything in the shot that happens only once?"""
     if any(push.impulse > 0.0 for rig in group.rigs for push in rig.heft.pushes):
         return True
     return any(settings.collider_of(ob).moves == "FREE" for ob in group.objects)
 
 
-def _blocks(group: shot.Members) -> list[bpy.types.ID]:
+def _blocks(group: shot.Shot) -> list[bpy.types.ID]:
     """All that the shot's motion hangs on, its leader first."""
-    things = (*group.rigs, *group.objects, *shot.anchors(group))
+    things = (*group.rigs, *group.things)
     return list(dict.fromkeys(block for ob in things for block in sample_poses.upstream(ob)))
 
 
@@ -90,7 +90,7 @@ def _moving_curves(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
             yield curve
 
 
-def _others_stand(group: shot.Members) -> bool:
+def _others_stand(group: shot.Shot) -> bool:
     """Does nothing but the leader's own keys move anything?"""
     others = [block for block in _blocks(group) if block != group.leader]
     return not any(_reads_time(block) or next(_moving_curves(block), None) is not None for block in others)
@@ -99,7 +99,7 @@ def _others_stand(group: shot.Members) -> bool:
 # --- the three kinds --------------------------------------------------------------------
 
 
-def _curve_cycle(group: shot.Members, frames: np.ndarray) -> Cycle | None:
+def _curve_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
     """That of a shot in which every curve repeats for ever."""
     first = next(_moving_curves(group.leader), None)
     if first is not None and not _repeats_after(first):
@@ -136,7 +136,7 @@ def _repeats_after(curve: bpy.types.FCurve) -> int:
     return round(span) if abs(span - round(span)) <= WHOLE else 0
 
 
-def _action_cycle(group: shot.Members) -> Cycle | None:
+def _action_cycle(group: shot.Shot) -> Cycle | None:
     """That of an action that is said to be one and is, whether or not it plays on."""
     action = group.leader.animation_data.action
     if not (action.use_frame_range and action.use_cyclic and _others_stand(group)):
@@ -148,7 +148,7 @@ def _action_cycle(group: shot.Members) -> Cycle | None:
     return Cycle(start, end - start, endless=False)
 
 
-def _strip_cycle(group: shot.Members, frames: np.ndarray) -> Cycle | None:
+def _strip_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
     """That of one repeated strip that plays all the range."""
     strips = nla_layers.strips_at_work(group.leader.animation_data)
     if len(strips) != 1 or strips[0].type != "CLIP" or strips[0].use_animated_time or strips[0].repeat <= 1.0:
@@ -190,7 +190,7 @@ def notes(cycle: Cycle | None, rig: bpy.types.Object, reading: read_rig.Reading)
     ]
 
 
-def pops(group: shot.Members, reading: read_rig.Reading, motion: Motion) -> bool:
+def pops(group: shot.Shot, reading: read_rig.Reading, motion: Motion) -> bool:
     """Does a source that ends as it began, and moves meanwhile, have a result that does not? Played over and over it
     jumps at its end; simulated as a loop it would not."""
     if group.leader.heft.loop != "AUTO" or len(reading.frames) < LEAST_LOOP or _something_happens(group):

@@ -1,6 +1,7 @@
-"""What a result was made from, as digests: settings, source, structure of the model, engine version.
+"""Digests of what a result was made from, part by part: settings, source, structure of the model.
 
-Which settings count follows from their declarations. Must not run simulations.
+Owns the texts that go into the fingerprint; `inputs` puts them together. Which settings count follows from their
+declarations. Must not run simulations.
 """
 
 from __future__ import annotations
@@ -8,20 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import bpy
 import numpy as np
 
-from ... import engine
 from .. import declare, settings
 from ..blender import actions, own_marks, sample_poses
-from ..rig import joint_limits, skin
+from ..rig import joint_limits
 from ..settings import saved
 from ..settings.bone import HeftBone
 from ..settings.character import HeftArmature
 from ..settings.collider import HeftCollider
-from . import collision_shapes, curve_digests, frame_plan, physical_keys, read_controller, shot
+from . import collision_shapes, curve_digests, read_controller, shot
 
 OBJECT_CHANNELS = (
     "location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale",
@@ -41,42 +41,14 @@ COLLIDER_SETTINGS = declare.names(HeftCollider, is_simulated=True)
 _bone_values = declare.reader(BONE_SETTINGS)
 
 
-def fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, sources: dict | None = None) -> str:
-    """A digest of everything the results of the rig's shot depend on; `sources`: digests of the rigs' sources known
-    already."""
-    sources = sources or {}
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(engine.ENGINE_VERSION.encode())
-    group = shot.members(rig)
-    plan = frame_plan.plan_of(group, scene)
-    frames = plan.sampled
-    digest.update(plan.digest().encode())
-    for each in group.rigs:
-        digest.update((sources.get(each) or source_fingerprint(each, scene, frames)).encode())
-        _digest_settings(digest, each)
-        _digest_loads(digest, each)
-        # Keyframe types change nothing but which keys are physical.
-        digest.update(repr(physical_keys.wanted(each, scene, frames)).encode())
-        digest.update(repr(skin.fingerprint(each)).encode())
-    digest.update(objects_fingerprint((*group.objects, *shot.anchors(group)), scene, frames).encode())
-    for ob in group.objects:
-        digest.update(repr((collision_shapes.fingerprint(ob), _collider_values(ob))).encode())
-    return digest.hexdigest()
-
-
-def is_solid(group: shot.Members) -> bool:
-    """Is there anything in the shot that bones could touch?"""
-    touch_self = any(each.heft.touch_self for each in group.rigs)
-    return bool(group.grounded or touch_self or group.objects or len(group.rigs) > 1)
-
-
-def _digest_settings(digest, rig: bpy.types.Object) -> None:
+def settings_text(rig: bpy.types.Object) -> bytes:
+    """The settings of a rig and its bones that matter to the simulation, as they go into the fingerprint."""
     keyed = read_controller.keyed_settings(rig)
-    digest.update(json.dumps(_values(rig.heft, "heft", RIG_SETTINGS, keyed)).encode())
+    parts = [json.dumps(_values(rig.heft, "heft", RIG_SETTINGS, keyed))]
     for name, kind in LISTS.items():
         fields = declare.names(kind, is_simulated=True)
         for i, item in enumerate(getattr(rig.heft, name)):
-            digest.update(json.dumps(_values(item, f"heft.{name}[{i}]", fields, keyed)).encode())
+            parts.append(json.dumps(_values(item, f"heft.{name}[{i}]", fields, keyed)))
     natural = rig.heft.natural_limits
     for bone in rig.pose.bones:
         look = bone.heft
@@ -84,9 +56,10 @@ def _digest_settings(digest, rig: bpy.types.Object) -> None:
             values = _values(look, f"{bone.path_from_id()}.heft", BONE_SETTINGS, keyed)
         else:
             values = _bone_values(look)
-        digest.update(repr(values).encode())
+        parts.append(repr(values))
         if _limited(look, natural):
-            digest.update(repr(joint_limits.of_rig(bone)).encode())
+            parts.append(repr(joint_limits.of_rig(bone)))
+    return "".join(parts).encode()
 
 
 def _limited(look: bpy.types.PropertyGroup, natural: bool) -> bool:
@@ -96,14 +69,24 @@ def _limited(look: bpy.types.PropertyGroup, natural: bool) -> bool:
     return look.limits_from == "RIG" if look.use_limits else natural
 
 
-def _digest_loads(digest, rig: bpy.types.Object) -> None:
-    for load in shot.loads(rig):
-        digest.update(load.matrix.tobytes())
-        digest.update(repr((load.bone, collision_shapes.fingerprint(load.ob), _collider_values(load.ob))).encode())
+def loads_text(loads: Iterable[shot.Load]) -> bytes:
+    """What bones carry, as it goes into the fingerprint."""
+    return b"".join(load.matrix.tobytes() + f"{(load.bone, *_shape_text(load.ob))}".encode() for load in loads)
 
 
-def structure(rig: bpy.types.Object) -> str:
-    """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, loads, limits."""
+def object_text(ob: bpy.types.Object) -> bytes:
+    """What an object is, but for where it goes, as it goes into the fingerprint."""
+    return f"{_shape_text(ob)}".encode()
+
+
+def _shape_text(ob: bpy.types.Object) -> tuple:
+    look = settings.collider_of(ob)
+    return collision_shapes.fingerprint(ob), [getattr(look, name) for name in COLLIDER_SETTINGS]
+
+
+def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
+    """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, limits; what it carries, and
+    its skin, as texts."""
     digest = hashlib.blake2b(digest_size=16)
     for values in _rig_structure(rig.heft):
         digest.update(repr(values).encode())
@@ -114,8 +97,8 @@ def structure(rig: bpy.types.Object) -> str:
             digest.update(repr(values).encode())
         if _limited(look, natural):
             digest.update(repr(joint_limits.of_rig(bone)).encode())
-    _digest_loads(digest, rig)
-    digest.update(repr(skin.fingerprint(rig)).encode())
+    digest.update(loads)
+    digest.update(skins)
     return digest.hexdigest()
 
 
@@ -151,11 +134,6 @@ def _meanings(chosen: list[declare.Setting]) -> list[tuple[int, Callable]]:
 
 
 _rig_structure, _bone_structure = structure_reader(HeftArmature), structure_reader(HeftBone)
-
-
-def _collider_values(ob: bpy.types.Object) -> list:
-    look = settings.collider_of(ob)
-    return [getattr(look, name) for name in COLLIDER_SETTINGS]
 
 
 def _values(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
@@ -246,9 +224,9 @@ def _digest_action(digest, action: bpy.types.Action) -> None:
         digest.update(curve_digests.of_bag(action, bag))
 
 
-def source_actions(group: shot.Members) -> list[bpy.types.Action]:
+def source_actions(group: shot.Shot) -> list[bpy.types.Action]:
     """The actions that the sources of a shot depend on."""
-    things = (*group.rigs, *group.objects, *shot.anchors(group))
+    things = (*group.rigs, *group.things)
     found: dict[bpy.types.Action, None] = {}
     for block in dict.fromkeys(block for thing in things for block in sample_poses.upstream(thing)):
         if isinstance(block, bpy.types.Action):

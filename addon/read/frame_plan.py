@@ -51,7 +51,7 @@ class Plan:
         return repr((int(self.shown[0]), int(self.shown[-1]), int(self.sampled[0]), int(self.sampled[-1]), self.cycle))
 
 
-def plan_of(group: shot.Members, scene: bpy.types.Scene) -> Plan:
+def plan_of(group: shot.Shot, scene: bpy.types.Scene) -> Plan:
     """The frames of a shot, as the armature that leads it has them."""
     frames = read_controller.frame_range(group.leader, scene)
     cycle = cycle_of(group, scene, frames)

@@ -89,7 +89,7 @@ DRAWN_NEAR = 0.1
 
 def build(
     scene: bpy.types.Scene,
-    group: shot.Members,
+    group: shot.Shot,
     readings: Sequence[Reading],
     objects: Sequence[Track],
     anchors: Sequence[Track],

@@ -1,7 +1,7 @@
 """Find the members of a shot: characters, collider objects, and what bones carry.
 
 Owns the search through the colliders collections and the rigs' children. Must not know
-shapes, motion or the engine.
+shapes, motion or the engine. A `Shot` is built once an event, by one look at the file, and handed down.
 
 Characters are in one shot if one has the other among its colliders, or both have a third or
 a free object: they are simulated together, from whichever of them that is asked for. The
@@ -35,11 +35,19 @@ TRANSFORMS = ("location", "rotation_", "scale", "delta_")
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
-    """rigs: the armatures simulated together, the one that leads first; objects: what they meet."""
+class Shot:
+    """Everybody and everything that is simulated together.
+
+    rigs       the armatures, the one that leads first
+    objects    what they meet: meshes, but no skins (they move with their armature) and nothing that a bone carries
+    loads      by rig, what its bones carry
+    anchors    what ties hold on to and is neither a character nor a collider of the shot
+    """
 
     rigs: tuple[bpy.types.Object, ...]
     objects: tuple[bpy.types.Object, ...]
+    loads: dict[bpy.types.Object, tuple[Load, ...]]
+    anchors: tuple[bpy.types.Object, ...]
 
     @property
     def leader(self) -> bpy.types.Object:
@@ -51,6 +59,20 @@ class Members:
         """Whose ground they all stand on: the leader's, or else that of the first who has one."""
         return next((rig for rig in self.rigs if rig.heft.ground), None)
 
+    @property
+    def things(self) -> tuple[bpy.types.Object, ...]:
+        """The objects whose motion matters: those that are met, then those that ties hold on to."""
+        return (*self.objects, *self.anchors)
+
+    @property
+    def carried(self) -> list[bpy.types.Object]:
+        """The objects that bones carry."""
+        return [load.ob for rig in self.rigs for load in self.loads[rig]]
+
+    def has(self, ob: bpy.types.Object) -> bool:
+        """Is an object part of the shot, by itself or carried?"""
+        return ob in self.rigs or ob in self.objects or ob in self.carried
+
 
 @dataclass(frozen=True, eq=False)
 class Load:
@@ -61,30 +83,58 @@ class Load:
     matrix: np.ndarray
 
 
-def members(rig: bpy.types.Object) -> Members:
-    """Everybody and everything in the rig's shot.
+def scan() -> list[Shot]:
+    """All shots of the file."""
+    rigs, children = _look()
+    return [_build(group, children) for group in casts(rigs)]
 
-    Left out are skins (they move with their armature) and what a bone of the shot carries.
-    """
-    together = next((group for group in casts() if rig in group), (rig,))
-    carried = {load.ob for each in together for load in loads(each)}
+
+def of(rig: bpy.types.Object) -> Shot:
+    """The rig's shot; a rig without physics is alone in it."""
+    rigs, children = _look()
+    return _build(next((group for group in casts(rigs) if rig in group), (rig,)), children)
+
+
+Children = dict[bpy.types.Object, list[bpy.types.Object]]
+
+
+def _look() -> tuple[list[bpy.types.Object], Children]:
+    """The characters of the file, and what is parented to whom, by one look at all objects: to ask each object for its
+    children is to look at all of them each time."""
+    rigs: list[bpy.types.Object] = []
+    children: Children = {}
+    for ob in bpy.data.objects:
+        if ob.parent is not None:
+            children.setdefault(ob.parent, []).append(ob)
+        if settings.has_physics(ob) and ob.users:
+            rigs.append(ob)
+    return rigs, children
+
+
+def _build(together: tuple[bpy.types.Object, ...], children: Children) -> Shot:
+    carried = {each: tuple(loads(each, children)) for each in together}
+    aboard = {load.ob for found in carried.values() for load in found}
     held = (ob for each in together for ob in colliders(each))
-    meshes = (ob for ob in held if ob.type == "MESH" and ob not in carried and not skin.skinned_by(ob))
-    return Members(together, tuple(dict.fromkeys(meshes)))
+    meshes = (ob for ob in held if ob.type == "MESH" and ob not in aboard and not skin.skinned_by(ob))
+    objects = tuple(dict.fromkeys(meshes))
+    known = {*together, *objects}
+    targets = (tie.target for each in together for tie in each.heft.ties if tie.target is not None)
+    anchors = tuple(dict.fromkeys(target for target in targets if target not in known))
+    return Shot(together, objects, carried, anchors)
 
 
 def characters() -> list[bpy.types.Object]:
     """All armatures with physics. One that nothing holds any more was deleted: Blender keeps it until the file is
     saved."""
-    return [ob for ob in bpy.data.objects if settings.has_physics(ob) and ob.users]
+    return _look()[0]
 
 
-def casts() -> list[tuple[bpy.types.Object, ...]]:
+def casts(rigs: Iterable[bpy.types.Object] | None = None) -> list[tuple[bpy.types.Object, ...]]:
     """All armatures with physics, those of one shot together; each time the one that leads comes first.
 
     That is one that no other has among its colliders, and of several the first by name.
     """
-    rigs = sorted(characters(), key=lambda ob: ob.name_full)
+    rigs = sorted(characters() if rigs is None else rigs, key=lambda ob: ob.name_full)
     met = {rig: {ob for ob in colliders(rig) if ob != rig and _joins(ob)} for rig in rigs}
     led = set().union(*met.values())
     groups: list[set[bpy.types.Object]] = []
@@ -148,10 +198,12 @@ def _values(rig: bpy.types.Object, name: str):
     return value[:] if name in {"gravity", "wind"} else value
 
 
-def loads(rig: bpy.types.Object) -> list[Load]:
-    """The meshes parented to bones, and theirs in turn, as long as nothing else moves them."""
+def loads(rig: bpy.types.Object, children: Children | None = None) -> list[Load]:
+    """The meshes parented to bones, and theirs in turn, as long as nothing else moves them; children: of all objects,
+    where they are known."""
     found: list[Load] = []
-    for child in rig.children:
+    children = _look()[1] if children is None else children
+    for child in children.get(rig, ()):
         bone = rig.data.bones.get(child.parent_bone) if child.parent_type == "BONE" else None
         if bone is None:
             continue
@@ -160,20 +212,20 @@ def loads(rig: bpy.types.Object) -> list[Load]:
             tail = np.linalg.inv(np.array(bone.matrix_local, dtype=np.float64))
         else:
             tail[1, 3] = bone.length
-        _collect(found, bone.name, child, tail)
+        _collect(found, bone.name, child, tail, children)
     return found
 
 
-def _collect(found: list[Load], bone: str, ob: bpy.types.Object, above: np.ndarray) -> None:
+def _collect(found: list[Load], bone: str, ob: bpy.types.Object, above: np.ndarray, children: Children) -> None:
     if moves_by_itself(ob) or settings.collider_of(ob).moves == "FREE":
         return
     inverse, basis = (np.array(m, dtype=np.float64) for m in (ob.matrix_parent_inverse, ob.matrix_basis))
     matrix = above @ inverse @ basis
     if ob.type == "MESH" and len(ob.data.vertices) and not skin.skinned_by(ob):
         found.append(Load(bone, ob, matrix))
-    for child in ob.children:
+    for child in children.get(ob, ()):
         if child.parent_type == "OBJECT":
-            _collect(found, bone, child, matrix)
+            _collect(found, bone, child, matrix, children)
 
 
 def moves_by_itself(ob: bpy.types.Object) -> bool:
@@ -186,10 +238,3 @@ def moves_by_itself(ob: bpy.types.Object) -> bool:
     if data.action is not None or any(track.strips for track in data.nla_tracks):
         return True
     return any(curve.data_path.startswith(TRANSFORMS) for curve in data.drivers)
-
-
-def anchors(group: Members) -> tuple[bpy.types.Object, ...]:
-    """What ties hold on to and is neither a character nor a collider of the shot."""
-    known = {*group.rigs, *group.objects}
-    targets = (tie.target for rig in group.rigs for tie in rig.heft.ties if tie.target is not None)
-    return tuple(dict.fromkeys(target for target in targets if target not in known))

@@ -16,8 +16,9 @@ import bpy
 import numpy as np
 
 from ..blender import background_thread, sample_poses
-from ..rig import skin
-from . import collision_shapes, fingerprint, frame_plan, physical_keys, read_rig, shot
+from ..memory import LOAD, REMOVE, REREAD, UNDO, Memo, notify
+from . import frame_plan, physical_keys, read_rig, shot
+from .inputs import Inputs, RigInputs
 
 # A block within which these rigs and objects move as they are keyed: results are none of this module's concern.
 ShowSources = Callable[[tuple[bpy.types.Object, ...], tuple[bpy.types.Object, ...]], AbstractContextManager]
@@ -57,24 +58,13 @@ class Way:
     matrices: np.ndarray
 
 
-_cache: dict[int, Cached] = {}
-_ways: dict[int, Way] = {}
+_cache: Memo[int, Cached] = Memo("sources", "rig", (LOAD, UNDO, REREAD, REMOVE))
+# By the rig that leads the shot.
+_ways: Memo[int, Way] = Memo("ways of objects", "rig", (LOAD, UNDO, REREAD, REMOVE))
 # How much of the bar reading takes, against simulating.
 READ_SHARE = 0.4
 # How long sources are looked at before the window gets its turn [s].
 AT_ONCE = 0.015
-
-
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was read of one rig, or of all."""
-    for kept in (_cache, _ways):
-        if rig is None:
-            kept.clear()
-        else:
-            kept.pop(rig.session_uid, None)
-    skin.forget(rig)
-    if rig is None:
-        collision_shapes.forget()
 
 
 def rewritten(rig: bpy.types.Object) -> None:
@@ -84,58 +74,50 @@ def rewritten(rig: bpy.types.Object) -> None:
         kept.written = None
 
 
-def current(rig: bpy.types.Object) -> read_rig.Reading | None:
+def current(now: RigInputs) -> read_rig.Reading | None:
     """What was read of a rig last, if its masses, shapes and limits are still as they were."""
-    kept = _cache.get(rig.session_uid)
-    if kept is None or kept.reading is None or kept.structure[2] != fingerprint.structure(rig):
+    kept = _cache.get(now.rig.session_uid)
+    if kept is None or kept.reading is None or kept.structure[2] != now.structure:
         return None
     return kept.reading
 
 
-def forget_group(group: shot.Members) -> None:
+def read_anew(group: shot.Shot) -> None:
     """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
-    for each in group.rigs:
-        _cache.pop(each.session_uid, None)
-        skin.forget(each)
-        for load in shot.loads(each):
-            collision_shapes.forget(load.ob)
-    for ob in group.objects:
-        collision_shapes.forget(ob)
-    _ways.pop(group.leader.session_uid, None)
+    notify(REREAD, *group.rigs, *group.objects, *group.carried)
 
 
 def sample_group(
-    group: shot.Members, scene: bpy.types.Scene, frames: np.ndarray, show_sources: ShowSources, sliced: bool = False
+    now: Inputs, show_sources: ShowSources, sliced: bool = False
 ) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
     """What is kept of rigs and objects, sampled anew where their sources have changed.
 
     show_sources: meanwhile rigs and objects move as they are keyed; `sliced`: not between two steps, when anything may
     be drawn, saved or undone.
     """
-    leader, things = group.leader, (*group.objects, *shot.anchors(group))
-    sources = {each: fingerprint.source_fingerprint(each, scene, frames) for each in group.rigs}
-    stale = [each for each in group.rigs if _source_kept(_cache, each) != sources[each]]
-    moments = {each: physical_keys.wanted(each, scene, frames) for each in group.rigs}
+    group, scene, frames = now.shot, now.scene, now.sampled
+    leader, things = group.leader, group.things
+    stale = [each for each in group.rigs if _source_kept(_cache, each) != now.rigs[each].source]
+    moments = {each: now.rigs[each].moments for each in group.rigs}
     keyed = [
         each
         for each, asked in moments.items()
         if asked is not None and (each in stale or _cache[each.session_uid].moments != asked)
     ]
-    trail = fingerprint.objects_fingerprint(things, scene, frames)
-    moved = _source_kept(_ways, leader) != trail
+    moved = _source_kept(_ways, leader) != now.objects
     jobs = len(stale) + len(keyed) + moved
     look = _Look(lambda: show_sources(group.rigs, things), jobs, sliced)
     with nullcontext() if sliced or not jobs else look.shown():
         for k, each in enumerate(stale):
             samples = yield from _sampled(look, each, scene, frames, k)
-            _cache[each.session_uid] = Cached(sources[each], samples)
+            _cache[each.session_uid] = Cached(now.rigs[each].source, samples)
         for k, each in enumerate(keyed, len(stale)):
             between = yield from _sampled(look, each, scene, physical_keys.looks(moments[each]), k)
             _cache[each.session_uid].moments, _cache[each.session_uid].between = moments[each], between
         if moved:
             steps = sample_poses.sample_objects(things, scene, frames)
             matrices = yield from look.through(steps, jobs - 1, len(frames))
-            _ways[leader.session_uid] = Way(trail, matrices)
+            _ways[leader.session_uid] = Way(now.objects, matrices)
     for each in group.rigs:
         if moments[each] is None:
             _cache[each.session_uid].moments = _cache[each.session_uid].between = None
@@ -178,11 +160,12 @@ class _Look:
 
 
 def read_steps(
-    rig: bpy.types.Object, scene: bpy.types.Scene, cached: Cached, meters: float, solid: bool, sliced: bool
+    now: RigInputs, cached: Cached, meters: float, solid: bool, sliced: bool
 ) -> Generator[Step, None, read_rig.Reading]:
     """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change;
     `sliced`: its long sums are done beside."""
-    structure = (meters, solid, fingerprint.structure(rig), cached.moments)
+    rig, scene = now.rig, now.inputs.scene
+    structure = (meters, solid, now.structure, cached.moments)
     if cached.reading is None or cached.structure != structure:
         steps, given = read_rig.read_steps(rig, scene, cached.samples, meters, solid), None
         while True:

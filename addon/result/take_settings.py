@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
 
 import bpy
 
 from .. import declare, settings
+from ..memory import remembered
 from ..read import read_controller, shot
 from ..settings import saved
 from ..settings.bone import HeftBone
@@ -30,7 +30,7 @@ UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": "
 # --- to text -------------------------------------------------------------------------
 
 
-def packed(rig: bpy.types.Object) -> str:
+def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
     """The rig's present settings; with those of the objects it meets where it leads its shot."""
     keyed = read_controller.keyed_settings(rig)
     out = {"armature": _values(rig.heft, KEPT, "heft", keyed), "lists": {}, "bones": {}, "objects": {}}
@@ -44,16 +44,14 @@ def packed(rig: bpy.types.Object) -> str:
             values = {} if as_ever else _values(bone.heft, KEPT_OF_BONE, base, keyed)
             if values:
                 out["bones"][bone.name] = values
-    if shot.leader(rig) == rig:
-        out["objects"] = {ob.name_full: _values(ob.heft_collider, KEPT_OF_COLLIDER, "", {}) for ob in _met(rig)}
+    if group.leader == rig:
+        out["objects"] = {ob.name_full: _values(ob.heft_collider, KEPT_OF_COLLIDER, "", {}) for ob in _met(group)}
     return json.dumps(out, sort_keys=True)
 
 
-def _met(rig: bpy.types.Object) -> list[bpy.types.Object]:
-    """The objects with settings that the rig's shot meets or carries."""
-    group = shot.members(rig)
-    carried = [load.ob for each in group.rigs for load in shot.loads(each)]
-    return [ob for ob in (*group.objects, *carried) if ob.is_property_set("heft_collider")]
+def _met(group: shot.Shot) -> list[bpy.types.Object]:
+    """The objects with settings that a shot meets or carries."""
+    return [ob for ob in (*group.objects, *group.carried) if ob.is_property_set("heft_collider")]
 
 
 def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
@@ -72,7 +70,7 @@ def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
 _of_bone = declare.reader(KEPT_OF_BONE)
 
 
-@lru_cache
+@remembered("content")
 def _bone_defaults(kind: type) -> tuple:
     return tuple(map(saved.defaults(kind).get, KEPT_OF_BONE))
 
@@ -94,9 +92,10 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     for name, values in stored["objects"].items():
         if name in there and there[name].library is None:
             _set(there[name].heft_collider, KEPT_OF_COLLIDER, values)
-    if shot.leader(rig) != rig or stored["objects"].keys() - there.keys():
+    group = shot.of(rig)  # as it is with the settings put back
+    if group.leader != rig or stored["objects"].keys() - there.keys():
         return  # one that is not found may have another name now: nobody else's settings are taken for new
-    for ob in _met(rig):
+    for ob in _met(group):
         if ob.library is None and ob.name_full not in stored["objects"]:
             settings.forget(ob, "heft_collider")  # it had none then
 
@@ -125,7 +124,7 @@ def _set_list(items, fields: tuple[str, ...], stored: list[dict]) -> None:
 # --- how they differ -------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@remembered("content", most=256)
 def phrase(text: str, other: str) -> str:
     """What `text` has that `other` has not, in a few words: "settle 0.35 s, heaviness 0.4"."""
     a, b = json.loads(text), json.loads(other)

@@ -56,63 +56,62 @@ def _marks(take) -> tuple[str, str]:
 # --- keeping ---------------------------------------------------------------------------
 
 
-def keep(rig: bpy.types.Object, name: str = "", auto: bool = False):
+def keep(rig: bpy.types.Object, group: shot.Shot, name: str = "", auto: bool = False):
     """Keep the shot's present settings and result; the rig's own take."""
     _check_result(rig)
-    group = shot.members(rig)
     rigs = [each for each in group.rigs if each.heft_result is not None]
-    uid, name = _new_uid(rig), name or _new_name(rig)
+    uid, name = _new_uid(rig), name or _new_name(group)
     for each in rigs:
         take = each.heft.takes.add()
         take.uid, take.name, take.auto = uid, name, auto
-        _fill(each, take, take_settings.packed(each))
+        _fill(each, take, take_settings.packed(each, group))
         _mark_shown(each, uid)
     return find(rig, uid)
 
 
-def keep_present(rig: bpy.types.Object) -> None:
+def keep_present(rig: bpy.types.Object, group: shot.Shot) -> None:
     """Before another is shown: what is in no take becomes one. A take kept by itself follows while it is shown."""
-    if rig.heft_result is None or same(rig) is not None:
+    if rig.heft_result is None or same(rig, group) is not None:
         return
     take = shown(rig)
     if take is not None and take.auto:
-        update(rig, take.uid)
+        update(rig, group, take.uid)
     else:
-        keep(rig, auto=True)
+        keep(rig, group, auto=True)
 
 
-def keep_by_hand(rig: bpy.types.Object):
+def keep_by_hand(rig: bpy.types.Object, group: shot.Shot):
     """A result changed by hand becomes a take before it is overwritten, with the settings it was made with."""
     take = rig.heft.takes.add()
-    take.uid, take.name = _new_uid(rig), _new_name(rig, "By Hand")
-    _fill(rig, take, rig.heft.made_with or take_settings.packed(rig))
+    take.uid, take.name = _new_uid(rig), _new_name(group, "By Hand")
+    _fill(rig, take, rig.heft.made_with or take_settings.packed(rig, group))
     return take
 
 
-def keep_for_good(rig: bpy.types.Object, uid: str, name: str = "") -> None:
+def keep_for_good(group: shot.Shot, uid: str, name: str = "") -> None:
     """One that was kept by itself is a take like any other from now on."""
-    for each in shot.members(rig).rigs:
+    for each in group.rigs:
         take = find(each, uid)
         if take is not None:
             take.auto = False
             take.name = name or take.name
 
 
-def update(rig: bpy.types.Object, uid: str) -> None:
+def update(rig: bpy.types.Object, group: shot.Shot, uid: str) -> None:
     """Put the present settings and result in place of what a take holds."""
     _check_result(rig)
-    for each in shot.members(rig).rigs:
+    for each in group.rigs:
         take = find(each, uid)
         if take is not None and each.heft_result is not None:
             _drop_actions(take)
-            _fill(each, take, take_settings.packed(each))
+            _fill(each, take, take_settings.packed(each, group))
             _mark_shown(each, uid)
             takes_side_by_side.apply(each)
 
 
-def same(rig: bpy.types.Object):
+def same(rig: bpy.types.Object, group: shot.Shot):
     """The take that holds just the present settings and result, or None."""
-    now, keys = take_settings.packed(rig), fingerprint.keys_fingerprint(rig.heft_result)
+    now, keys = take_settings.packed(rig, group), fingerprint.keys_fingerprint(rig.heft_result)
     return next(
         (take for take in rig.heft.takes if take.settings == now and _marks(take) == (rig.heft.fingerprint, keys)), None
     )
@@ -149,8 +148,8 @@ def _copy_of(holder: bpy.types.Object, name: str) -> bpy.types.Action | None:
     return copied
 
 
-def _new_name(rig: bpy.types.Object, word: str = "Take") -> str:
-    taken = {take.name for each in shot.members(rig).rigs for take in each.heft.takes}
+def _new_name(group: shot.Shot, word: str = "Take") -> str:
+    taken = {take.name for each in group.rigs for take in each.heft.takes}
     return next(name for k in range(1, len(taken) + 2) if (name := f"{word} {k}") not in taken)
 
 
@@ -168,12 +167,12 @@ def _new_uid(rig: bpy.types.Object) -> str:
 # --- showing ---------------------------------------------------------------------------
 
 
-def choose(rig: bpy.types.Object, uid: str) -> list[bpy.types.Object]:
+def choose(rig: bpy.types.Object, group: shot.Shot, uid: str) -> list[bpy.types.Object]:
     """Show a take with its settings, on all rigs of its shot, in place of what is shown; those that show it."""
     take = find(rig, uid)
     if take is None:
         raise RigError(f"'{rig.name}' has no such take.")
-    rigs = [each for each in shot.members(rig).rigs if find(each, uid) is not None]
+    rigs = [each for each in group.rigs if find(each, uid) is not None]
     gone = next((each for each in rigs if find(each, uid).action is None), None)
     if gone is not None:
         whose = "" if gone == rig else f" on '{gone.name}'"
@@ -257,7 +256,7 @@ def other(rig: bpy.types.Object) -> str:
 
 def delete(rig: bpy.types.Object, uid: str) -> None:
     """Take a take away, from all rigs of its shot; what is shown stays."""
-    for each in shot.members(rig).rigs:
+    for each in shot.of(rig).rigs:
         row = next((i for i, take in enumerate(each.heft.takes) if take.uid == uid), -1)
         if row >= 0:
             _delete_row(each, row)

@@ -49,7 +49,7 @@ class Made:
     plan: frame_plan.Plan
 
 
-def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None, None]:
+def write(group: shot.Shot, made: Made, sliced: bool) -> Generator[Step, None, None]:
     """The one moment the scene is touched; `sliced`: the several."""
     poses = []
     for reading, result in zip(made.readings, made.results, strict=True):
@@ -60,7 +60,7 @@ def write(group: shot.Members, made: Made, sliced: bool) -> Generator[Step, None
         changed = yield from _changed_by_hand(each)
         if changed:
             # A result changed by hand becomes a take before it is overwritten.
-            takes.keep_by_hand(each)
+            takes.keep_by_hand(each, group)
         # Where nobody knows what stands there (half of it, or nothing), all of it is written.
         known = bool(each.heft.fingerprint) and stamps.made_from(each.heft_result) == each.heft.fingerprint
         only_moved = known and not changed and kept.written is reading
@@ -85,7 +85,7 @@ def _poses(reading: read_rig.Reading, motion: engine.Motion) -> tuple[result_arm
 
 
 def _tell(
-    group: shot.Members, rig, kept: source_cache.Cached, reading, result: engine.Result, plan: frame_plan.Plan
+    group: shot.Shot, rig, kept: source_cache.Cached, reading, result: engine.Result, plan: frame_plan.Plan
 ) -> None:
     """What the panel has to say of a result."""
     result_armature.record_source(rig)
@@ -98,7 +98,7 @@ def _tell(
     missed_keys.write(rig, result.arrivals)
 
 
-def _write_objects(group: shot.Members, made: Made) -> None:
+def _write_objects(group: shot.Shot, made: Made) -> None:
     """The free objects' results; those that are free no more lose theirs."""
     frames, result = made.readings[0].frames, made.results[0]
     free = {track.ob: track for track in made.tracks if track.ob.name_full in result.objects}

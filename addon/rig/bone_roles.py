@@ -14,6 +14,7 @@ import numpy as np
 from ...engine.anatomy import roles
 from ...engine.anatomy.role_list import IN_A_ROW, JOINT_OF_ROLE, MIDDLE, Part
 from .. import settings
+from ..memory import LOAD, REMOVE, UNDO, Memo
 from . import physical_ends
 
 # Made of several bones, each with a joint of that kind.
@@ -37,12 +38,7 @@ class _Kept(NamedTuple):
     parts: dict[str, Part]
 
 
-_kept: dict[int, _Kept] = {}
-
-
-def forget() -> None:
-    """Drop what was found."""
-    _kept.clear()
+_kept: Memo[int, _Kept] = Memo("roles of bones", "rig", (LOAD, UNDO, REMOVE))
 
 
 def roles_of(rig: bpy.types.Object) -> dict[str, Part]:

@@ -6,7 +6,6 @@ Owns reading vertex weights, kept until the meshes change. Must not know shapes 
 from __future__ import annotations
 
 import zlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 
 from ...engine.anatomy import skin_volumes
 from ..blender import sample_poses
+from ..memory import LOAD, REMOVE, REREAD, UNDO, Memo
 
 # More vertices of a mesh than this are thinned out: a shape needs no more.
 MOST_VERTICES = 20_000
@@ -39,17 +39,9 @@ class Skin:
         return _fill(self.pieces, len(self.names))
 
 
-_kept: dict[int, tuple[tuple, Skin]] = {}
-# By the content of the meshes: to fill a skin takes a while, and nothing but the skin changes it.
-_filled: OrderedDict[tuple, skin_volumes.Moments] = OrderedDict()
-
-
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was read of one rig's skin, or of all."""
-    if rig is None:
-        _kept.clear()
-    else:
-        _kept.pop(rig.session_uid, None)
+_kept: Memo[int, tuple[tuple, Skin]] = Memo("skins", "rig", (LOAD, UNDO, REREAD, REMOVE))
+# To fill a skin takes a while, and nothing but the skin changes it.
+_filled: Memo[tuple, skin_volumes.Moments] = Memo("volumes of skins", "content", most=KEPT)
 
 
 def meshes_of(rig: bpy.types.Object) -> list[bpy.types.Object]:
@@ -111,12 +103,7 @@ def _fill(pieces: Sequence[skin_volumes.Piece], count: int) -> skin_volumes.Mome
     """What the pieces hold; remembered by their content."""
     arrays = [np.ascontiguousarray(a) for p in pieces for a in (p.vertices, p.triangles, p.bones, p.weights)]
     key = (count, *(zlib.crc32(array) for array in arrays), *(len(array) for array in arrays))
-    if key not in _filled:
-        _filled[key] = skin_volumes.fill(pieces, count)
-        while len(_filled) > KEPT:
-            _filled.popitem(last=False)
-    _filled.move_to_end(key)
-    return _filled[key]
+    return _filled.remember(key, lambda: skin_volumes.fill(pieces, count))
 
 
 def _stack(ob: bpy.types.Object) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import bpy
 
 from .. import events
+from ..memory import LOAD, UNDO, Memo, Value
 
 # A drag is over when the panel is drawn this long after its last step [s].
 RESTS = 1.0
@@ -30,23 +31,16 @@ class _Drag:
     last: float
 
 
-_seen: dict[tuple[int, str, str], object] = {}
-_drag: _Drag | None = None
-
-
-def forget() -> None:
-    """No edit is going on: undone, or another file."""
-    global _drag
-    _drag = None
-    _seen.clear()
+# By rig, bone and setting: what an edit would begin with.
+_seen: Memo[tuple[int, str, str], object] = Memo("settings of the active bone", "rig", (LOAD, UNDO))
+_drag: Value[_Drag | None] = Value("edit of a bone's setting", lambda: None, (LOAD, UNDO))
 
 
 def look(bone: bpy.types.PoseBone, names: tuple[str, ...]) -> None:
     """The panel is drawn with the active bone: what an edit would begin with."""
-    global _drag
-    if _drag is not None and time.monotonic() - _drag.last < RESTS:
+    if _drag.value is not None and time.monotonic() - _drag.value.last < RESTS:
         return
-    _drag = None
+    _drag.value = None
     _seen.clear()
     for name in names:
         _seen[bone.id_data.session_uid, bone.name, name] = getattr(bone.heft, name)
@@ -54,7 +48,6 @@ def look(bone: bpy.types.PoseBone, names: tuple[str, ...]) -> None:
 
 def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str) -> list[bpy.types.Object]:
     """Hand a bone's edited setting on; all armatures that have changed by it."""
-    global _drag
     rig = group.id_data
     if events.is_paused() or not by_hand(context) or context.active_pose_bone is None:
         return [rig]
@@ -62,17 +55,18 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
     if active.heft != group:
         return [rig]
     which = (rig.session_uid, active.name, name)
-    if _drag is None or _drag.which != which:
+    drag = _drag.value
+    if drag is None or drag.which != which:
         others = [bone for bone in context.selected_pose_bones or () if bone != active and bone.id_data.heft.enabled]
-        _drag = _Drag(which, _seen.get(which), [(bone, getattr(bone.heft, name)) for bone in others], 0.0)
-    _drag.last = time.monotonic()
+        drag = _drag.value = _Drag(which, _seen.get(which), [(bone, getattr(bone.heft, name)) for bone in others], 0.0)
+    drag.last = time.monotonic()
     value = getattr(group, name)
     # Choices are not dragged: to choose the old one again is an edit like any other.
-    back = value == _drag.start and isinstance(value, (int, float)) and not isinstance(value, bool)
+    back = value == drag.start and isinstance(value, (int, float)) and not isinstance(value, bool)
     with events.paused():
-        for bone, before in _drag.others:
+        for bone, before in drag.others:
             setattr(bone.heft, name, before if back else value)
-    return list(dict.fromkeys([rig, *(bone.id_data for bone, _ in _drag.others)]))
+    return list(dict.fromkeys([rig, *(bone.id_data for bone, _ in drag.others)]))
 
 
 def on_bone_edited(group: bpy.types.PropertyGroup, context, name: str) -> None:

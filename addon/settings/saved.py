@@ -7,12 +7,12 @@ declarations. Must not know what a setting means.
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 
 import bpy
 
 from .. import declare
 from ..declare import Setting
+from ..memory import remembered
 from .bone import HeftBone
 from .character import HeftArmature
 from .collider import HeftCollider
@@ -57,7 +57,7 @@ def plain(value):
     return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]
 
 
-@lru_cache
+@remembered("content")
 def defaults(kind: type) -> dict:
     """The values of a group in which nothing was set, as JSON holds them."""
     found = {}

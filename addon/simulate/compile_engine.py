@@ -8,22 +8,32 @@ touches Blender.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
 
 from ... import engine
 from ..blender import redraw_views
+from ..memory import Value
 
 # How often the panel shows the compiler's progress [s].
 EVERY = 0.5
 # What is left to read once all is compiled takes about so long [s].
 READING = 3.0
 
-_thread: threading.Thread | None = None
-_posing: threading.Thread | None = None
-_problem = ""
-_last: float | None = None  # how much was done when it was last asked
+
+@dataclass
+class _State:
+    """Threads, what they found, and how much was done when it was last asked."""
+
+    thread: threading.Thread | None = None
+    posing: threading.Thread | None = None
+    problem: str = ""
+    last: float | None = None
+
+
+_compiler = Value("compiler", _State)
 
 
 class Progress(NamedTuple):
@@ -36,10 +46,10 @@ class Progress(NamedTuple):
 
 def start() -> None:
     """Start compiling beside the user's work; in background mode the first simulation does it."""
-    global _thread
     if not bpy.app.background:
-        _thread = threading.Thread(target=_work, name="heft-warm-up", daemon=True)
-        _thread.start()
+        state = _compiler.value
+        state.thread = threading.Thread(target=_work, args=(state,), name="heft-warm-up", daemon=True)
+        state.thread.start()
         bpy.app.timers.register(_redraw, first_interval=EVERY, persistent=True)
 
 
@@ -51,24 +61,28 @@ def stop() -> None:
 
 def is_running() -> bool:
     """Is the compiler still at work? A simulation started now would wait for it."""
-    return _thread is not None and _thread.is_alive()
+    return _is_alive(_compiler.value.thread)
+
+
+def _is_alive(thread: threading.Thread | None) -> bool:
+    return thread is not None and thread.is_alive()
 
 
 def progress() -> Progress | None:
     """How far the compiler is; None where there is nothing to wait for, or only a moment."""
-    global _last
+    state = _compiler.value
     if not is_running():
-        _last = None
+        state.last = None
         return None
     found = engine.build_progress()
-    if found is None and _last is None:
+    if found is None and state.last is None:
         return None  # there is nothing to compile
     text = "Heft compiles its engine, once after an update. Go on working: Simulate starts when it is done."
     if found is None:
-        return Progress(_last, text, "almost done")
+        return Progress(state.last, text, "almost done")
     # it never goes back
-    _last = max(found.done, _last or 0.0)
-    return Progress(_last, text, _left(_last, found.left))
+    state.last = max(found.done, state.last or 0.0)
+    return Progress(state.last, text, _left(state.last, found.left))
 
 
 def _left(done: float, left: float | None) -> str:
@@ -82,7 +96,7 @@ def _left(done: float, left: float | None) -> str:
 
 def problem() -> str:
     """A sentence for the panel if a library is missing or foreign, else nothing."""
-    return _problem or engine.NO_NUMBA
+    return _compiler.value.problem or engine.NO_NUMBA
 
 
 def _redraw() -> float | None:
@@ -91,22 +105,21 @@ def _redraw() -> float | None:
     return EVERY if is_running() else None
 
 
-def _work() -> None:
-    global _problem, _posing
+def _work(state: _State) -> None:
     if not engine.is_compiled():
         print(f"Heft: {engine.NO_NUMBA}")
         return
     try:
         engine.warm_up()
     except engine.HeftError as error:
-        _problem = str(error)
+        state.problem = str(error)
         print(f"Heft: {error}")
     else:
         # on its own: a simulation need not wait for it
-        _posing = threading.Thread(target=engine.warm_up_posing, name="heft-warm-up-posing", daemon=True)
-        _posing.start()
+        state.posing = threading.Thread(target=engine.warm_up_posing, name="heft-warm-up-posing", daemon=True)
+        state.posing.start()
 
 
 def is_posing_ready() -> bool:
     """Can a bone be pulled without a wait for the compiler?"""
-    return not is_running() and (_posing is None or not _posing.is_alive())
+    return not is_running() and not _is_alive(_compiler.value.posing)

@@ -18,6 +18,7 @@ import bpy
 from ...engine import HeftError
 from .. import events
 from ..blender import redraw_views
+from ..memory import LOAD, REMOVE, Memo, Value
 from ..read.source_cache import Step
 
 # How long one slice may work before the window gets its turn [s].
@@ -56,8 +57,19 @@ class Job:
                 steps.close()
 
 
-_jobs: dict[int, Job] = {}
-_drawn = 0.0
+class _Jobs(Memo):
+    """By the rig that leads the shot. Undo and loading end jobs before, by `cancel`: what they hold may be gone
+    afterwards."""
+
+    def drop(self, uids: frozenset[int] | None = None) -> None:
+        """Stop those of these rigs, or all."""
+        for uid in [uid for uid in self if uids is None or uid in uids]:
+            self.pop(uid).close()
+
+
+_jobs: Memo[int, Job] = _Jobs("jobs", "rig", (LOAD, REMOVE))
+# When the progress was drawn last [s].
+_drawn = Value("last drawing of progress", float)
 
 
 def start(leader: bpy.types.Object, begin: Begin) -> None:
@@ -161,10 +173,9 @@ def _end(job: Job, goes_on: bool = True) -> None:
 
 def _draw(ended: bool) -> None:
     """Draw the sidebars now and then, and at the end all that tells of the result."""
-    global _drawn
-    if not ended and time.perf_counter() - _drawn < DRAWN_EVERY:
+    if not ended and time.perf_counter() - _drawn.value < DRAWN_EVERY:
         return
-    _drawn = time.perf_counter()
+    _drawn.value = time.perf_counter()
     if ended:
         redraw_views.views()
     else:

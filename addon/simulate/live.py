@@ -16,7 +16,9 @@ import bpy
 
 from ...engine import HeftError
 from .. import events
+from ..memory import LOAD, REMOVE, UNDO, Memo, Value
 from ..read import curve_digests, fingerprint, read_controller, shot
+from ..read.inputs import Inputs
 from ..read.source_cache import Step
 from ..result import plot_curves, result_armature, takes, takes_side_by_side
 from . import compile_engine, jobs, session, timing
@@ -46,41 +48,35 @@ def collider_changed(ob: bpy.types.Object) -> None:
 
 def _refresh_those_with(ob: bpy.types.Object) -> None:
     """Simulate the live shots that the object is in; characters simulated together are one shot."""
-    found = []
-    for leader in shot.leaders(session.rigs()):
-        group = shot.members(leader)
-        carried = [load.ob for each in group.rigs for load in shot.loads(each)]
-        if any(each.heft.live for each in group.rigs) and ob in (*group.rigs, *group.objects, *carried):
-            found.append(leader)
-    for leader in found:
-        refresh(leader)
+    for group in [group for group in _live_shots() if group.has(ob)]:
+        refresh(Inputs(group, session.scene_of(group)))
 
 
-def refresh(rig: bpy.types.Object) -> None:
-    """Simulate now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
-    leader = shot.leader(rig)
+def refresh(now: Inputs) -> None:
+    """Simulate a shot now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
+    group, scene = now.shot, now.scene
+    leader = group.leader
     if compile_engine.is_running():
         wait_for_compiler(leader)
         return
-    scene = session.scene_of(leader)
-    if not is_quick(leader, scene):
+    if not is_quick(group, scene):
         jobs.start(leader, lambda: session.simulate_steps(leader, scene, fresh=False, sliced=True))
         return
     jobs.cancel(leader)
     with events.paused():
         try:
-            session.simulate(leader, scene, fresh=False)
+            session.simulate(leader, scene, fresh=False, now=now)
         except HeftError as error:
-            tell(leader.session_uid, str(error))
+            _tell(group, str(error))
 
 
 # Leaders of shots that wait for the engine to be compiled; by session_uid.
-_waiting: set[int] = set()
+_waiting: Memo[int, bool] = Memo("shots that wait for the compiler", "rig", (LOAD, REMOVE))
 
 
 def wait_for_compiler(leader: bpy.types.Object) -> None:
     """Simulate the shot when the engine is compiled: to do it now would hold up the window until then."""
-    _waiting.add(leader.session_uid)
+    _waiting[leader.session_uid] = True
     if not bpy.app.timers.is_registered(_after_compiling):
         bpy.app.timers.register(_after_compiling, first_interval=COMPILER_EVERY)
 
@@ -91,48 +87,52 @@ def _after_compiling() -> float | None:
         return COMPILER_EVERY
     wanted = set(_waiting)
     _waiting.clear()
-    for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
-        if leader.session_uid in wanted:
-            refresh(leader)
+    for group in _live_shots():
+        if group.leader.session_uid in wanted:
+            refresh(Inputs(group, session.scene_of(group)))
     return None
 
 
-def is_quick(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+def _live_shots() -> list[shot.Shot]:
+    """The shots in which a character is live."""
+    return [group for group in shot.scan() if any(each.heft.live for each in group.rigs)]
+
+
+def is_quick(group: shot.Shot, scene: bpy.types.Scene) -> bool:
     """Is the shot simulated in the time that a drag may wait? Without a window nobody waits."""
     if bpy.app.background:
         return True
     try:
-        frames = len(read_controller.frame_range(leader, scene))
+        frames = len(read_controller.frame_range(group.leader, scene))
     except HeftError:
         return True
-    bones = sum(len(each.pose.bones) for each in shot.members(leader).rigs)
-    return timing.foreseen(leader, frames, bones) <= BUDGET
+    bones = sum(len(each.pose.bones) for each in group.rigs)
+    return timing.foreseen(group.leader, frames, bones) <= BUDGET
 
 
 def tell(leader: int, text: str) -> None:
     """Show in the panels of a shot what went wrong; `leader`: its session_uid."""
+    found = next((group for group in shot.scan() if group.leader.session_uid == leader), None)
+    _tell(found, text)
+
+
+def _tell(group: shot.Shot | None, text: str) -> None:
     print(f"Heft: {text}")
-    rig = next((each for each in session.rigs() if each.session_uid == leader), None)
     with events.paused():
-        for each in shot.members(rig).rigs if rig is not None else ():
+        for each in group.rigs if group is not None else ():
             each.heft.message = text
 
 
-# What each rig looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
-_followed: dict[int, str] = {}
+# What each shot looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
+_followed: Memo[int, str] = Memo("sources that were followed", "rig", (LOAD, UNDO, REMOVE))
 # The longest look of the last round [s].
-_took = 0.0
-
-
-def forget() -> None:
-    """Undo, redo, another file: what was followed may not be there any more."""
-    _followed.clear()
+_took = Value("time of looking for edits", float)
 
 
 def follow_soon() -> None:
     """Something may have changed: look for it in a moment."""
     if not bpy.app.background and not bpy.app.timers.is_registered(follow_source):
-        bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took))
+        bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took.value))
 
 
 def connect() -> None:
@@ -158,7 +158,7 @@ def stop() -> None:
 def source_edited() -> None:
     """Keys were edited: what is on its way knows the old ones."""
     if not events.is_paused() and jobs.any_left():
-        for leader in shot.leaders(rig for rig in session.rigs() if rig.heft.live):
+        for leader in [group.leader for group in _live_shots()]:
             if jobs.of(leader) is not None:
                 _followed.pop(leader.session_uid, None)
                 jobs.start(leader, lambda leader=leader: _follow_steps(leader))
@@ -166,47 +166,52 @@ def source_edited() -> None:
 
 def follow_source() -> None:
     """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
-    global _took
     if events.is_paused():
         return
-    _took = 0.0
+    _took.value = 0.0
     jobs.go_on()
-    live = [rig for rig in session.rigs() if rig.heft.live and rig.heft_result is not None]
-    for leader in shot.leaders(rig for rig in live if not result_armature.standing_back(rig)):
-        if jobs.of(leader) is not None:
-            # It looks for what has changed at its end.
+    for group in _live_shots():
+        leader = group.leader
+        # A job looks for what has changed at its end.
+        if jobs.of(leader) is not None or not any(map(_follows, group.rigs)):
             continue
-        if curve_digests.is_ready(fingerprint.source_actions(shot.members(leader))):
-            if _is_new(leader, session.scene_of(leader)):
-                refresh(leader)
+        if curve_digests.is_ready(fingerprint.source_actions(group)):
+            now = Inputs(group, session.scene_of(group))
+            if _is_new(now):
+                refresh(now)
         else:
             jobs.start(leader, lambda leader=leader: _follow_steps(leader))
 
 
+def _follows(rig: bpy.types.Object) -> bool:
+    """Is the rig live, and does its result still follow its source?"""
+    return rig.heft.live and rig.heft_result is not None and not result_armature.standing_back(rig)
+
+
 def look_steps(leader: bpy.types.Object) -> Generator:
     """Look at long actions a few curves at a time."""
-    for _ in curve_digests.prepare(fingerprint.source_actions(shot.members(leader))):
+    for _ in curve_digests.prepare(fingerprint.source_actions(shot.of(leader))):
         yield Step(0.0, "looking")
 
 
 def _follow_steps(leader: bpy.types.Object) -> Generator:
     """Look at what has changed, and simulate if anything has."""
-    scene = session.scene_of(leader)
     yield from look_steps(leader)
-    if _is_new(leader, scene):
+    group = shot.of(leader)
+    scene = session.scene_of(group)
+    if _is_new(Inputs(group, scene)):
         yield from session.simulate_steps(leader, scene, fresh=False, sliced=True)
 
 
-def _is_new(leader: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+def _is_new(inputs: Inputs) -> bool:
     """Is there anything to follow that was not followed already?"""
-    global _took
     start = time.perf_counter()
     try:
-        now = fingerprint.fingerprint(leader, scene)
+        now = inputs.total
     except HeftError as error:
         now = str(error)
-    _took = max(_took, time.perf_counter() - start)
-    together = shot.members(leader).rigs
+    _took.value = max(_took.value, time.perf_counter() - start)
+    leader, together = inputs.shot.leader, inputs.shot.rigs
     if all(now in (each.heft.fingerprint, each.heft.baked) and result_armature.is_whole(each) for each in together):
         return False
     if now == _followed.get(leader.session_uid):
@@ -239,7 +244,7 @@ def take_renamed(take: bpy.types.PropertyGroup) -> None:
         return
     rig, name = take.id_data, take.name
     with events.paused():
-        for each in shot.members(rig).rigs:
+        for each in shot.of(rig).rigs:
             other = takes.find(each, take.uid)
             if other is not None:
                 other.name = name

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import bpy
 
 from ... import engine
-from .. import events, settings
+from .. import events, memory, settings
 from ..bake import bake_result, unbake
 from ..blender import background_thread, engine_space, own_collections, sample_poses
 from ..errors import RigError
+from ..memory import LOAD, REMOVE, UNDO, Memo
 from ..read import (
     collision_shapes,
     cycles,
-    fingerprint,
     frame_plan,
+    inputs,
     read_controller,
     read_rig,
     read_scene,
@@ -40,7 +41,7 @@ from ..result import (
     takes_side_by_side,
     write_result,
 )
-from ..rig import bone_roles, detail, first_guess, physical_ends, skin
+from ..rig import detail, first_guess, physical_ends, skin
 from . import jobs, timing
 
 
@@ -53,23 +54,12 @@ class Shown:
     tracks: tuple[read_scene.Track, ...]
 
 
-_shown: dict[int, Shown] = {}
+_shown: Memo[int, Shown] = Memo("last simulations", "rig", (LOAD, UNDO, REMOVE))
 # The same of takes kept in this session, by rig and take.
-_taken: dict[tuple[int, str], Shown] = {}
-# By the armature that leads: states of its last simulation, to go on from.
-_memories: dict[int, engine.Memory] = {}
-
-
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was read of one rig, or of all."""
-    source_cache.forget(rig)
-    if rig is None:
-        bone_roles.forget()
-        _shown.clear()
-        _taken.clear()
-    else:
-        _shown.pop(rig.session_uid, None)
-        _memories.pop(rig.session_uid, None)
+_taken: Memo[tuple[int, str], Shown] = Memo("simulations of takes", "rig", (LOAD, UNDO, REMOVE))
+# States of the last simulation, to go on from; by the rig that leads the shot. They are compared with what is asked
+# for, so they outlive undo.
+_checkpoints: Memo[int, engine.Memory] = Memo("checkpoints", "rig", (LOAD, REMOVE))
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
@@ -106,7 +96,7 @@ def remove(rig: bpy.types.Object) -> None:
     """Leave the file as it was before `add`."""
     check(rig)
     jobs.cancel(shot.leader(rig))
-    forget(rig)
+    memory.notify(REMOVE, rig)
     takes.delete_all(rig)
     plot_curves.remove(rig)
     made = added_objects.made_for(rig)
@@ -167,14 +157,17 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """A ground below a character that may fall, if its shot has none and the animator never chose. Its limp bones touch
     one another by themselves (When It Falls)."""
-    if shot.members(rig).grounded is None and not rig.heft.is_property_set("ground"):
+    if shot.of(rig).grounded is None and not rig.heft.is_property_set("ground"):
         rig.heft.ground_height = lowest_point(rig, scene)
         rig.heft.ground = True
 
 
-def simulate(rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True) -> engine.Result:
-    """Simulate at once; `fresh` reads the rig again even if it looks unchanged."""
-    steps = simulate_steps(rig, scene, fresh, at_once=True)
+def simulate(
+    rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, now: inputs.Inputs | None = None
+) -> engine.Result:
+    """Simulate at once; `fresh` reads the rig again even if it looks unchanged; now: the inputs of its shot, where they
+    are known for this event."""
+    steps = simulate_steps(rig, scene, fresh, at_once=True, now=now)
     with engine.without_gc():
         while True:
             try:
@@ -189,6 +182,7 @@ def simulate_steps(
     fresh: bool = True,
     sliced: bool = False,
     at_once: bool = False,
+    now: inputs.Inputs | None = None,
 ) -> Generator[Step, None, engine.Result]:
     """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
 
@@ -197,15 +191,15 @@ def simulate_steps(
     one step, and closing the generator before it changes nothing. `at_once`: nobody waits for the engine's progress.
     """
     clock = timing.Clock()
-    steps = clock.watch(_simulate_steps(rig, scene, fresh, sliced, at_once, clock))
+    now = inputs.of(check(rig), scene) if now is None else now
+    steps = clock.watch(_simulate_steps(rig, now, fresh, sliced, at_once, clock))
     if not sliced:
-        jobs.cancel(shot.leader(check(rig)))
+        jobs.cancel(now.shot.leader)
         return (yield from steps)
-    together = shot.members(check(rig)).rigs
     try:
         while True:
             # Between two steps a rig may be deleted, or go into Edit Mode.
-            for each in together:
+            for each in now.shot.rigs:
                 check(each)
             yield next(steps)
     except StopIteration as stop:
@@ -214,25 +208,24 @@ def simulate_steps(
         steps.close()
 
 
-def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock: timing.Clock) -> Generator:
-    check(rig)
+def _simulate_steps(
+    rig, now: inputs.Inputs, fresh: bool, sliced: bool, at_once: bool, clock: timing.Clock
+) -> Generator:
     if not settings.has_physics(rig):
         raise RigError(f"'{rig.name}' has no physics: press Add Physics first.")
-    group = shot.members(rig)
+    group, scene = now.shot, now.scene
     for other in group.rigs:
         check(other)
     _check_free(group)
     leader = group.leader
-    plan = frame_plan.plan_of(group, scene)
-    frames = plan.sampled
+    plan, frames = now.plan, now.sampled
     if fresh:
-        source_cache.forget_group(group)
-    cached, way = yield from source_cache.sample_group(group, scene, frames, result_armature.sources_shown, sliced)
+        source_cache.read_anew(group)
+    cached, way = yield from source_cache.sample_group(now, result_armature.sources_shown, sliced)
     meters = engine_space.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
-    solid = fingerprint.is_solid(group)
     readings = []
     for each in group.rigs:
-        reading = yield from source_cache.read_steps(each, scene, cached[each], meters, solid, sliced)
+        reading = yield from source_cache.read_steps(now.rigs[each], cached[each], meters, now.is_solid, sliced)
         readings.append(frame_plan.joined(plan, reading))
     for each, reading in zip(group.rigs, readings, strict=True):
         result_channels.check_roots(each, reading)
@@ -243,16 +236,16 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
     surroundings = read_scene.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [_actor(*pair) for pair in zip(group.rigs, readings, strict=True)]
     # As the settings are now: what is changed while the simulation goes on is not in it.
-    mark = fingerprint.fingerprint(leader, scene, {each: kept.source for each, kept in cached.items()})
-    made_with = {each: take_settings.packed(each) for each in group.rigs}
+    mark = now.total
+    made_with = {each: take_settings.packed(each, group) for each in group.rigs}
     clock.start_simulating()
-    memory = _memories.setdefault(leader.session_uid, engine.Memory())
+    checkpoints = _checkpoints.remember(leader.session_uid, engine.Memory)
     given = actors, surroundings, leader.heft.steps_per_second
     if at_once and plan.cycle is None:
         background_thread.wait()
-        results = engine.simulate_together(*given, memory, easy=True)
+        results = engine.simulate_together(*given, checkpoints, easy=True)
     else:
-        results = yield from _simulated(plan, *given, memory, sliced)
+        results = yield from _simulated(plan, *given, checkpoints, sliced)
     for each, reading in zip(group.rigs, readings, strict=True):
         cached[each].notes = cycles.notes(plan.cycle, each, reading)
     results = [frame_plan.shown_result(plan, *pair) for pair in zip(readings, results, strict=True)]
@@ -269,7 +262,7 @@ def _simulate_steps(rig, scene, fresh: bool, sliced: bool, at_once: bool, clock:
         _shown[each.session_uid] = Shown(reading, result, ways)
         if each.heft.use_curves:
             write_curves(each)
-    first = memory.first if plan.cycle is None else 0
+    first = checkpoints.first if plan.cycle is None else 0
     timing.note(leader, clock, len(frames), first)
     return results[group.rigs.index(rig)]
 
@@ -280,24 +273,24 @@ def _actor(rig: bpy.types.Object, reading: read_rig.Reading) -> engine.Actor:
 
 
 def _tracks(
-    group: shot.Members, way: source_cache.Way, reading: read_rig.Reading, meters: float
+    group: shot.Shot, way: source_cache.Way, reading: read_rig.Reading, meters: float
 ) -> list[read_scene.Track]:
     """Where the shot's objects go, then those that its ties are fixed to."""
-    things, mirrored = (*group.objects, *shot.anchors(group)), reading.placement.mirrored
+    mirrored = reading.placement.mirrored
     return [
         read_scene.Track.build(ob, matrices, meters, mirrored)
-        for ob, matrices in zip(things, way.matrices, strict=True)
+        for ob, matrices in zip(group.things, way.matrices, strict=True)
     ]
 
 
 def _simulated(
-    plan: frame_plan.Plan, actors, surroundings, rate: float, memory: engine.Memory, sliced: bool
+    plan: frame_plan.Plan, actors, surroundings, rate: float, checkpoints: engine.Memory, sliced: bool
 ) -> Generator:
     """The engine's results; yields progress."""
     if not sliced:
         background_thread.wait()
     if plan.cycle is None:
-        run = engine.simulate_together_iter(actors, surroundings, rate, memory, easy=True)
+        run = engine.simulate_together_iter(actors, surroundings, rate, checkpoints, easy=True)
     else:
         run = engine.simulate_loop_iter(actors, surroundings, rate, easy=True)
     progress = None
@@ -309,7 +302,7 @@ def _simulated(
     return progress.results
 
 
-def _check_free(group: shot.Members) -> None:
+def _check_free(group: shot.Shot) -> None:
     """Refuse free objects that cannot be shown so."""
     for ob in group.objects:
         if settings.collider_of(ob).moves != "FREE":
@@ -327,27 +320,34 @@ def _check_free(group: shot.Members) -> None:
 def keep_take(rig: bpy.types.Object, name: str = "") -> None:
     """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
-        there = takes.same(rig) if rig.heft_result is not None else None
+        there = takes.same(rig, group) if rig.heft_result is not None else None
         if there is None:
-            there = takes.keep(rig, name)
+            there = takes.keep(rig, group, name)
         elif there.auto:
-            takes.keep_for_good(rig, there.uid, name)
+            takes.keep_for_good(group, there.uid, name)
         else:
             raise RigError(f"This is kept already, as '{there.name}'.")
-    _remember(rig)
+    _remember(group)
+
+
+def _finished(rig: bpy.types.Object) -> shot.Shot:
+    """The rig's shot, with its job brought to its end."""
+    group = shot.of(rig)
+    jobs.finish(group.leader)
+    return group
 
 
 def choose_take(rig: bpy.types.Object, uid: str) -> None:
     """Show a take with its settings; what is shown now is kept, nothing is simulated."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
         if rig.heft_result is not None:
-            takes.keep_present(rig)
-            _remember(rig)
-        rigs = takes.choose(rig, uid)
+            takes.keep_present(rig, group)
+            _remember(group)
+        rigs = takes.choose(rig, group, uid)
     for each in rigs:
         source_cache.rewritten(each)
         known = _taken.get((each.session_uid, uid))
@@ -370,25 +370,27 @@ def write_curves(rig: bpy.types.Object) -> None:
 def update_take(rig: bpy.types.Object, uid: str) -> None:
     """Put the present settings and result in place of what a take holds."""
     check(rig)
-    jobs.finish(shot.leader(rig))
+    group = _finished(rig)
     with events.paused():
-        takes.update(rig, uid)
-    _remember(rig)
+        takes.update(rig, group, uid)
+    _remember(group)
 
 
-def _remember(rig: bpy.types.Object) -> None:
+def _remember(group: shot.Shot) -> None:
     """What was simulated for the shown take, if it was in this session."""
-    for each in shot.members(rig).rigs:
+    for each in group.rigs:
         known, take = _shown.get(each.session_uid), takes.shown(each)
         if known is not None and take is not None and not takes.is_changed(each):
             _taken[each.session_uid, take.uid] = known
 
 
-def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Does the result still belong to the settings and the source, or to what was baked from it?"""
+def is_current(rig: bpy.types.Object, scene: bpy.types.Scene, now: inputs.Inputs | None = None) -> bool:
+    """Does the result still belong to the settings and the source, or to what was baked from it? now: the inputs of its
+    shot, where they are known for this event."""
     if not rig.heft.fingerprint or not result_armature.is_whole(rig):
         return False
-    return fingerprint.fingerprint(rig, scene) in (rig.heft.fingerprint, rig.heft.baked)
+    now = inputs.of(rig, scene) if now is None else now
+    return now.total in (rig.heft.fingerprint, rig.heft.baked)
 
 
 def bake(
@@ -402,10 +404,10 @@ def bake(
 ) -> bake_result.Baked:
     """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
     stay current."""
-    group = shot.members(rig)
     # What is on its way is waited for: half a result is not baked.
-    jobs.finish(group.leader)
-    current = [each for each in group.rigs if is_current(each, scene)]
+    group = _finished(rig)
+    now = inputs.Inputs(group, scene)
+    current = [each for each in group.rigs if is_current(each, scene, now)]
     before = unbake.sources(rig)
     baked = bake_result.bake(rig, scene, target, selected_only, reduce, mute, span)
     if target != "NLA":
@@ -415,9 +417,9 @@ def bake(
             # Live would go on with the baked keys, and give them their weight twice.
             each.heft.live = False
     if current and not selected_only:
-        now = fingerprint.fingerprint(rig, scene)
+        baked_from = inputs.of(rig, scene).total
         for each in current:
-            each.heft.baked = now
+            each.heft.baked = baked_from
     if rig not in current:
         baked = dataclasses.replace(
             baked, notes=(*baked.notes, "The result was out of date: it was baked as it was shown")
@@ -432,11 +434,13 @@ def rigs() -> list[bpy.types.Object]:
 
 def let_go() -> None:
     """Take away what still holds on to a character that was deleted: where its curves or a ball of its shot point to
-    it Blender keeps it, and its physics would go on unseen."""
+    it Blender keeps it, and its physics would go on unseen; and what was read and simulated of it."""
+    memory.sweep("rig", bpy.data.objects)
     for rig in rigs():
         if rig.library is not None or rig.users_collection:
             continue
-        jobs.cancel(shot.leader(rig))
+        jobs.cancel(shot.of(rig).leader)
+        memory.notify(REMOVE, rig)
         with events.paused():
             for ob in free_objects.results_of(rig):
                 free_objects.remove(ob)
@@ -446,15 +450,10 @@ def let_go() -> None:
             rig.heft.fingerprint = ""  # were it put back, its result would lack the free objects
 
 
-def scene_of(rig: bpy.types.Object) -> bpy.types.Scene:
+def scene_of(group: shot.Shot) -> bpy.types.Scene:
     """The scene that a shot is played in: the one that is worked in if any of its characters is there, or else their
     own."""
-    own = [
-        scene
-        for each in shot.members(rig).rigs
-        for scene in each.users_scene
-        if not scene.name.startswith(sample_poses.STAGE)
-    ]
+    own = [scene for each in group.rigs for scene in each.users_scene if not scene.name.startswith(sample_poses.STAGE)]
     here = bpy.context.scene
     return here if here in own or not own else own[0]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..blender import background_thread
+from ..memory import LOAD, REMOVE, Memo
 
 # A bone on a frame, where nothing was measured yet [s].
 GUESS = 5e-6
@@ -27,7 +28,8 @@ class Cost:
     simulating: float
 
 
-_last: dict[int, Cost] = {}
+# By the rig that leads the shot.
+_last: Memo[int, Cost] = Memo("times of simulations", "rig", (LOAD, REMOVE))
 
 
 class Clock:
@@ -67,11 +69,6 @@ def note(leader: bpy.types.Object, clock: Clock, frames: int, first: int) -> Non
 def last(leader: bpy.types.Object) -> Cost | None:
     """What the shot's last simulation took, in this session."""
     return _last.get(leader.session_uid)
-
-
-def forget() -> None:
-    """Another file: nothing is known."""
-    _last.clear()
 
 
 def foreseen(leader: bpy.types.Object, frames: int, bones: int) -> float:

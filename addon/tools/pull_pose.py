@@ -127,7 +127,7 @@ class Pull:
             meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
             self.reading = read_rig.read(rig, scene, samples, meters, solid=True)
             self._gravity = self.reading.placement.vector_to_world(read_controller.gravity_of(rig))
-            grounded = shot.members(rig).grounded if settings.has_physics(rig) else None
+            grounded = shot.of(rig).grounded if settings.has_physics(rig) else None
             self._floor = grounded.heft.ground_height * meters if grounded is not None else None
         self._places = {name: i for i, name in enumerate(names)}
         self._bases = {name: self._basis(rig.pose.bones[name], self._poses) for name in self.reading.names}

@@ -109,7 +109,7 @@ def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, in
     that is the first that is not behind a head or an arm."""
     heading = throw_path.heading_from(stance.front(), order.angle)
     way = heading * order.speed + 0.5 * np.asarray(gravity) * (frames[1] - frames[0]) / fps
-    stands_on = shot.members(stance.rig).grounded
+    stands_on = shot.of(stance.rig).grounded
     found = None
     for bone in bones:
         target = stance.touching(bone, way, order.radius)
@@ -169,7 +169,7 @@ def landed(thrown: Thrown) -> int | None:
 def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Put a ground under a character that walks on feet, if its shot has none and the animator never said no: else
     what bounces off falls for ever. Was there need for it?"""
-    if rig.heft.is_property_set("ground") or shot.members(rig).grounded is not None:
+    if rig.heft.is_property_set("ground") or shot.of(rig).grounded is not None:
         return False
     if not any(part.role == "FOOT" for part in bone_roles.roles_of(rig).values()):
         return False

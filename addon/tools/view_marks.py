@@ -80,8 +80,8 @@ def _cross(p: np.ndarray, half: float) -> list:
 
 
 def _draw_lines(found, color: tuple[float, ...], region: bpy.types.Region) -> None:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
+    import gpu  # noqa: PLC0415 - only where there is a window to draw into
+    from gpu_extras.batch import batch_for_shader  # noqa: PLC0415 - imports gpu
 
     points = np.asarray(found, dtype=np.float32).reshape(-1, 2)
     points = np.concatenate([points, np.zeros((len(points), 1), np.float32)], axis=1)

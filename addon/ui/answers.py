@@ -14,37 +14,18 @@ from ...engine import HeftError
 from ...engine.anatomy import size_guess
 from ...engine.anatomy.role_list import Part
 from ..blender import engine_space
+from ..memory import EDIT, EDIT_ARMATURE, EDIT_ROLES, LOAD, UNDO, Value
 from ..read import cycles, frame_plan, shot
 from ..rig import bone_roles, first_guess, physical_ends
-from ..simulate import session
 from . import draw_cache
 
-_tall: draw_cache.Answers[float] = draw_cache.Answers()
-_person: draw_cache.Answers[float] = draw_cache.Answers()
-_found: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
-_parts: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers()
-_members: dict[int, shot.Members] = {}
-_shots: dict[int, list[tuple[bpy.types.Object, bool]]] = {}
-_cycles: draw_cache.Answers[tuple[cycles.Cycle | None, str]] = draw_cache.Answers()
-
-
-def forget() -> None:
-    """Nothing is known any more."""
-    _members.clear()
-    _shots.clear()
-    for answers in (_tall, _person, _found, _parts, _cycles):
-        answers.forget()
-
-
-def edited(blocks: Iterable[bpy.types.ID]) -> None:
-    """These were edited: keep what does not depend on them."""
-    _members.clear()
-    _shots.clear()
-    _cycles.edited()
-    if any(isinstance(block, bpy.types.Armature) for block in blocks):
-        # Also where only a pose was changed: Blender does not tell which.
-        for answers in (_tall, _person, _found, _parts):
-            answers.edited()
+OF_ARMATURE = (EDIT_ARMATURE, (LOAD, UNDO, EDIT_ROLES))
+_tall: draw_cache.Answers[float] = draw_cache.Answers("heights", *OF_ARMATURE)
+_person: draw_cache.Answers[float] = draw_cache.Answers("heights of persons", *OF_ARMATURE)
+_found: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers("roles found", *OF_ARMATURE)
+_parts: draw_cache.Answers[dict[str, Part]] = draw_cache.Answers("roles shown", *OF_ARMATURE)
+_cycles: draw_cache.Answers[tuple[cycles.Cycle | None, str]] = draw_cache.Answers("cycles", EDIT)
+_shots: Value[list[shot.Shot] | None] = Value("shots of the file", lambda: None, (LOAD, UNDO, EDIT))
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
@@ -78,22 +59,25 @@ def parts(rig: bpy.types.Object) -> dict[str, Part]:
     return _kept(_parts, rig, lambda: dict(bone_roles.roles_of(rig)))
 
 
-def members(rig: bpy.types.Object) -> shot.Members:
-    """Everybody and everything in the rig's shot."""
-    known = _members.get(rig.session_uid)
-    if known is None or not _alive((*known.rigs, *known.objects)):
-        known = _members[rig.session_uid] = shot.members(rig)
+def shots() -> list[shot.Shot]:
+    """All shots of the file."""
+    known = _shots.value
+    if known is None or not _alive(ob for each in known for ob in (*each.rigs, *each.things, *each.carried)):
+        known = _shots.value = shot.scan()
     return known
+
+
+def shot_of(rig: bpy.types.Object) -> shot.Shot:
+    """The rig's shot."""
+    return next((each for each in shots() if rig in each.rigs), None) or shot.of(rig)
 
 
 def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
     """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
     if ob is None or ob.type != "MESH":
         return []
-    known = _shots.get(ob.session_uid)
-    if known is None or not _alive(rig for rig, _ in known):
-        known = _shots[ob.session_uid] = _find_shots(ob)
-    return known
+    hits = [(rig, any(load.ob == ob for load in each.loads[rig]), each) for each in shots() for rig in each.rigs]
+    return [(rig, aboard) for rig, aboard, each in hits if aboard or ob in each.objects]
 
 
 def cycle(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[cycles.Cycle | None, str]:
@@ -101,22 +85,11 @@ def cycle(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[cycles.Cycle |
 
     def look() -> tuple[cycles.Cycle | None, str]:
         try:
-            return frame_plan.plan_of(members(rig), scene).cycle, ""
+            return frame_plan.plan_of(shot_of(rig), scene).cycle, ""
         except HeftError as error:
             return None, str(error)
 
     return _cycles.ask(rig.session_uid, f"{scene.session_uid} {rig.heft.loop}", look)
-
-
-def _find_shots(ob: bpy.types.Object) -> list[tuple[bpy.types.Object, bool]]:
-    hits = []
-    for group in map(shot.members, shot.leaders(session.rigs())):
-        for rig in group.rigs:
-            if any(load.ob == ob for load in shot.loads(rig)):
-                hits.append((rig, True))
-            elif ob in group.objects:
-                hits.append((rig, False))
-    return hits
 
 
 def _kept(answers: draw_cache.Answers, rig: bpy.types.Object, look: Callable):

@@ -13,51 +13,75 @@ from typing import Generic, TypeVar
 import bpy
 
 from ..blender import redraw_views
+from ..memory import EDIT_SOURCE, LOAD, UNDO, Registered, owner
 
 # What is this quick may be worked out at every redraw [s].
 QUICK = 0.002
 # How long edits must have paused before anything longer [s], and in times of what it took last.
 PAUSE, PAUSES = 0.2, 2.0
 
-Value = TypeVar("Value")
-_edited_at = 0.0
+Given = TypeVar("Given")
 
 
-def edited() -> None:
-    """Something was edited just now."""
-    global _edited_at
-    _edited_at = time.perf_counter()
+class _LastEdit(Registered):
+    """When something that a result may depend on was edited last [s]."""
+
+    at = 0.0
+
+    def on_event(self, event: str, uids: frozenset[int] | None) -> None:
+        if event == EDIT_SOURCE:
+            self.at = time.perf_counter()
+
+    def drop(self, uids: frozenset[int] | None = None) -> None:
+        self.at = 0.0
 
 
-class Answers(Generic[Value]):
-    """Answers to one question, by whom it is asked of."""
+_last_edit = _LastEdit("time of the last edit")
 
-    def __init__(self) -> None:
-        self._known: dict[Hashable, tuple[str, Value]] = {}
-        self._before: dict[Hashable, tuple[str, Value]] = {}  # the same, also where something was edited since
+
+class Answers(Registered, Generic[Given]):
+    """Answers to one question, by whom it is asked of: the session_uid of a rig, or a tuple that begins with it.
+
+    asked_after    the event after which every answer may be another one
+    """
+
+    def __init__(self, name: str, asked_after: str = EDIT_SOURCE, drops_on: tuple[str, ...] = (LOAD, UNDO)) -> None:
+        super().__init__(name, "rig", drops_on)
+        self._asked_after = asked_after
+        self._known: dict[Hashable, tuple[str, Given]] = {}
+        self._before: dict[Hashable, tuple[str, Given]] = {}  # the same, also where something was edited since
         self._took: dict[Hashable, float] = {}  # [s]
 
-    def edited(self) -> None:
-        """Every answer may be another now."""
-        self._known.clear()
+    def __len__(self) -> int:
+        return len(self._before)
 
-    def forget(self) -> None:
-        """Undo, redo, another file: nothing is known."""
-        self._known.clear()
-        self._before.clear()
-        self._took.clear()
+    def on_event(self, event: str, uids: frozenset[int] | None) -> None:
+        """Dropped, or only asked again as soon as there is time."""
+        if event == self._asked_after:
+            self._known.clear()
+        super().on_event(event, uids)
 
-    def known(self, key: Hashable, mark: str) -> Value | None:
+    def drop(self, uids: frozenset[int] | None = None) -> None:
+        """Nothing is known, of these or of anybody."""
+        for kept in (self._known, self._before, self._took):
+            for key in [key for key in kept if uids is None or owner(key) in uids]:
+                del kept[key]
+
+    def owners(self) -> set[Hashable]:
+        """The session_uids of the rigs that something is remembered of."""
+        return set(map(owner, self._before))
+
+    def known(self, key: Hashable, mark: str) -> Given | None:
         """The answer, if nothing was edited since it was found."""
         known = self._known.get(key)
         return known[1] if known is not None and known[0] == mark else None
 
-    def last(self, key: Hashable) -> Value | None:
+    def last(self, key: Hashable) -> Given | None:
         """The last answer, right or not any more."""
         before = self._before.get(key)
         return None if before is None else before[1]
 
-    def ask(self, key: Hashable, mark: str, look: Callable[[], Value]) -> Value:
+    def ask(self, key: Hashable, mark: str, look: Callable[[], Given]) -> Given:
         """The answer, by `look` where it is not known; one with another mark is none."""
         known = self.known(key, mark)
         if known is not None:
@@ -77,7 +101,7 @@ class Answers(Generic[Value]):
         took = self._took.get(key, 0.0)
         if bpy.app.background or took < QUICK:
             return 0.0
-        return _edited_at + PAUSE + PAUSES * took - time.perf_counter()
+        return _last_edit.at + PAUSE + PAUSES * took - time.perf_counter()
 
 
 def _draw_in(wait: float) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import bpy
 
+from ..memory import Value
 from .operators.simulate import HEFT_OT_flip
 from .operators.takes import HEFT_OT_flip_take
 
 MODES = ("Object Mode", "Pose")
 KEYS = ((HEFT_OT_flip, "H"), (HEFT_OT_flip_take, "J"))
-_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
+_items: Value[list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]]] = Value("keys", list)
 
 
 def register() -> None:
@@ -21,11 +22,11 @@ def register() -> None:
     for mode in MODES if config is not None else ():
         keys = config.keymaps.new(name=mode, space_type="EMPTY")
         for command, key in KEYS:
-            _items.append((keys, keys.keymap_items.new(command.bl_idname, key, "PRESS", shift=True, alt=True)))
+            _items.value.append((keys, keys.keymap_items.new(command.bl_idname, key, "PRESS", shift=True, alt=True)))
 
 
 def unregister() -> None:
     """Take them off again."""
-    for keys, item in _items:
+    for keys, item in _items.value:
         keys.keymap_items.remove(item)
-    _items.clear()
+    _items.value.clear()

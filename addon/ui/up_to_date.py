@@ -1,28 +1,22 @@
 """Is a result current? Cached for drawing; commands ask `session.is_current`, which computes it.
 
-Owns what was found (`patience`). Must not draw.
+Owns what was found (`draw_cache`). Must not draw.
 """
 
 from __future__ import annotations
 
 import bpy
 
-from ..read import curve_digests, fingerprint, shot
+from ..memory import EDIT, LOAD, UNDO, Memo
+from ..read import curve_digests, fingerprint
+from ..read.inputs import Inputs
 from ..result import stamps
 from ..simulate import jobs, live, session
-from . import draw_cache
+from . import answers, draw_cache
 
-_answers: draw_cache.Answers[bool] = draw_cache.Answers()
-
-
-def edited() -> None:
-    """Something changed that a result may depend on."""
-    _answers.edited()
-
-
-def forget() -> None:
-    """Undo, redo, another file: blocks may be others now."""
-    _answers.forget()
+_answers: draw_cache.Answers[bool] = draw_cache.Answers("results that are current")
+# By the rig that leads the shot, and the scene: one look serves all characters of a shot.
+_inputs: Memo[tuple[int, int], Inputs] = Memo("inputs of drawn shots", "rig", (LOAD, UNDO, EDIT))
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
@@ -31,11 +25,17 @@ def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     known = _answers.known(uid, mark)
     if known is not None:
         return known
-    leader = shot.leader(rig)
+    group = answers.shot_of(rig)
+    leader = group.leader
     if jobs.of(leader) is not None and rig.heft.live:
         return False
-    if not curve_digests.is_ready(fingerprint.source_actions(shot.members(leader))):
+    if not curve_digests.is_ready(fingerprint.source_actions(group)):
         if jobs.of(leader) is None:
             jobs.start(leader, lambda: live.look_steps(leader))
         return _answers.last(uid) or False
-    return _answers.ask(uid, mark, lambda: session.is_current(rig, scene))
+
+    def look() -> bool:
+        now = _inputs.remember((leader.session_uid, scene.session_uid), lambda: Inputs(group, scene))
+        return session.is_current(rig, scene, now)
+
+    return _answers.ask(uid, mark, look)

@@ -10,6 +10,7 @@ import bpy
 
 from .. import settings
 from ..blender.safe_draw import guarded
+from ..memory import Value
 from ..result import result_armature, takes
 from .operators.base import active_rig
 from .panels import status
@@ -33,7 +34,7 @@ def text_of(rig: bpy.types.Object) -> tuple[str, str]:
 @guarded
 def draw() -> None:
     """Blender's draw callback."""
-    import blf
+    import blf  # noqa: PLC0415 - only where there is a window to write into
 
     context = bpy.context
     space, rig = context.space_data, active_rig(context)
@@ -55,19 +56,17 @@ def draw() -> None:
     blf.disable(0, blf.SHADOW)
 
 
-_handle = None
+_handle: Value[object] = Value("drawing of the caption", lambda: None)
 
 
 def register() -> None:
     """Write into every 3D View of a Blender with windows."""
-    global _handle
     if not bpy.app.background:
-        _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
+        _handle.value = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
 
 
 def unregister() -> None:
     """Write no more."""
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
+    if _handle.value is not None:
+        bpy.types.SpaceView3D.draw_handler_remove(_handle.value, "WINDOW")
+        _handle.value = None

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 import rigs
+from heft.addon import memory
 from heft.addon.ui.overlays import OVERLAYS, callbacks, overlay_input
 from heft.addon.ui.overlays.primitives import Wires
 
@@ -14,7 +15,7 @@ def seen(rig, frame: int = 1) -> overlay_input.Sight:
     """What overlays look at, after what they need was worked out."""
     scene = bpy.context.scene
     scene.frame_set(frame)
-    callbacks.changed()
+    memory.notify(memory.EDIT_SOURCE)
     callbacks.catch_up(rig, scene)
     return overlay_input.of(rig, scene, bpy.context.evaluated_depsgraph_get())
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from heft.addon import memory
 from heft.addon.blender import actions
 from heft.addon.read import curve_digests
 
@@ -21,7 +22,7 @@ def keyed(monkeypatch):
     app = SimpleNamespace(background=False)
     monkeypatch.setattr(curve_digests, "bpy", SimpleNamespace(app=app, data=bpy.data, types=bpy.types))
     yield ob
-    curve_digests.forget()
+    memory.notify(memory.UNDO)
 
 
 def digest(ob) -> bytes:
@@ -39,7 +40,7 @@ def test_a_drag_trusts_what_was_read_until_an_edit_is_told(keyed):
     move_a_key(keyed)
     with curve_digests.trusting():
         assert digest(keyed) == first
-        curve_digests.forget(keyed.animation_data.action)
+        memory.notify(memory.EDIT_KEYS, keyed.animation_data.action)
         told = digest(keyed)
     assert told != first
     move_a_key(keyed)

@@ -287,7 +287,7 @@ def test_the_ghost_is_on_with_the_first_result(rig):
 def test_bake_opens_on_controls_where_keys_would_not_show(rig, monkeypatch, hidden, chosen, opens):
     from heft.addon.ui.operators import bake
 
-    monkeypatch.setattr(bake.baker, "is_hidden", lambda _rig: hidden)
+    monkeypatch.setattr(bake.bake_result, "is_hidden", lambda _rig: hidden)
     dialog = SimpleNamespace(
         properties=SimpleNamespace(is_property_set=lambda name: bool(chosen)),
         target=chosen or "ACTION", mute_constraints=False, use_range=True,

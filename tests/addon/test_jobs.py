@@ -170,7 +170,7 @@ def test_an_edited_key_goes_on_from_the_frame_it_reaches(rig, monkeypatch):
     cost = timing.last(rig)
     assert 0 < cost.first < 0.7 * last and cost.frames == last - rig.heft.result_start + 1
     found = keys(rig)
-    session._memories.clear()
+    session._checkpoints.clear()
     bpy.ops.heft.simulate()
     assert timing.last(rig).first == 0 and keys(rig) == found
 

@@ -51,7 +51,7 @@ def ponytail(travels: float = 0.0, start: int = 1, cycles: bool = True) -> bpy.t
 
 
 def cycle_of(rig) -> cycles.Cycle | None:
-    return frame_plan.plan_of(shot.members(rig), bpy.context.scene).cycle
+    return frame_plan.plan_of(shot.of(rig), bpy.context.scene).cycle
 
 
 def simulated(rig) -> tuple:

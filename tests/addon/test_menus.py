@@ -31,13 +31,13 @@ def bound() -> list[tuple[str, str, dict]]:
 
     config = SimpleNamespace(keymaps=SimpleNamespace(new=new))
     manager = SimpleNamespace(keyconfigs=SimpleNamespace(addon=config))
-    real, kept = keymap.bpy, list(keymap._items)
+    real, kept = keymap.bpy, list(keymap._items.value)
     keymap.bpy = SimpleNamespace(context=SimpleNamespace(window_manager=manager), types=bpy.types)
     try:
         keymap.register()
     finally:
         keymap.bpy = real
-        keymap._items[:] = kept
+        keymap._items.value = kept
     return found
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rigs
-from heft.addon import declare, events, settings
-from heft.addon.read import fingerprint
+from heft.addon import declare, events, memory, settings
+from heft.addon.read import inputs
 from heft.addon.settings import saved
 from heft.addon.settings.overlays import OverlaySettings
 from heft.addon.simulate import session
@@ -26,9 +26,9 @@ def rig(empty):
     rig = rigs.post(3)
     bpy.ops.heft.add()
     rig.heft.total_mass = 3.0
-    callbacks.forget()
+    memory.notify(memory.UNDO)
     yield rig
-    callbacks.forget()
+    memory.notify(memory.UNDO)
 
 
 # --- shapes and limits ---------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
 
 def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
     bpy.ops.heft.simulate()
-    scene, before = bpy.context.scene, fingerprint.fingerprint(rig, bpy.context.scene)
+    scene, before = bpy.context.scene, inputs.of(rig, bpy.context.scene).total
     monkeypatch.setattr(events.setting_changed, "_listeners", [lambda _rig: pytest.fail("Live was started")])
     rig.heft.live = False
     for name in declare.names(OverlaySettings):
@@ -281,7 +281,7 @@ def test_display_settings_are_not_part_of_the_simulation(rig, monkeypatch):
         else:
             setattr(rig.heft, name, not getattr(rig.heft, name) if prop.type == "BOOLEAN" else prop.soft_max)
         assert prop.is_overridable if hasattr(prop, "is_overridable") else True
-    assert fingerprint.fingerprint(rig, scene) == before and session.is_current(rig, scene)
+    assert inputs.of(rig, scene).total == before and session.is_current(rig, scene)
     saved.pack(rig)
     values = {name: getattr(rig.heft, name) for name in declare.names(OverlaySettings)}
     settings.forget(rig, "heft")

@@ -152,7 +152,7 @@ def test_no_message_moves_the_first_buttons(rig, monkeypatch):
     """Simulate and Throw a Ball are where they were, whatever is told."""
     from heft.engine.compile.compile_time import BuildProgress
 
-    monkeypatch.setattr(compile_engine, "_last", None)
+    monkeypatch.setattr(compile_engine._compiler, "value", compile_engine._State())
     calm = drawing.draw(panels.HEFT_PT_result).drawn[:3]
     assert [words for _, words in calm] == ["heft.simulate: Simulate", "live", "heft.throw"]
     rig.heft.meters_per_unit = 0.001
@@ -173,7 +173,7 @@ def test_the_compilers_progress_is_shown_and_goes(empty, monkeypatch):
         return seen().texts("progress")
 
     monkeypatch.setattr(compile_engine, "is_running", lambda: True)
-    monkeypatch.setattr(compile_engine, "_last", None)
+    monkeypatch.setattr(compile_engine._compiler, "value", compile_engine._State())
     assert told(0.01, None) == ["a minute or two"]
     assert told(0.25, 57.0) == ["25 %, about 60 s left"]
     assert told(0.25, 597.0) == ["25 %, about 10 minutes left"]

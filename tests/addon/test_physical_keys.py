@@ -8,7 +8,7 @@ import pytest
 
 import rigs
 from heft.addon.blender import actions, engine_space, sample_poses
-from heft.addon.read import physical_keys, shot, source_cache
+from heft.addon.read import frame_plan, inputs, physical_keys, source_cache
 from heft.addon.result import result_armature
 from heft.addon.simulate import live, session
 from heft.engine.math import rotations
@@ -56,7 +56,9 @@ def moments(rig) -> physical_keys.Moments:
 
 def keys_of(rig):
     """The keys in the motion that would be simulated, by bone."""
-    steps = source_cache.sample_group(shot.members(rig), bpy.context.scene, FRAMES, result_armature.sources_shown)
+    now = inputs.of(rig, bpy.context.scene)
+    now.plan = frame_plan.Plan(FRAMES, FRAMES, np.arange(len(FRAMES)), np.zeros(len(FRAMES), dtype=int))
+    steps = source_cache.sample_group(now, result_armature.sources_shown)
     while True:
         try:
             next(steps)
@@ -65,7 +67,7 @@ def keys_of(rig):
             break
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, 1.0)
     keys = sample_poses.finish(
-        source_cache.read_steps(rig, bpy.context.scene, cached, meters, False, False)
+        source_cache.read_steps(now.rigs[rig], cached, meters, False, False)
     ).motion.keys
     found: dict[str, dict] = {}
     for i, (name, frame) in enumerate(zip(keys.bodies, keys.frames, strict=True)):

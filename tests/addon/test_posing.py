@@ -13,7 +13,7 @@ import figure as man
 import rigs
 from heft.addon import settings
 from heft.addon.errors import RigError
-from heft.addon.read import fingerprint
+from heft.addon.read import inputs
 from heft.addon.settings import saved
 from heft.addon.tools import pick_bone, pull_pose
 from posed import channels, graph, region, world
@@ -238,9 +238,9 @@ def test_pins_are_kept_with_the_bone(body):
 def store_it(rig) -> None:
     """A pin is no part of the simulation, but of the settings that are kept."""
     bpy.ops.heft.add()
-    mark = fingerprint.fingerprint(rig, bpy.context.scene)
+    mark = inputs.of(rig, bpy.context.scene).total
     rig.pose.bones["head"].heft.pin = "ON"
-    assert fingerprint.fingerprint(rig, bpy.context.scene) == mark
+    assert inputs.of(rig, bpy.context.scene).total == mark
     saved.pack(rig)
     assert '"pin": "ON"' in rig.heft_store
 

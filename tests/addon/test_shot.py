@@ -150,7 +150,7 @@ def test_whoever_meets_is_in_one_shot(empty):
     names = [[ob.name for ob in cast] for cast in shot.casts()]
     assert names == [["Ann", "Cat", "Bob", "Dan"], ["Eve"]]
     for name in ("Ann", "Bob", "Cat", "Dan"):
-        group = shot.members(people[name])
+        group = shot.of(people[name])
         assert group.leader.name == "Ann" and set(group.objects) == {crate, ball}
     people["Eve"].heft.colliders = bpy.data.collections.new("Eve")
     people["Eve"].heft.colliders.objects.link(ball)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rigs
+from heft.addon import memory
 from heft.addon.read import collision_shapes
 from heft.addon.rig import skin
 from heft.addon.simulate import session
@@ -50,7 +51,7 @@ def test_a_grid_is_built_once_a_session_and_named_before(rig, monkeypatch):
     steps = session.simulate_steps(rig, bpy.context.scene)
     labels = [(step.label, len(made)) for step in steps]
     assert ("shaping 'Bowl'", 0) in labels and ("shaping 'Twin'", 1) in labels
-    session.forget()
+    memory.notify(memory.UNDO)
     bpy.ops.heft.simulate()
     assert len(made) == 1
     bowl.modifiers["Wall"].thickness = 0.1

@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 import rigs
+from heft.addon import memory
 from heft.addon.settings import edit_selected
 from heft.addon.simulate import session
 from heft.addon.ui.panels import bones
@@ -23,7 +24,7 @@ def posed(empty, monkeypatch):
     for i, bone in enumerate(rig.pose.bones):
         (bone if hasattr(bone, "select") else bone.bone).select = i < 4
     rig.data.bones.active = rig.data.bones[0]
-    edit_selected.forget()
+    memory.notify(memory.UNDO)
     monkeypatch.setattr(edit_selected, "by_hand", lambda _context: True)
     return rig
 

@@ -11,6 +11,7 @@ import pytest
 import rigs
 import state
 from heft.addon.blender import actions
+from heft.addon.read import shot
 from heft.addon.result import stamps, take_settings, takes, takes_side_by_side
 from heft.addon.simulate import live, session
 from heft.addon.ui import view_caption
@@ -386,7 +387,7 @@ def test_keyed_settings_are_left_to_their_keys(rig):
     bpy.ops.heft.simulate()
     bpy.ops.heft.keep_take(name="Keyed")
     bpy.context.scene.frame_set(20)
-    assert takes.same(rig) is not None
+    assert takes.same(rig, shot.of(rig)) is not None
     assert json.loads(takes.shown(rig).settings)["armature"]["heaviness"] is None
 
 

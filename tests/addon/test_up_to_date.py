@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from heft.addon import memory
 from heft.addon.simulate import session
 from heft.addon.ui import draw_cache, up_to_date
 
@@ -26,27 +27,27 @@ class Clock:
 
 
 def edit() -> None:
-    draw_cache.edited()
-    up_to_date.edited()
+    memory.notify(memory.EDIT)
+    memory.notify(memory.EDIT_SOURCE)
 
 
 @pytest.fixture
 def looks(rig, monkeypatch):
     """A result, and how often it was looked at: a look takes `looks.takes` seconds."""
     bpy.ops.heft.simulate()
-    up_to_date.forget()
+    memory.notify(memory.UNDO)
     clock = Clock(monkeypatch)
     found = SimpleNamespace(count=0, takes=0.0, clock=clock)
 
-    def look(rig, scene) -> bool:
+    def look(rig, scene, now) -> bool:
         found.count += 1
         clock.now += found.takes
-        return real(rig, scene)
+        return real(rig, scene, now)
 
     real = session.is_current
     monkeypatch.setattr(session, "is_current", look)
     yield found
-    up_to_date.forget()
+    memory.notify(memory.UNDO)
 
 
 def test_nothing_is_looked_at_twice(rig, looks):

@@ -72,7 +72,7 @@ def check_saved(rig: bpy.types.Object) -> None:
     saved.pack(rig)
     stored = json.loads(rig.heft_store)
     assert stored["armature"]["pull"] == 0.5 and stored["bones"]["bone.001"]["pull_scale"] == 0.5
-    text = takes.packed(rig)
+    text = takes.packed(rig, part("read.shot").of(rig))
     rig.heft.pull = 1.0
     takes.restore(rig, text)
     assert rig.heft.pull == 0.5

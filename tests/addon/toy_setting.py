@@ -39,7 +39,8 @@ def used(rig: bpy.types.Object) -> np.ndarray:
 
 
 def digests(rig: bpy.types.Object) -> tuple[str, str]:
-    return fingerprint.fingerprint(rig, bpy.context.scene), fingerprint.structure(rig)
+    now = inputs.of(rig, bpy.context.scene)
+    return now.total, now.rigs[rig].structure
 
 
 def check_digests(rig: bpy.types.Object) -> None:
@@ -63,9 +64,9 @@ def check_saved(rig: bpy.types.Object) -> None:
 
 def check_take(rig: bpy.types.Object) -> None:
     takes = part("result.take_settings")
-    text = takes.packed(rig)
+    text = takes.packed(rig, shot.of(rig))
     rig.pose.bones[1].heft.damping_scale = 2.0
-    assert takes.phrase(takes.packed(rig), text) == "bone bone.001"
+    assert takes.phrase(takes.packed(rig, shot.of(rig)), text) == "bone bone.001"
     takes.restore(rig, text)
     assert rig.pose.bones[1].heft.damping_scale == 0.5
 
@@ -119,7 +120,7 @@ def check_tests() -> None:
 
 if __name__ == "__main__":
     load_addon(Path(sys.argv[1]))
-    fingerprint, read_controller = part("read.fingerprint"), part("read.read_controller")
+    inputs, shot, read_controller = part("read.inputs"), part("read.shot"), part("read.read_controller")
     rigs, unusual, every = (importlib.import_module(name) for name in ("rigs", "unusual", "test_every_setting"))
     rigs.new_file()
     rig = rigs.post(3)

@@ -11,6 +11,7 @@ import bpy
 
 import rigs
 from heft.addon import events, settings
+from heft.addon.read import inputs, shot
 
 # Not values of their own: the panel's active row is the active bone.
 NOT_FILLED = ("rna_type", "bone_index")
@@ -101,19 +102,21 @@ def texts(monkeypatch, saved, take_settings, fingerprint) -> dict[str, object]:
     saved.pack(rig)
     saved.pack_collider(ball)
     out = {"rig": rig.heft_store, "collider": ball.heft_store}
-    whole = Recorder()
-    fingerprint._digest_settings(whole, rig)
+
+    def packed() -> str:
+        return take_settings.packed(rig, shot.of(rig))
+
+    settings_text = fingerprint.settings_text(rig).decode()
     model = Recorder()
+    now = inputs.of(rig, bpy.context.scene).rigs[rig]
     monkeypatch.setattr(fingerprint, "hashlib", SimpleNamespace(blake2b=lambda **_options: model))
-    fingerprint.structure(rig)
+    fingerprint.structure(rig, now.loads, now.skin)
     rig.heft.colliders.objects.link(ball)
-    out |= {"take": take_settings.packed(rig), "settings": whole.texts, "structure": model.texts}
+    out |= {"take": packed(), "settings": settings_text, "structure": "".join(model.texts)}
     rig.keyframe_insert("heft.settle_time", frame=1)
     rig.keyframe_insert('pose.bones["bone.001"].heft.mix', frame=1)
     rig.keyframe_insert('pose.bones["bone.000"].heft.settle_scale', frame=1)
-    keyed = Recorder()
-    fingerprint._digest_settings(keyed, rig)
-    return out | {"take, keyed": take_settings.packed(rig), "settings, keyed": keyed.texts}
+    return out | {"take, keyed": packed(), "settings, keyed": fingerprint.settings_text(rig).decode()}
 
 
 def lose(*objects: bpy.types.Object) -> None:

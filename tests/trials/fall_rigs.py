@@ -77,7 +77,7 @@ def fall_of(rig: bpy.types.Object, name: str, ignored: Callable[[str, str], bool
     )
     reading = dataclasses.replace(reading, motion=motion, frames=np.arange(1))
     controller = read_controller.controller_of(rig, reading.model, reading.names, reading.frames)
-    world = read_scene.build(scene, shot.members(rig), [reading], (), (), meters)
+    world = read_scene.build(scene, shot.of(rig), [reading], (), (), meters)
     return Fall(
         name=name,
         model=reading.model,

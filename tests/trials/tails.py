@@ -74,6 +74,7 @@ def throw_ball() -> None:
 
 def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
     """What physics makes of the rig, in parts of its height and mass."""
+    from heft.addon.read import inputs
     from heft.addon.simulate import session
     from heft.addon.ui.overlays import bone_capsules, motions, shapes
 
@@ -85,7 +86,7 @@ def measured(rig: bpy.types.Object) -> dict[str, np.ndarray]:
     throw_ball()
     shown = session.last_shown(rig)
     reading, model = shown.reading, shown.reading.model
-    shapes.build(rig, scene)
+    shapes.build(inputs.of(rig, scene).rigs[rig])
     built, unit = shapes.built(rig), reading.placement.sizes[0]
     seen = motions.current(rig, scene)
     tall = reading.height * unit

@@ -11,10 +11,11 @@ from pathlib import Path
 import bpy
 from bpy.props import EnumProperty
 
+from ...memory import Value
 from .. import manual_pages
 
 PACKAGE = __package__.rpartition(".addon.")[0]
-_folder: Path | None = None
+_folder: Value[Path | None] = Value("folder of the manual", lambda: None)
 
 
 class HEFT_OT_manual(bpy.types.Operator):
@@ -40,11 +41,10 @@ class HEFT_OT_manual(bpy.types.Operator):
 
 def page_path(page: str = "INDEX") -> Path:
     """The page as a file, written on first use."""
-    global _folder
-    if _folder is None or not (_folder / "index.html").exists():
-        _folder = _place()
-        manual_pages.write(_folder)
-    return _folder / f"{page.lower()}.html"
+    if _folder.value is None or not (_folder.value / "index.html").exists():
+        _folder.value = _place()
+        manual_pages.write(_folder.value)
+    return _folder.value / f"{page.lower()}.html"
 
 
 def _place() -> Path:

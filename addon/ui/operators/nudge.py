@@ -13,9 +13,8 @@ from bpy.props import BoolProperty
 from mathutils import Vector
 
 from ... import events
-from ...read import shot
 from ...rig import first_guess, physical_ends
-from ...simulate import jobs, session
+from ...simulate import session
 from ...tools import nudge, pick_bone, reaction_settings, throw_ball, view_marks
 from .base import PhysicsOperator
 from .pull_pose import MouseOperator
@@ -90,7 +89,6 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
 
     def _simulate(self, rig) -> None:
         """At once, not beside: what is shown belongs to the arrow as it is."""
-        jobs.cancel(shot.leader(rig))
         with events.paused():
             session.simulate(rig, bpy.context.scene, fresh=False)
         self._changed, self._simulated = False, True

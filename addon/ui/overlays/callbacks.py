@@ -12,6 +12,8 @@ from ....engine import HeftError
 from ... import settings
 from ...blender import redraw_views
 from ...blender.safe_draw import guarded, tell
+from ...memory import EDIT_SOURCE, LOAD, REMOVE, UNDO, Memo, Value
+from ...read import inputs
 from ...simulate import session
 from . import BUILT, motions, overlay_input, shapes, switched_on
 from .primitives import Mark, Note, Piece
@@ -19,29 +21,13 @@ from .primitives import Mark, Note, Piece
 # How long after an edit what it changed is worked out again [s].
 CATCH_UP_AFTER = 0.05
 
-# Rigs looked at since the last change, by rig the scene in which it is drawn and stale, sentences printed already, and
-# by region what is drawn in pixels.
-_fresh: set[int] = set()
-_stale: dict[int, str] = {}
-_flat: dict[int, tuple] = {}
-
-
-def changed() -> None:
-    """Something was edited: look at shapes and motions again before they are drawn."""
-    _fresh.clear()
-    overlay_input.forget()
-
-
-def forget() -> None:
-    """Drop everything: another file, an undo."""
-    changed()
-    _flat.clear()
-    shapes.forget()
-    motions.forget()
-    if not bpy.app.background:
-        from . import gpu_draw
-
-        gpu_draw.forget()
+# Rigs whose shapes and motions were looked at since the last edit.
+_fresh: Memo[int, bool] = Memo("rigs looked at", "rig", (LOAD, UNDO, EDIT_SOURCE))
+# By rig, the scene in which it is drawn and stale.
+_stale: Memo[int, str] = Memo("rigs to look at", "rig", (LOAD, REMOVE))
+# By region, what is drawn in pixels.
+_flat: Memo[int, tuple] = Memo("signs in pixels", "region", (LOAD, UNDO))
+_handles: Value[list] = Value("drawing of overlays", list)
 
 
 def pieces(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> list[Piece]:
@@ -52,7 +38,7 @@ def pieces(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsg
 
 def _draw_solid() -> None:
     """What is in space; what is drawn in pixels is left for later."""
-    from . import gpu_draw
+    from . import gpu_draw  # noqa: PLC0415 - needs a graphics card: there is none in background mode
 
     context = bpy.context
     space, region = context.space_data, context.region
@@ -82,7 +68,7 @@ def _draw_solid() -> None:
 
 def _draw_flat() -> None:
     """Signs and the legend."""
-    from . import labels
+    from . import labels  # noqa: PLC0415 - needs fonts, as a window has them
 
     context = bpy.context
     kept = _flat.get(context.region.as_pointer())
@@ -103,37 +89,34 @@ def _catch_up() -> None:
         scene = bpy.data.scenes.get(stale.get(rig.session_uid, ""))
         if scene is not None and switched_on(rig.heft):
             catch_up(rig, scene)
-            _fresh.add(rig.session_uid)
+            _fresh[rig.session_uid] = True
     redraw_views.views()
 
 
 def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Work out what the rig's overlays need; outside of drawing only."""
     needs = {overlay.needs for overlay in switched_on(rig.heft)}
+    now = inputs.of(rig, scene)
     try:
         if BUILT in needs:
-            shapes.build(rig, scene)
+            shapes.build(now.rigs[rig])
         if needs - {BUILT}:
-            motions.refresh(rig, scene)
+            motions.refresh(now.rigs[rig])
     except HeftError as error:
         tell(f"Heft: {error}")
         shapes.forget(rig)
-
-
-_handles: list = []
 
 
 def register() -> None:
     """Draw over every 3D View of a Blender with windows."""
     if not bpy.app.background:
         for draw, when in ((_draw_solid, "POST_VIEW"), (_draw_flat, "POST_PIXEL")):
-            _handles.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", when))
+            _handles.value.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", when))
 
 
 def unregister() -> None:
     """Draw no more."""
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    while _handles.value:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.value.pop(), "WINDOW")
     if bpy.app.timers.is_registered(_catch_up):
         bpy.app.timers.unregister(_catch_up)
-    forget()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...read import shot
 from ...simulate import session
+from .. import answers
 from . import impacts, motions, shape_wires
 from .motions import Film
 from .overlay_input import Sight
@@ -72,7 +72,7 @@ def is_own(sight: Sight, name: str, point: np.ndarray, row: int) -> bool:
 def _cast(sight: Sight) -> list[Film]:
     """The results of all characters of the shot, the rig's own first."""
     if "cast" not in sight.scratch:
-        others = [other for other in shot.members(sight.rig).rigs if other != sight.rig]
+        others = [other for other in answers.shot_of(sight.rig).rigs if other != sight.rig]
         sight.scratch["cast"] = [other for other in others if session.last_shown(other) is not None]
     films = [motions.current(other, sight.scene).result for other in sight.scratch["cast"]]
     return [sight.footage.result, *films]
@@ -80,7 +80,7 @@ def _cast(sight: Sight) -> list[Film]:
 
 def _leads(sight: Sight) -> bool:
     if "leads" not in sight.scratch:
-        sight.scratch["leads"] = shot.leader(sight.rig) == sight.rig
+        sight.scratch["leads"] = answers.shot_of(sight.rig).leader == sight.rig
     return sight.scratch["leads"]
 
 

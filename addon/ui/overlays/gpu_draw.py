@@ -7,14 +7,14 @@ Whatever is behind something is drawn too, but faintly: bones are inside of skin
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 
+from ...memory import LOAD, UNDO, Memo
 from . import shaders
 from .primitives import CASING, Dots, Faces, Lines, Mesh, Piece, Places, Solid, Strings, Wires
 
@@ -49,25 +49,8 @@ class View:
         return (0.5 * flat + 0.5) * self.size
 
 
-_kept: OrderedDict = OrderedDict()
-_tables: OrderedDict = OrderedDict()
-
-
-def forget() -> None:
-    """Drop everything kept on the graphics card."""
-    _kept.clear()
-    _tables.clear()
-
-
-def _once(key, make: Callable, kept: OrderedDict = _kept, most: int = MOST_KEPT):
-    """What is kept under the key, or what `make` gives."""
-    if key in kept:
-        kept.move_to_end(key)
-        return kept[key]
-    found = kept[key] = make()
-    while len(kept) > most:
-        kept.popitem(last=False)
-    return found
+_kept: Memo = Memo("batches", "content", (LOAD, UNDO), MOST_KEPT)
+_tables: Memo = Memo("textures of matrices", "content", (LOAD, UNDO), MOST_TABLES)
 
 
 def draw(pieces: Iterable[Piece], view: View) -> None:
@@ -96,7 +79,7 @@ def _table(places: Places) -> tuple[gpu.types.GPUTexture, int]:
         matrices = places.make()
         return _texture(matrices.reshape(-1, 4), shaders.WIDTH), matrices.shape[1]
 
-    return make() if places.key is None else _once(places.key, make, _tables, MOST_TABLES)
+    return make() if places.key is None else _tables.remember(places.key, make)
 
 
 def _texture(texels: np.ndarray, width: int) -> gpu.types.GPUTexture:
@@ -121,10 +104,10 @@ def _set_up(shader, piece: Solid | Wires, view: View, flag: int = 0) -> gpu.type
 
 def _draw_solid(piece: Solid, view: View) -> None:
     shader = shaders.solid()
-    batch = _once(("solid", id(piece.mesh)), lambda: _solid_batch(piece.mesh))[0]
+    batch = _kept.remember(("solid", id(piece.mesh)), lambda: _solid_batch(piece.mesh))[0]
     table = _set_up(shader, piece, view, int(piece.tints is not None))
     if piece.tints is None:
-        tints = _once("white", lambda: _texture(np.ones((1, 4), dtype=np.float32), 1))
+        tints = _kept.remember("white", lambda: _texture(np.ones((1, 4), dtype=np.float32), 1))
     else:
         tints = _texture(piece.tints, len(piece.tints))
     shader.uniform_sampler("tints", tints)
@@ -165,7 +148,7 @@ def _solid_batch(mesh: Mesh) -> tuple:
 
 def _draw_wires(piece: Wires, view: View) -> None:
     shader = shaders.line()
-    batch = _once(("wires", id(piece.strings)), lambda: _wires_batch(piece.strings))[0]
+    batch = _kept.remember(("wires", id(piece.strings)), lambda: _wires_batch(piece.strings))[0]
     table = _set_up(shader, piece, view)
     shader.uniform_float("screen", (*view.size, piece.width, 0.0))
     for faint in _passes(piece.hidden):
@@ -207,7 +190,7 @@ def _passes(hidden: float) -> Iterable[float]:
 
 
 def _draw_lines(piece: Lines, view: View) -> None:
-    batches = _once(piece.key, lambda: _line_batches(piece))
+    batches = _kept.remember(piece.key, lambda: _line_batches(piece))
     for batch, extra, color in batches:
         shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR" if color is not None else "POLYLINE_SMOOTH_COLOR")
         shader.bind()
@@ -249,7 +232,7 @@ def _draw_faces(piece: Faces, view: View) -> None:
         corners = piece.make().reshape(-1, 3).astype(np.float32)
         return batch_for_shader(shader, "TRIS", {"pos": corners}) if len(corners) else None
 
-    batch = _once(piece.key, make)
+    batch = _kept.remember(piece.key, make)
     if batch is not None:
         shader.bind()
         for faint in _passes(piece.hidden):
@@ -266,7 +249,7 @@ def _draw_dots(piece: Dots, view: View) -> None:
             shader, "POINTS", {"pos": points.astype(np.float32), "color": colors.astype(np.float32)}
         )
 
-    batch = _once(piece.key, make)
+    batch = _kept.remember(piece.key, make)
     gpu.state.depth_test_set("NONE")
     gpu.state.point_size_set(piece.size)
     shader.bind()

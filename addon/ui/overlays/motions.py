@@ -7,7 +7,6 @@ keys, sampled outside of drawing. Must not know what is drawn.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,9 +19,12 @@ from ....engine.analysis.whole_body import WholeBody, world_poses
 from ....engine.math import rotations
 from ...blender import engine_space, sample_poses
 from ...blender.engine_space import MIRROR_X
-from ...read import fingerprint, read_controller, read_rig, read_scene, shot
+from ...memory import LOAD, REMOVE, UNDO, Memo
+from ...read import read_controller, read_rig, read_scene
+from ...read.inputs import RigInputs
 from ...result import result_armature
 from ...simulate import session
+from .. import answers
 
 # A body this near to the ground stands on it [parts of the rig's height].
 REACH = 0.012
@@ -30,7 +32,6 @@ REACH = 0.012
 BARE = 0.04
 # Shots longer than this are not sampled for overlays alone [frames].
 LONGEST = 5000
-_count = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,9 @@ class Film:
     soles: Soles
 
     @cached_property
-    def key(self) -> int:
-        """A number that no other film has."""
-        return next(_count)
+    def key(self) -> object:
+        """What no other film has, for who keeps something made of this one."""
+        return object()
 
     def __len__(self) -> int:
         return len(self.places)
@@ -118,15 +119,9 @@ class _Kept:
     edited: bool = False
 
 
-_kept: dict[int, _Kept] = {}
-# By rig: where bodies could stand whose simulation had nothing to touch, with what that was made of.
-_stands: dict[int, tuple[str, tuple[str, ...], Soles]] = {}
-
-
-def forget() -> None:
-    """Drop everything: another file, an undo."""
-    _kept.clear()
-    _stands.clear()
+_kept: Memo[int, _Kept] = Memo("drawn motions", "rig", (LOAD, UNDO, REMOVE))
+# Where bodies could stand whose simulation had nothing to touch, with what that was made of.
+_stands: Memo[int, tuple[str, tuple[str, ...], Soles]] = Memo("soles", "rig", (LOAD, UNDO, REMOVE))
 
 
 def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
@@ -138,17 +133,18 @@ def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
     return kept.footage if kept is not None else None
 
 
-def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+def refresh(now: RigInputs) -> None:
     """Sample what is not known or has changed; outside of drawing only."""
+    rig, scene = now.rig, now.inputs.scene
     current(rig, scene)
     kept = _kept.get(rig.session_uid)
     frames = read_controller.frame_range(rig, scene)
     if len(frames) > LONGEST:
         return
-    source = fingerprint.source_fingerprint(rig, scene, frames) + fingerprint.structure(rig)
+    source = now.source + now.structure
     result = rig.heft.written if rig.heft_result is not None else ""
     if kept is not None and kept.shown is not None:
-        _find_soles(rig, scene, kept)
+        _find_soles(now, kept)
         if not kept.source_mark:
             kept.source_mark = source
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
@@ -164,12 +160,14 @@ def refresh(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def _meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Engine metres in one of Blender's units, as the rig's shot has them."""
-    return engine_space.meters_in_unit(shot.leader(rig).heft.meters_per_unit, scene.unit_settings.scale_length)
+    leader = answers.shot_of(rig).leader
+    return engine_space.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
 
 
-def _find_soles(rig: bpy.types.Object, scene: bpy.types.Scene, kept: _Kept) -> None:
+def _find_soles(now: RigInputs, kept: _Kept) -> None:
     """Where a rig could stand whose simulation had nothing to touch: its bones' shapes are made for that alone."""
-    reading, mark = kept.footage.reading, fingerprint.structure(rig)
+    rig, scene, mark = now.rig, now.inputs.scene, now.structure
+    reading = kept.footage.reading
     known = _stands.get(rig.session_uid)
     if any(reading.model.shapes) or (known is not None and known[0] == mark):
         return

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...blender.engine_space import MIRROR_X
+from ...memory import EDIT_SOURCE, LOAD, UNDO, Memo
 from ...result import result_armature
 from .. import answers
 from . import motions
@@ -84,7 +85,7 @@ class Sight:
     @cached_property
     def gravity(self) -> np.ndarray:
         """(3,) in the engine's world [m/s²]; that of the shot, which its leader says."""
-        pull = np.array(answers.members(self.rig).leader.heft.gravity, dtype=float)
+        pull = np.array(answers.shot_of(self.rig).leader.heft.gravity, dtype=float)
         return pull @ MIRROR_X if self.film.mirrored else pull
 
     @cached_property
@@ -95,7 +96,7 @@ class Sight:
     @cached_property
     def ground_height(self) -> float:
         """The same [units of the scene]: the shot's, or the rig's own where nobody has one."""
-        grounded = answers.members(self.rig).grounded or self.rig
+        grounded = answers.shot_of(self.rig).grounded or self.rig
         return float(grounded.heft.ground_height)
 
     @cached_property
@@ -104,14 +105,9 @@ class Sight:
         return REACH * self.tall
 
 
-_scratch: dict[int, dict] = {}
-
-
-def forget() -> None:
-    """Something was edited: nothing that was worked out holds."""
-    _scratch.clear()
+_scratch: Memo[int, dict] = Memo("scratch of overlays", "rig", (LOAD, UNDO, EDIT_SOURCE))
 
 
 def of(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Sight:
     """What is seen of a rig now; changes nothing."""
-    return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.setdefault(rig.session_uid, {}))
+    return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.remember(rig.session_uid, dict))

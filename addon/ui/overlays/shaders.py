@@ -6,9 +6,9 @@ playing costs no more than naming the frame. No geometry shaders: these run on O
 
 from __future__ import annotations
 
-import functools
-
 import gpu
+
+from ...memory import remembered
 
 # Texels in a row of a table.
 WIDTH = 1024
@@ -97,7 +97,7 @@ void main()
 """
 
 
-@functools.lru_cache(maxsize=1)
+@remembered("content")
 def solid() -> gpu.types.GPUShader:
     """vertices: pos, normal, body; table: frame, bodies, texels a row, whether tints count."""
     passed = gpu.types.GPUStageInterfaceInfo("heft_solid")
@@ -111,7 +111,7 @@ def solid() -> gpu.types.GPUShader:
     return _made(info, passed, _SOLID_VERTEX, _SOLID_FRAGMENT)
 
 
-@functools.lru_cache(maxsize=1)
+@remembered("content")
 def line() -> gpu.types.GPUShader:
     """vertices: start, end, corner (which end, which side), body; screen: width, height, width of the line [pixels]."""
     passed = gpu.types.GPUStageInterfaceInfo("heft_line")
@@ -142,7 +142,7 @@ def _made(info, passed, vertex: str, fragment: str) -> gpu.types.GPUShader:
     return gpu.shader.create_from_info(info)
 
 
-@functools.lru_cache(maxsize=1)
+@remembered("content")
 def points() -> gpu.types.GPUShader:
     """Spots with a colour each: Blender's own, whose name has changed."""
     for name in ("POINT_FLAT_COLOR", "FLAT_COLOR"):

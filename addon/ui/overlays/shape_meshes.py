@@ -6,7 +6,6 @@ Owns their look. Must not know Blender: plain arrays in, plain arrays out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -14,13 +13,14 @@ from ....engine.geometry.convex_hull import hull_solid
 from ....engine.geometry.shape_table import axes_with_z
 from ....engine.geometry.shapes import Box, Capsule, Hull, Shape, Sphere
 from ....engine.math import rotations
+from ...memory import remembered
 from .primitives import Mesh
 
 # Of a capsule: sides around it, and rings of each of its caps. Plain ones are many at a time, and faint.
 FINE, PLAIN = (8, 2), (6, 1)
 
 
-@lru_cache(maxsize=2)
+@remembered("content")
 def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normals (v, 3) about Z, which end each vertex is at (v,), and triangles (t, 3)."""
     turn = 2.0 * np.pi * np.arange(sides) / sides

@@ -5,14 +5,13 @@ Owns their look. Must not know Blender: plain arrays in, plain arrays out.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from ....engine.geometry.convex_hull import hull_solid
 from ....engine.geometry.shape_table import axes_with_z
 from ....engine.geometry.shapes import Box, Capsule, Grid, Shape, Sphere
 from ....engine.math import rotations
+from ...memory import LOAD, remembered
 
 ROUND = 16  # segments of a circle
 NONE = np.zeros((0, 2, 3))
@@ -20,7 +19,7 @@ CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
 
 
-@lru_cache(maxsize=1024)
+@remembered("content", (LOAD,), most=1024)
 def of_shape(shape: Shape) -> np.ndarray:
     """The wires of a shape, in its body's frame [m]; read-only, since they are kept."""
     found = _of_shape(shape)

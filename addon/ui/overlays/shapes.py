@@ -15,7 +15,9 @@ from ....engine.anatomy.skeleton import Skeleton
 from ....engine.math import rotations
 from ...blender import engine_space
 from ...blender.engine_space import Placement
-from ...read import collision_shapes, fingerprint, read_controller, read_rig, shot, source_cache
+from ...memory import LOAD, REMOVE, UNDO, Memo
+from ...read import collision_shapes, read_controller, read_rig, source_cache
+from ...read.inputs import RigInputs
 from . import shape_meshes, shape_wires
 from .overlay_input import Sight
 from .primitives import COLLIDERS, GROUND, SHAPES, Lines, Mesh, Piece, Places, Solid, Strings, Wires, with_alpha
@@ -47,17 +49,14 @@ class Thing:
     edges: Strings
 
 
-_rigs: dict[int, tuple[str, Built]] = {}
-_things: dict[int, list[Thing]] = {}
+_rigs: Memo[int, tuple[str, Built]] = Memo("drawn shapes", "rig", (LOAD, UNDO, REMOVE))
+_things: Memo[int, list[Thing]] = Memo("drawn colliders", "rig", (LOAD, UNDO, REMOVE))
 
 
-def forget(rig: bpy.types.Object | None = None) -> None:
-    """Drop what was built, of one rig or of all."""
-    for kept in (_rigs, _things):
-        if rig is None:
-            kept.clear()
-        else:
-            kept.pop(rig.session_uid, None)
+def forget(rig: bpy.types.Object) -> None:
+    """Draw nothing of a rig until it can be built again."""
+    _rigs.pop(rig.session_uid, None)
+    _things.pop(rig.session_uid, None)
 
 
 def built(rig: bpy.types.Object) -> Built | None:
@@ -66,19 +65,20 @@ def built(rig: bpy.types.Object) -> Built | None:
     return kept[1] if kept is not None else None
 
 
-def build(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
+def build(now: RigInputs) -> None:
     """Build what is stale of a rig's shapes and of its colliders'; outside of drawing only."""
+    rig, scene = now.rig, now.inputs.scene
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(np.array(rig.matrix_world)[None], meters)
-    reading = source_cache.current(rig)
+    reading = source_cache.current(now)
     bones = f"{rig.data.name_full} {len(rig.data.bones)}"
-    mark = f"{fingerprint.structure(rig)} {placement.sizes[0]:.6g} {bones} {id(reading)}"
+    mark = f"{now.structure} {placement.sizes[0]:.6g} {bones} {id(reading)}"
     kept = _rigs.get(rig.session_uid)
     if kept is None or kept[0] != mark:
         _rigs[rig.session_uid] = (mark, _build(rig, scene, placement, reading))
     frame = int(read_controller.frame_range(rig, scene)[0])
     _things[rig.session_uid] = [
-        thing for ob in shot.members(rig).objects if (thing := _thing(ob, scene, frame, meters)) is not None
+        thing for ob in now.inputs.shot.objects if (thing := _thing(ob, scene, frame, meters)) is not None
     ]
 
 

@@ -41,7 +41,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         heft = rig.heft
         row = layout.row(align=True)
         row.scale_y = 1.4
-        together = answers.members(rig).rigs
+        together = answers.shot_of(rig).rigs
         text = {1: "Simulate", 2: "Simulate Both"}.get(len(together), f"Simulate All {len(together)}")
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")

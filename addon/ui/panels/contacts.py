@@ -66,7 +66,7 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
         layout.use_property_decorate = False
         rig = active_rig(context)
         heft = rig.heft
-        group = answers.members(rig)
+        group = answers.shot_of(rig)
         layout.prop(heft, "ground")
         if group.grounded not in (None, rig):
             note(layout, context, f"The shot stands on the ground of '{group.grounded.name}'", "INFO")
@@ -95,7 +95,7 @@ class HEFT_PT_contact(PhysicsPanel, bpy.types.Panel):
 
 def draw_colliders(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
     """The first of the rig's own colliders, each with what it does and a button that takes it out."""
-    group, own = answers.members(rig), shot.colliders(rig)
+    group, own = answers.shot_of(rig), shot.colliders(rig)
     listed = [ob for ob in (*group.rigs, *group.objects) if ob in own and ob != rig]
     if not listed:
         return

@@ -25,7 +25,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False  # holds for the whole shot: keys would do nothing
         rig = active_rig(context)
-        heft, leader = rig.heft, answers.members(rig).leader
+        heft, leader = rig.heft, answers.shot_of(rig).leader
         if leader != rig:
             text = f"Metres, gravity, wind, range, loop and steps of the shot are those of '{leader.name}'"
             note(layout, context, text, "INFO")

@@ -16,7 +16,7 @@ from .base import note
 
 def leader_of(rig: bpy.types.Object) -> bpy.types.Object:
     """The armature that leads the rig's shot."""
-    return answers.members(rig).leader
+    return answers.shot_of(rig).leader
 
 
 def badge_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:

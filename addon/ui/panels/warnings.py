@@ -66,7 +66,7 @@ def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Mess
     if rig.heft.message:
         forced = engine.USE_ASSISTED in rig.heft.message and rig.heft.root == "ANIMATED"
         yield Message(rig.heft.message, buttons=(lambda box: _draw_assist_button(box, rig)) if forced else None)
-    if rig.heft_result is not None and rig.heft.pops and answers.members(rig).leader.heft.loop == "AUTO":
+    if rig.heft_result is not None and rig.heft.pops and answers.shot_of(rig).leader.heft.loop == "AUTO":
         yield Message(
             "The source ends as it began, the result does not: played over and over it jumps there.",
             "INFO",
@@ -86,7 +86,7 @@ def falls(rig: bpy.types.Object) -> bool:
     """Is the root free with nothing below it?"""
     if not read_controller.has_free_root(rig) or len(rig.heft.ties) or not any(rig.heft.gravity):
         return False
-    group = answers.members(rig)
+    group = answers.shot_of(rig)
     return group.grounded is None and not group.objects
 
 
