@@ -30,8 +30,7 @@ from .model.model import BALL, HINGE, Model
 from .model.motion import Motion
 from .model.result import Arrivals, ChannelValues, Contacts, Progress, Result
 from .model.scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
-from .posing.posing import Lock, Pin, Posing
-from .posing.posing import warm_up as warm_up_posing
+from .posing.posing import Lock, Pin, Posing, warm_up as warm_up_posing
 from .simulation.assemble import Actor
 from .simulation.checkpoints import Memory
 from .simulation.loop import simulate_loop, simulate_loop_iter

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel
-from ..geometry.shape_table import AXES, HALF
+from ..geometry import shape_table as SH
 from ..math.vectors import axpy, cross, dot, scale, sub
 from .contact_table import HIGH, LOW, WITNESS, offer
 from .signed_distance import TINY, nearest_between
@@ -40,8 +40,8 @@ def rods(p, u, q, v, radius, other, margin, contact, meet, first):
 @kernel
 def half_axis(shape, placed, s):
     """From a round shape's middle to its end."""
-    h = shape[s, HALF + 2]
-    return h * placed[s, AXES + 2], h * placed[s, AXES + 5], h * placed[s, AXES + 8]
+    h = shape[s, SH.HALF + 2]
+    return h * placed[s, SH.AXES + 2], h * placed[s, SH.AXES + 5], h * placed[s, SH.AXES + 8]
 
 
 @kernel

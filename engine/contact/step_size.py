@@ -21,33 +21,9 @@ from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
 from ..dynamics.articulated import solve
 from ..math.vectors import dot
 from ..model.model import FREE
-from ..tables.model_table import Tree
-from ..tables.state_table import (
-    ANIMATED,
-    ARRIVAL,
-    ENDS,
-    FASTEST,
-    LAW,
-    LIMP,
-    LOOSE,
-    MAIN,
-    MEAN,
-    MIDDLE,
-    OMEGA,
-    PRESCRIBED,
-    QUICKENS,
-    QUICKER,
-    SIMULATED,
-    STATE_COLUMNS,
-    STRENGTH,
-    X1,
-    X2,
-    G,
-    Plan,
-    V,
-    factor_of,
-    pose_of,
-)
+from ..tables import aim as A, control as C, state as S, work as W
+from ..tables.classes import Control, Tree
+from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
 
 # Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
@@ -72,16 +48,16 @@ BRAKINGS = 4
 BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
 
 
-def steps_needed(tree: Tree, plan: Plan, bounded: bool, steps: float) -> float:
+def steps_needed(tree: Tree, plan: Control, bounded: bool, steps: float) -> float:
     """Steps a second that the plan needs where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
     setting = plan.setting[:, 1:]
     if bounded and any_ragdoll(tree, plan):
         return max(steps, FALL_STEPS)
-    loose = ~np.isin(plan.behaviour[:, 1:], (ANIMATED, SIMULATED)).all()
-    forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
-    if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():
+    loose = ~np.isin(plan.behaviour[:, 1:], (C.ANIMATED, C.SIMULATED)).all()
+    forced = np.isfinite(setting[..., C.STRENGTH]).any() or (setting[..., C.LAW] != 0.0).any()
+    if bounded or loose or forced or (setting[..., C.ARRIVAL] >= 0.0).any():
         return steps
-    fastest = (setting[..., OMEGA] / setting[..., QUICKER]).max()
+    fastest = (setting[..., C.OMEGA] / setting[..., C.QUICKER]).max()
     return min(steps, max(SPRING_STEPS, fastest / SPRING_TURN) * steps / OF_STEPS)
 
 
@@ -90,12 +66,12 @@ def even_part(tree, state, aim, work, rest, longest, least):
     """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
     than `least`."""
     for i in range(1, len(tree.parent)):
-        limp = state.behaviour[i] == LIMP
-        if limp or aim.mode[i] != PRESCRIBED:
+        limp = state.behaviour[i] == C.LIMP
+        if limp or aim.mode[i] != A.PRESCRIBED:
             turn = 0.0
             for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                turn += state.rate[V, d] * state.rate[V, d]
-            gain = state.body[i, QUICKENS] if limp else 0.0
+                turn += state.rate[S.V, d] * state.rate[S.V, d]
+            gain = state.body[i, S.QUICKENS] if limp else 0.0
             most = turn_limit(state, work, i)
             # turn·t + gain·t²/2 = most
             fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * most)
@@ -109,17 +85,17 @@ def even_part(tree, state, aim, work, rest, longest, least):
 @kernel
 def turn_limit(state, work, i):
     """How far joint i may turn in one step [rad]."""
-    return BOUNDED_TURN if state.behaviour[i] == LIMP and work.body[i, FASTEST] < math.inf else TURN_LIMIT
+    return BOUNDED_TURN if state.behaviour[i] == C.LIMP and work.body[i, W.FASTEST] < math.inf else TURN_LIMIT
 
 
 @kernel
 def too_far(tree, state, work, h):
     """Whether a limp joint would turn too far between the rates it has and those it ends with."""
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] == LIMP and tree.kind[i] != FREE:
+        if state.behaviour[i] == C.LIMP and tree.kind[i] != FREE:
             turn = 0.0
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
+                turn += (state.rate[S.V, d] + work.rate[W.ENDS, d]) ** 2
             if h * math.sqrt(turn) > 2.0 * TOO_FAR * turn_limit(state, work, i):
                 return True
     return False
@@ -128,7 +104,7 @@ def too_far(tree, state, work, h):
 @kernel
 def any_limp(state):
     for i in range(1, len(state.behaviour)):
-        if state.behaviour[i] == LIMP:
+        if state.behaviour[i] == C.LIMP:
             return True
     return False
 
@@ -137,9 +113,9 @@ def any_limp(state):
 def remember(state, work):
     """Keep the state as it is before a step that may have to be taken again."""
     for i in range(len(state.body)):
-        for k in range(STATE_COLUMNS):
+        for k in range(S.COLUMNS):
             work.kept[i, k] = state.body[i, k]
-    for d in range(len(state.rate[V])):
+    for d in range(len(state.rate[S.V])):
         for k in range(2):
             work.kept_rate[k, d] = state.rate[k, d]
 
@@ -148,9 +124,9 @@ def remember(state, work):
 def return_to(state, work):
     """The state as it was remembered."""
     for i in range(len(state.body)):
-        for k in range(STATE_COLUMNS):
+        for k in range(S.COLUMNS):
             state.body[i, k] = work.kept[i, k]
-    for d in range(len(state.rate[V])):
+    for d in range(len(state.rate[S.V])):
         for k in range(2):
             state.rate[k, d] = work.kept_rate[k, d]
 
@@ -159,7 +135,7 @@ def return_to(state, work):
 def forget_quickening(state):
     """A new step: joints are taken to keep their rates until it shows that they do not."""
     for i in range(len(state.body)):
-        state.body[i, QUICKENS] = 0.0
+        state.body[i, S.QUICKENS] = 0.0
 
 
 @kernel
@@ -167,23 +143,23 @@ def note_quickening(tree, state, aim, work, h):
     """From the rates a step begins with and those it would end with, of a step that is not taken."""
     for i in range(1, len(tree.parent)):
         change = 0.0
-        if aim.mode[i] == LOOSE and tree.kind[i] != FREE:
+        if aim.mode[i] == A.LOOSE and tree.kind[i] != FREE:
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
-        state.body[i, QUICKENS] = math.sqrt(change) / h
+                change += (work.rate[W.ENDS, d] - state.rate[S.V, d]) ** 2
+        state.body[i, S.QUICKENS] = math.sqrt(change) / h
 
 
 @kernel
 def brake_ends(tree, state, work, least):
     """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
-    change, rate = work.rate[X2], work.rate
+    change, rate = work.rate[W.X2], work.rate
     for d in range(len(change)):
-        change[d] = rate[ENDS, d] - state.rate[V, d]
-    if brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        change[d] = rate[W.ENDS, d] - state.rate[S.V, d]
+    if brake_whirls(tree, state, work, pose_of(work, W.MIDDLE), state.rate[S.V], change, least):
         for d in range(len(change)):
-            less = state.rate[V, d] + change[d] - rate[ENDS, d]
-            rate[ENDS, d] += less
-            rate[MEAN, d] += 0.5 * less
+            less = state.rate[S.V, d] + change[d] - rate[W.ENDS, d]
+            rate[W.ENDS, d] += less
+            rate[W.MEAN, d] += 0.5 * less
     hold_ways(tree, state, work)
 
 
@@ -194,12 +170,12 @@ def brake_whirls(tree, state, work, pose, base, change, least):
     them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
     (nv,). Returns whether any does.
     """
-    factor = factor_of(work, MAIN)
+    factor = factor_of(work, W.MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
     for turn in range(BRAKINGS):
         again = False
         for i in range(1, len(tree.parent)):
-            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+            if not factor.active[i] or (state.behaviour[i] == C.LIMP and tree.kind[i] == FREE):
                 continue
             held = most_held(tree, state, work, i)
             most = min(held, WHIRL / least)
@@ -224,7 +200,7 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
     freedom. The push of any number of rounds takes energy.
     """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-    push, answer = work.rate[G], work.rate[X1]
+    push, answer = work.rate[W.G], work.rate[W.X1]
     for d in range(len(push)):
         push[d] = 0.0
     share = most / rate - 1.0

@@ -23,11 +23,11 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import entry, kernel, part
-from ..controllers.follow.reference import advance, joint_rates
+from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward
 from ..math.vectors import add, axpy, dot, load3, load4, store3, store4
 from ..model.model import FREE
-from ..tables.model_table import COM, MASS
+from ..tables import pose as P, pull as PU, tree as T
 from .metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure, solve_along, weighted
 from .rows import (
     add_floor,
@@ -39,31 +39,6 @@ from .rows import (
     choose_rows,
     room_of,
     root_anchor,
-)
-from .tables import (
-    ANCHOR,
-    CLOSE,
-    COORDS,
-    FALL,
-    FIRST,
-    FORCE,
-    GIVES,
-    KEPT,
-    LOAD,
-    PENALTY,
-    PIN_FORCE,
-    PIN_TURNS,
-    PULL_FORCE,
-    SIZE,
-    SLACK,
-    SOFT,
-    START,
-    START_ANCHOR,
-    STEP,
-    STILL,
-    THETA,
-    WANTED,
-    WARY,
 )
 
 # How far the mouse's spring gives, in parts of how far the pulled body does.
@@ -78,7 +53,7 @@ WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
 def pull_round(tree, pose, bench, bound, closing):
     """One round; `closing`: pins and limits alone, whatever is pulled stays. Returns the largest turn [rad]
     (shifts of roots count as turns, by SIZE)."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, bench.body, PU.COORDS, PU.ANCHOR, pose)
     held = not weighted(bench)
     if held:
         look_back(tree, bench)
@@ -93,22 +68,22 @@ def pull_round(tree, pose, bench, bound, closing):
         assemble(tree, pose, bench, held, 0.0)
         if not factor_along(bench):
             return math.nan
-    load, step = bench.rate[LOAD], bench.rate[STEP]
+    load, step = bench.rate[PU.LOAD], bench.rate[PU.STEP]
     for d in range(len(load)):
-        step[d] = 0.0 if closing or bench.body[bench.owner[d], STILL] != 0.0 else load[d]
+        step[d] = 0.0 if closing or bench.body[bench.owner[d], PU.STILL] != 0.0 else load[d]
     solve_along(bench, step)
     pulled = add_pull(tree, pose, bench, 0, closing)
     count = add_locks(tree, bench, add_pins(tree, pose, bench, pulled))
     count = add_floor(tree, pose, bench, count)
     count = add_joint_limits(tree, bench, bound, count)
     answer_rows(bench, count)
-    if pulled > 0 and bench.number[SOFT] < 0.0:
+    if pulled > 0 and bench.number[PU.SOFT] < 0.0:
         gives = SOFTNESS * max((bench.matrix[0, 0] + bench.matrix[1, 1] + bench.matrix[2, 2]) / 3.0, 1e-6)
-        bench.number[SOFT] = gives
+        bench.number[PU.SOFT] = gives
         for r in range(3):
-            bench.row[r, GIVES] = gives
-    solve_rows(bench, count, STEP)
-    largest = largest_turn(tree, bench, STEP)
+            bench.row[r, PU.GIVES] = gives
+    solve_rows(bench, count, PU.STEP)
+    largest = largest_turn(tree, bench, PU.STEP)
     if closing:
         take_step(tree, bench)
         return largest
@@ -119,25 +94,25 @@ def pull_round(tree, pose, bench, bound, closing):
     before = worth(tree, pose, bench, bound)
     keep(tree, bench)
     take_step(tree, bench)
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, bench.body, PU.COORDS, PU.ANCHOR, pose)
     if held:
         look_back(tree, bench)
     after = worth(tree, pose, bench, bound)
     if after <= before + 1e-12 * abs(before):
-        bench.number[WARY] *= BOLDER
-        if bench.number[WARY] < BOLD:
-            bench.number[WARY] = 0.0
+        bench.number[PU.WARY] *= BOLDER
+        if bench.number[PU.WARY] < BOLD:
+            bench.number[PU.WARY] = 0.0
         return largest
     go_back(tree, bench)
-    bench.number[WARY] = max(WARIER * bench.number[WARY], WARY_FIRST)
-    return 0.0 if bench.number[WARY] > TOO_WARY else largest
+    bench.number[PU.WARY] = max(WARIER * bench.number[PU.WARY], WARY_FIRST)
+    return 0.0 if bench.number[PU.WARY] > TOO_WARY else largest
 
 
 @kernel
 def raise_penalty(bench, pulled, count):
     """More than any pin or limit holds: opening one must not pay."""
     for r in range(pulled, count):
-        bench.number[PENALTY] = max(bench.number[PENALTY], 1.5 * abs(bench.row[r, FORCE]))
+        bench.number[PU.PENALTY] = max(bench.number[PU.PENALTY], 1.5 * abs(bench.row[r, PU.FORCE]))
 
 
 @part
@@ -145,12 +120,12 @@ def worth(tree, pose, bench, bound):
     """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
     total = 0.0
     if weighted(bench):
-        fall = (bench.number[FALL], bench.number[FALL + 1], bench.number[FALL + 2])
+        fall = (bench.number[PU.FALL], bench.number[PU.FALL + 1], bench.number[PU.FALL + 2])
         for i in range(1, len(tree.parent)):
-            place_ = add(root_anchor(tree, bench, i), load3(pose.body, i, COM))
-            total -= tree.body[i, MASS] * dot(fall, place_)
+            place_ = add(root_anchor(tree, bench, i), load3(pose.body, i, P.COM))
+            total -= tree.body[i, T.MASS] * dot(fall, place_)
     else:
-        theta = bench.rate[THETA]
+        theta = bench.rate[PU.THETA]
         for d in range(len(theta)):
             total += 0.5 * bench.metric[d, d] * theta[d] * theta[d]
             e = bench.above[d]
@@ -159,28 +134,28 @@ def worth(tree, pose, bench, bound):
                 e = bench.above[e]
     count = add_pull(tree, pose, bench, 0, False)
     for r in range(count):
-        total += 0.5 * bench.row[r, WANTED] * bench.row[r, WANTED] / max(bench.row[r, GIVES], 1e-12)
+        total += 0.5 * bench.row[r, PU.WANTED] * bench.row[r, PU.WANTED] / max(bench.row[r, PU.GIVES], 1e-12)
     count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
     for r in range(count):
-        total += bench.number[PENALTY] * abs(bench.row[r, WANTED])
+        total += bench.number[PU.PENALTY] * abs(bench.row[r, PU.WANTED])
     count = add_joint_limits(tree, bench, bound, add_floor(tree, pose, bench, 0))
     for r in range(count):
-        total += bench.number[PENALTY] * max(bench.row[r, WANTED], 0.0)
+        total += bench.number[PU.PENALTY] * max(bench.row[r, PU.WANTED], 0.0)
     return total
 
 
 @kernel
 def keep(tree, bench):
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, KEPT, load4(bench.body, i, COORDS))
-        store3(bench.body, i, KEPT + 4, load3(bench.body, i, ANCHOR))
+        store4(bench.body, i, PU.KEPT, load4(bench.body, i, PU.COORDS))
+        store3(bench.body, i, PU.KEPT + 4, load3(bench.body, i, PU.ANCHOR))
 
 
 @kernel
 def go_back(tree, bench):
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, COORDS, load4(bench.body, i, KEPT))
-        store3(bench.body, i, ANCHOR, load3(bench.body, i, KEPT + 4))
+        store4(bench.body, i, PU.COORDS, load4(bench.body, i, PU.KEPT))
+        store3(bench.body, i, PU.ANCHOR, load3(bench.body, i, PU.KEPT + 4))
 
 
 @kernel
@@ -188,9 +163,9 @@ def solve_rows(bench, count, into):
     """Add to a row of rates what the rows' forces do."""
     choose_rows(bench, count)
     for r in range(count):
-        if bench.row[r, FORCE] != 0.0:
+        if bench.row[r, PU.FORCE] != 0.0:
             for d in range(len(bench.above)):
-                bench.rate[into, d] += bench.answer[r, d] * bench.row[r, FORCE]
+                bench.rate[into, d] += bench.answer[r, d] * bench.row[r, PU.FORCE]
 
 
 @part
@@ -199,15 +174,15 @@ def part_way(tree, bench, pulled, count):
 
     Both satisfy the rows, so all between them do: a far pull does not open what must stay closed.
     """
-    close, step = bench.rate[CLOSE], bench.rate[STEP]
+    close, step = bench.rate[PU.CLOSE], bench.rate[PU.STEP]
     for d in range(len(close)):
         close[d] = 0.0
     for r in range(count):
-        bench.row[r, WANTED] = 0.0 if r < pulled else bench.row[r, FIRST]
-    solve_rows(bench, count, CLOSE)
+        bench.row[r, PU.WANTED] = 0.0 if r < pulled else bench.row[r, PU.FIRST]
+    solve_rows(bench, count, PU.CLOSE)
     for d in range(len(close)):
         step[d] -= close[d]
-    rest = largest_turn(tree, bench, STEP)
+    rest = largest_turn(tree, bench, PU.STEP)
     share = min(1.0, FAR / max(rest, 1e-12))
     for d in range(len(close)):
         step[d] = close[d] + share * step[d]
@@ -217,14 +192,14 @@ def part_way(tree, bench, pulled, count):
 def note_holding(bench, pulled):
     """What pull and pins did: the next round's second order."""
     for k in range(pulled):
-        bench.number[PULL_FORCE + k] = bench.row[k, FORCE]
+        bench.number[PU.PULL_FORCE + k] = bench.row[k, PU.FORCE]
     at = pulled
     for b in range(len(bench.pin)):
         if at + 6 > len(bench.row):
             break
         for k in range(3):
-            bench.pin[b, PIN_FORCE + k] = bench.row[at + k, FORCE]
-        at += 6 if bench.pin[b, PIN_TURNS] != 0.0 else 3
+            bench.pin[b, PU.PIN_FORCE + k] = bench.row[at + k, PU.FORCE]
+        at += 6 if bench.pin[b, PU.PIN_TURNS] != 0.0 else 3
 
 
 @kernel
@@ -235,7 +210,7 @@ def largest_turn(tree, bench, which):
         for d in range(tree.dof[i], tree.dof[i + 1]):
             size = abs(bench.rate[which, d])
             if d - tree.dof[i] >= 3:
-                size *= FAR / bench.number[SIZE]
+                size *= FAR / bench.number[PU.SIZE]
             largest = max(largest, size)
     return largest
 
@@ -243,44 +218,49 @@ def largest_turn(tree, bench, which):
 @part
 def take_step(tree, bench):
     """Move by STEP, or by what of it is not too far at once."""
-    share = min(1.0, FAR / max(largest_turn(tree, bench, STEP), 1e-12))
+    share = min(1.0, FAR / max(largest_turn(tree, bench, PU.STEP), 1e-12))
     for i in range(1, len(tree.parent)):
-        if bench.body[i, STILL] != 0.0:
+        if bench.body[i, PU.STILL] != 0.0:
             continue
         kind, d = tree.kind[i], tree.dof[i]
-        w = joint_rates(kind, bench.rate, STEP, d)
-        store4(bench.body, i, COORDS, advance(kind, load4(bench.body, i, COORDS), w, share))
+        w = joint_rates(kind, bench.rate, PU.STEP, d)
+        store4(bench.body, i, PU.COORDS, advance(kind, load4(bench.body, i, PU.COORDS), w, share))
         if kind == FREE:
-            store3(bench.body, i, ANCHOR, axpy(share, load3(bench.rate, STEP, d + 3), load3(bench.body, i, ANCHOR)))
+            store3(
+                bench.body,
+                i,
+                PU.ANCHOR,
+                axpy(share, load3(bench.rate, PU.STEP, d + 3), load3(bench.body, i, PU.ANCHOR)),
+            )
 
 
 @entry
 def openness(tree, pose, bench, bound):
     """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, bench.body, PU.COORDS, PU.ANCHOR, pose)
     largest = 0.0
     count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
     for r in range(count):
-        largest = max(largest, abs(bench.row[r, WANTED]))
+        largest = max(largest, abs(bench.row[r, PU.WANTED]))
     count = add_floor(tree, pose, bench, add_joint_limits(tree, bench, bound, 0))
     for r in range(count):
-        largest = max(largest, bench.row[r, WANTED])
+        largest = max(largest, bench.row[r, PU.WANTED])
     return largest
 
 
 @entry
 def place(tree, pose, bench):
     """The pose of the coordinates as they are."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, bench.body, PU.COORDS, PU.ANCHOR, pose)
 
 
 @entry
 def begin(tree, pose, bench):
     """The pose as it is becomes the start of a drag."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, bench.body, PU.COORDS, PU.ANCHOR, pose)
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, START, load4(bench.body, i, COORDS))
-        store3(bench.body, i, START_ANCHOR, load3(bench.body, i, ANCHOR))
+        store4(bench.body, i, PU.START, load4(bench.body, i, PU.COORDS))
+        store3(bench.body, i, PU.START_ANCHOR, load3(bench.body, i, PU.ANCHOR))
     measure(tree, pose, bench)
 
 
@@ -290,4 +270,4 @@ def note_slack(tree, bench, bound):
     for i in range(1, len(tree.parent)):
         room = room_of(tree, bench, bound, i)
         for k in range(4):
-            bench.body[i, SLACK + k] = min(room[k], 0.0)
+            bench.body[i, PU.SLACK + k] = min(room[k], 0.0)

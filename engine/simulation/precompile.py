@@ -40,7 +40,6 @@ from ..contact.settling import settle_rates
 from ..contact.standing_feet import allow_source
 from ..contact.step_size import brake_whirls, even_part, note_quickening, remember, return_to, too_far
 from ..contact.sustained import brace, lean, press
-from ..contact.tables import BOUND_COLUMNS
 from ..contact.tie_rows import add_limits, add_ties, strike
 from ..contact.unmet_contacts import give_up
 from ..controllers.follow.reference import aim_step, begin_frame, end_step, keep_appointments
@@ -54,7 +53,6 @@ from ..dynamics.momentum import carry_over, leftover, turn_spins
 from ..posing.metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure
 from ..posing.round import begin, note_slack, openness, part_way, place, pull_round, take_step, worth
 from ..posing.rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
-from ..posing.tables import SPOT_COLUMNS, new_bench
 from ..step.close_ties import close_ties, still_ties
 from ..step.compliant_solve import (
     answer_secants,
@@ -74,7 +72,9 @@ from ..step.run_frames import run_frames
 from ..step.shared_momentum import balance_together
 from ..step.sleeping import note_quiet, sleeps
 from ..step.step import drive_torques, finish, middle_pose, move
-from ..tables.state_table import MAIN, MIDDLE, factor_of, pose_of
+from ..tables import holds as H, pull as PU, work as W
+from ..tables.pull import new_pull
+from ..tables.work import factor_of, pose_of
 
 # The parts of the engine; the first that can be compiled is, so what others wait for stands first.
 # What touches is compiled apart, after the rest: a shot in which nothing does need not wait.
@@ -293,15 +293,15 @@ def _types(shot) -> dict:
         **dict.fromkeys(numbers, float64),
         **dict.fromkeys(("mixed", "compliant", "cut", "cone", "last_stage"), boolean),
         **dict.fromkeys(("held", "holding", "still", "closing", "strikes"), boolean),
-        "bench": typeof(new_bench(shot.tree, 1, np.zeros((0, int(SPOT_COLUMNS))))),
-        "bound": typeof(np.zeros((1, int(BOUND_COLUMNS)))),
+        "bench": typeof(new_pull(shot.tree, 1, np.zeros((0, int(PU.SPOT_COLUMNS))))),
+        "bound": typeof(np.zeros((1, int(H.BOUND_COLUMNS)))),
         **dict.fromkeys(("table", "drifts", "out"), typeof(work.body)),
         "block": typeof(work.block),
-        **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, MIDDLE))),
+        **dict.fromkeys(("pose", "here", "there", "middle", "final"), typeof(pose_of.py_func(work, W.MIDDLE))),
         **dict.fromkeys(("g", "x", "v", "rates", "start", "ends", "base", "change"), typeof(work.rate[0])),
         **{name: typeof(getattr(shot, name)) for name in tables},
         "gravity": typeof(shot.gravity),
-        "factor": typeof(factor_of.py_func(work, MAIN)),
+        "factor": typeof(factor_of.py_func(work, W.MAIN)),
     }
     if touch is not None:
         fields = ("placed", "contact", "meet", "moving", "reach", "moves", "box", "pairs")

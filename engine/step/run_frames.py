@@ -6,15 +6,12 @@ know what a stage does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..compile.decorators import entry, kernel, stage, table
+from ..compile.decorators import entry, kernel, stage
 from ..contact.before_step import mark_contacts, meet
 from ..contact.footfall import lead_feet
 from ..contact.step_size import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
-from ..contact.tables import MARK_COLUMNS, MARKS
 from ..contact.tie_rows import strike
 from ..contact.unmet_contacts import mark_forced
 from ..controllers.follow.reference import aim_step, begin_frame, keep_appointments
@@ -24,37 +21,21 @@ from ..controllers.settings import CHANNELS
 from ..controllers.shared.strength import any_limit
 from ..dynamics.kinematics import forward, joint_rotation, momenta, velocities
 from ..math.vectors import load3, load4
-from ..tables.model_table import AXIS, AXIS2, Tree
-from ..tables.state_table import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
+from ..tables import record as RE, state as S, tree as T, work as W
+from ..tables.classes import Record, Tree
+from ..tables.work import pose_of
 from .free_roots import any_free
 from .sleeping import note_begin, note_quiet, sleeps, write_asleep
 from .step import anything_loaded, step
 
-# Columns of Record.body
-TURN = np.int64(0)  # 4: the joint's rotation, its sign that of the frame before
-SPOT = np.int64(4)  # 3: anchor
-SECOND = np.int64(7)  # 1: a universal joint's second angle
-RECORD_COLUMNS = np.int64(8)
-
 MAX_CUTS = 24  # parts of a step in which something fast may meet
-
-
-@table
-class Record(NamedTuple):
-    """What is written down at every frame."""
-
-    body: np.ndarray  # (frames, n+1, RECORD_COLUMNS)
-    rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
-    touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
-    forced: np.ndarray  # (frames, n+1) the body that keys force each through at the frame; −1: none
-    channel: np.ndarray  # (frames, n+1, channels) what controllers note (`CHANNELS`)
 
 
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
+    marks = np.full((frames, RE.MARKS if touching else 0, RE.MARK_COLUMNS), -1.0)
     forced, channels = np.full((frames, n1), -1), np.zeros((frames, n1, CHANNELS.count))
-    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
+    return Record(np.zeros((frames, n1, RE.COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
 
 
 @entry
@@ -145,36 +126,36 @@ def _enter(tree, target, plan, state, aim, work, touch, record, frame, dt):
 
 @kernel
 def _begin_shot(tree, state, work):
-    now = pose_of(work, NOW)
-    forward(tree, state.body, COORDS, ANCHOR, now)
-    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
-    momenta(tree, now, work.body, MOTION, state.body, SPIN)
+    now = pose_of(work, W.NOW)
+    forward(tree, state.body, S.COORDS, S.ANCHOR, now)
+    velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
 
 
 @kernel
 def _write(tree, state, record, frame):
     """Write the frame down. Returns whether every number is finite."""
     total = 0.0
-    for d in range(len(state.rate[V])):
-        record.rate[frame, 0, d] = state.rate[V, d]
-        total += state.rate[V, d]
+    for d in range(len(state.rate[S.V])):
+        record.rate[frame, 0, d] = state.rate[S.V, d]
+        total += state.rate[S.V, d]
     for i in range(1, len(state.body)):
-        c = load4(state.body, i, COORDS)
-        q = joint_rotation(tree.kind[i], load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), c)
+        c = load4(state.body, i, S.COORDS)
+        q = joint_rotation(tree.kind[i], load3(tree.body, i, T.AXIS), load3(tree.body, i, T.AXIS2), c)
         side = 0.0
         for k in range(4):
-            side += q[k] * record.body[max(frame - 1, 0), i, TURN + k]
+            side += q[k] * record.body[max(frame - 1, 0), i, RE.TURN + k]
         for k in range(4):
-            record.body[frame, i, TURN + k] = -q[k] if side < 0.0 else q[k]
+            record.body[frame, i, RE.TURN + k] = -q[k] if side < 0.0 else q[k]
             total += q[k]
         for k in range(3):
-            record.body[frame, i, SPOT + k] = state.body[i, ANCHOR + k]
-            total += state.body[i, ANCHOR + k]
-        record.body[frame, i, SECOND] = c[1]
+            record.body[frame, i, RE.SPOT + k] = state.body[i, S.ANCHOR + k]
+            total += state.body[i, S.ANCHOR + k]
+        record.body[frame, i, RE.SECOND] = c[1]
     return np.isfinite(total)
 
 
 @kernel
 def _write_torque(work, record, frame, weight):
-    for d in range(len(work.rate[TORQUE])):
-        record.rate[frame, 1, d] += weight * work.rate[TORQUE, d]
+    for d in range(len(work.rate[W.TORQUE])):
+        record.rate[frame, 1, d] += weight * work.rate[W.TORQUE, d]

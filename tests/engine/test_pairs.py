@@ -10,6 +10,8 @@ from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from shapes import random_quaternion
 
+from ...engine.tables import contacts as CT
+
 
 @entry
 def _find(shapes, where, placed, reach, moves, box, out):
@@ -29,7 +31,7 @@ class Crowd:
         count = len(shapes)
         surface = ([0.5] * count, [0.0] * count, [0] * count)
         self.shapes = build_shapes(bodies, shapes, *surface, roots, apart, families)
-        self.where, self.placed, self.box = where, new_placed(self.shapes), broad_phase.new_box(self.shapes)
+        self.where, self.placed, self.box = where, new_placed(self.shapes), CT.new_box(self.shapes)
         self.moves = np.ones(len(where), dtype=np.bool_) if moves is None else moves
         self.moves[0] = False
         self.reach = np.zeros(count)

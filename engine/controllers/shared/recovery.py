@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from ...compile.decorators import kernel, part
-from ...tables.state_table import ASSIST, DUE, DUE_BLOW, DUE_KEY, RECOVERY, SIMULATED, STRUCK
+from ...tables import control as C, state as S
 from .blow_state import is_light
 
 FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appointment
@@ -24,15 +24,15 @@ FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appo
 def recovers(plan, state, i, frame):
     """Whether the body is driven and has a time to recover in."""
     row = min(frame, len(plan.behaviour) - 1)
-    driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-    return driven and plan.setting[row, i, RECOVERY] > 0.0
+    driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+    return driven and plan.setting[row, i, C.RECOVERY] > 0.0
 
 
 @kernel
 def stays_stiff(plan, state, root, i, frame):
     """Whether a joint that a blow does not pass keeps to its motion: where it recovers, and the root is not guided.
     Under a guided root head and arms lag behind what was struck, and come back by their settle time."""
-    return recovers(plan, state, i, frame) and state.behaviour[root] != ASSIST
+    return recovers(plan, state, i, frame) and state.behaviour[root] != C.ASSIST
 
 
 @part
@@ -50,13 +50,13 @@ def make_deadlines(tree, plan, state, frame, time, dt, change, strikes):
             continue
         for i in range(root, tree.last[root] + 1):
             moves = recovers(plan, state, i, frame) and _turned(tree, i, change) > 0.0
-            if state.behaviour[root] == ASSIST and is_light(tree, root, i):
+            if state.behaviour[root] == C.ASSIST and is_light(tree, root, i):
                 continue  # hands, fingers and toes come back by their settle time
-            harder = strikes or state.body[root, STRUCK] == 0.0
-            free = state.body[i, DUE] == math.inf or (harder and hardest > state.body[i, DUE_BLOW])
-            if moves and free and state.body[i, DUE_KEY] < 0.0:
-                state.body[i, DUE] = time + plan.setting[row, i, RECOVERY] / dt
-                state.body[i, DUE_BLOW] = hardest
+            harder = strikes or state.body[root, S.STRUCK] == 0.0
+            free = state.body[i, S.DUE] == math.inf or (harder and hardest > state.body[i, S.DUE_BLOW])
+            if moves and free and state.body[i, S.DUE_KEY] < 0.0:
+                state.body[i, S.DUE] = time + plan.setting[row, i, C.RECOVERY] / dt
+                state.body[i, S.DUE_BLOW] = hardest
 
 
 @kernel

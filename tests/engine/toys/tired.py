@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile.decorators import kernel
 from ..model.model import Model
-from ..tables.state_table import SIMULATED, STRENGTH
+from ..tables import control as C
 from .base import Controller
 from .settings import CONTROL, Setting
 from .shared.following import FOLLOWING, spring_columns
@@ -49,5 +49,5 @@ def tire(tree, state, plan, frame):
     if frame + 1 < len(plan.setting):
         for i in range(1, len(tree.parent)):
             rest = 1.0 - plan.setting[frame, i, TIRES]
-            if state.behaviour[i] == SIMULATED and rest < 1.0:
-                plan.setting[frame + 1, i, STRENGTH] = rest * plan.setting[frame, i, STRENGTH]
+            if state.behaviour[i] == C.SIMULATED and rest < 1.0:
+                plan.setting[frame + 1, i, C.STRENGTH] = rest * plan.setting[frame, i, C.STRENGTH]
