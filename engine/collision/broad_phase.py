@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import entry, kernel, part
+from ..compile.decorators import entry_point, kernel, separate
 from ..geometry import shape_table as SH
 from ..geometry.shape_table import Shapes, new_placed
 from ..tables import contacts as CT
@@ -29,7 +29,7 @@ def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_S
     return [(int(a), int(b)) for a, b in pairs[:found]]
 
 
-@entry
+@entry_point
 def _overlaps(shapes, where, placed, slack, pairs):
     place_shapes(shapes, where, placed)
     found = 0
@@ -45,7 +45,7 @@ def _overlaps(shapes, where, placed, slack, pairs):
     return found
 
 
-@part
+@separate
 def find_pairs(shapes, placed, reach, moves, box, pairs):
     """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
 

@@ -1,6 +1,6 @@
-"""The table of contacts: its columns, what is written into it and which rows of a pair are kept.
+"""The table of contacts: what is written into it, and which rows of a pair are kept.
 
-Owns the table. Must not know shapes.
+Owns the choice. Must not know shapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OF_ONE = np.int64(0)
 OF_TWO = np.int64(1 << 10)
 CROSSING = np.int64(1 << 20)
 WITNESS = np.int64(1 << 30)
-LOW, HIGH = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
+LOW_END, HIGH_END = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
 
 
 @kernel

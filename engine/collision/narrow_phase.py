@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..geometry import shape_table as SH
 from ..math.vectors import axpy, load3, matrix_apply, scale, store3
 from ..tables import contacts as CT
@@ -33,7 +33,7 @@ from .signed_distance import load9, nearest_between
 NO_ROW = np.int64(0)  # where nothing is written
 
 
-@part
+@separate
 def collide(shapes, placed, a, b, margin, contact, meet, count):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):

@@ -16,7 +16,7 @@ from ..compile.decorators import kernel
 from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, load4, matrix_apply, quat_matrix, scale, store3, sub
 
-TINY = 1e-12  # metres: shorter vectors have no direction worth the name
+NO_DIRECTION = 1e-12  # metres: shorter vectors have no direction worth the name
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 NARROWINGS = 45  # of golden section: 0.618⁴⁵ is 4e-10
 GRID_NARROWINGS = 20  # within two cells: 0.618²⁰ of them is finer than the grid is true
@@ -93,7 +93,7 @@ def own_distance(shapes, s, p):
     if kind <= SH.CAPSULE:
         arm = (p[0], p[1], p[2] - min(max(p[2], -half[2]), half[2]))
         far = math.sqrt(dot(arm, arm))
-        n = scale(1.0 / far, arm) if far > TINY else (1.0, 0.0, 0.0)
+        n = scale(1.0 / far, arm) if far > NO_DIRECTION else (1.0, 0.0, 0.0)
         return far - shapes.shape[s, SH.ROUNDING], n
     if kind == SH.BOX:
         return _box_distance(half, p)
@@ -110,7 +110,7 @@ def _box_distance(half, p):
     sz = 1.0 if p[2] >= 0.0 else -1.0
     out = (max(x, 0.0), max(y, 0.0), max(z, 0.0))
     far = math.sqrt(dot(out, out))
-    if far > TINY:
+    if far > NO_DIRECTION:
         f = 1.0 / far
         return far, (sx * out[0] * f, sy * out[1] * f, sz * out[2] * f)
     if z >= x and z >= y:
@@ -130,7 +130,7 @@ def _hull_distance(shapes, s, p):
         height = dot(normal, p) - shapes.faces[f, SH.FACE_OFFSET]
         if height > inside:
             inside, n = height, normal
-    if inside <= TINY:
+    if inside <= NO_DIRECTION:
         return inside, n
     # outside: the nearest point is on a face that sees it, no nearer than the face's plane
     best = math.inf
@@ -204,11 +204,11 @@ def nearest_between(p, u, q, v):
     r = sub(p, q)
     a, e, b = dot(u, u), dot(v, v), dot(u, v)
     c, f = dot(u, r), dot(v, r)
-    if a <= TINY * TINY:
-        if e <= TINY * TINY:
+    if a <= NO_DIRECTION * NO_DIRECTION:
+        if e <= NO_DIRECTION * NO_DIRECTION:
             return 0.0, 0.0
         return 0.0, min(max(f / e, -1.0), 1.0)
-    if e <= TINY * TINY:
+    if e <= NO_DIRECTION * NO_DIRECTION:
         return min(max(-c / a, -1.0), 1.0), 0.0
     bottom = a * e - b * b
     s = 0.0

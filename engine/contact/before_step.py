@@ -15,7 +15,7 @@ from ..collision.broad_phase import find_pairs
 from ..collision.narrow_phase import collide
 from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_light
@@ -55,8 +55,8 @@ def touching(touch):
     return touch.rows.count[R.BLOCKS] > 0 or touch.rows.count[R.WINDY] > 0
 
 
-@part
-def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
+@separate
+def meet(tree, control, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
     """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
     h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
     if touch is None:
@@ -65,22 +65,22 @@ def meet(tree, plan, state, aim, work, touch, frame, time, h, least, gravity, dt
     place_bodies(tree, now, state.body, S.ANCHOR, touch.found.where[CT.START_PLACE])
     place_shapes(touch.shapes, touch.found.where[CT.START_PLACE], touch.found.placed)
     velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
-    find_ragdolls(tree, plan, state, touch.rows, frame)
+    find_ragdolls(tree, control, state, touch.rows, frame)
     _find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     give_up(tree, state, aim, work, touch, h)
-    let_return(tree, plan, state, aim, work, touch, frame, time, dt)
-    limit_rates(tree, plan, work, touch.rows, frame)
-    struck = collide_now(tree, plan, state, aim, work, touch, frame, least)
+    let_return(tree, control, state, aim, work, touch, frame, time, dt)
+    limit_rates(tree, control, work, touch.rows, frame)
+    struck = collide_now(tree, control, state, aim, work, touch, frame, least)
     if struck != 0:
-        answer_blow(tree, plan, state, frame, time, dt, work.rate[W.ANSWER], struck == GIVING)
+        answer_blow(tree, control, state, frame, time, dt, work.rate[W.ANSWER], struck == GIVING)
         take_blow(tree, state, aim, work.rate[W.ANSWER])
         velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
         momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
         _limit_again(tree, state, touch, h)
         note_speeds(tree, state, work, touch.rows)
-        let_return(tree, plan, state, aim, work, touch, frame, time, dt)
+        let_return(tree, control, state, aim, work, touch, frame, time, dt)
         h = even_part(tree, state, aim, work, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
     blow_wind(tree, now, work, touch, frame, h)

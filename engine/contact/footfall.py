@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.shared.root_assist import STANDARD_GRAVITY
 from ..dynamics.joints import store_rates
 from ..dynamics.kinematics import forward, velocities
@@ -52,7 +52,7 @@ RETURN = 0.1
 # High above what it could stand on it also falls to a third in this time [s].
 ALOFT = 0.1
 # The most that a foot is drawn with, in parts of what guides the root.
-PULL = 0.3
+LEG_PULL = 0.3
 # What turns a foot acts so far from its centre, in what counts as planted.
 LEVER = 2.0
 # Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
@@ -76,7 +76,7 @@ def note_foot(tree, state, root, i):
         state.body[i, S.STOOD] = 1.0
 
 
-@part
+@separate
 def lead_feet(tree, state, aim, work, touch):
     """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
     if touch is None:
@@ -95,7 +95,7 @@ def lead_feet(tree, state, aim, work, touch):
     for root in tree.roots:
         if state.body[root, S.STRUCK] == 0.0 or state.behaviour[root] != C.ASSIST:
             continue
-        most = PULL * aim.body[root, A.PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
+        most = LEG_PULL * aim.body[root, A.PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
         for i in range(root + 1, tree.last[root] + 1):
             room = rows.count[R.BLOCKS] + 2 <= len(rows.block)
             if state.body[i, S.STOOD] != 0.0 and rows.tally[i] == 0 and room:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.follow.spring import peak_time, response
 from ..controllers.shared.recovery import stays_stiff
 from ..dynamics.articulated import composite_inertia, factorise, mass_block
@@ -42,8 +42,8 @@ BRACING, GIVING = 1, 2
 EXCESS = 1e-9
 
 
-@part
-def collide_now(tree, plan, state, aim, work, touch, frame, least):
+@separate
+def collide_now(tree, control, state, aim, work, touch, frame, least):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns
@@ -56,7 +56,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
         carries = touch.rows.tally[i]
-        stiff = carries != GIVING and stays_stiff(plan, state, touch.rows.root[i], i, frame)
+        stiff = carries != GIVING and stays_stiff(control, state, touch.rows.root[i], i, frame)
         struck = state.body[touch.rows.root[i], S.STRUCK] != 0.0
         passive = struck or (gives_way and carries != BRACING and not stiff)
         factor.active[i] = behaviour == C.LIMP or behaviour == C.ASSIST or (behaviour == C.SIMULATED and passive)
@@ -68,7 +68,7 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
     for turn in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
         resists = turn < RESISTS and resist_blow(tree, state, work, touch.rows, pose, factor)
-        if not (stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
+        if not (stiffen(tree, control, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
             break
     brake_whirls(tree, state, work, pose, state.rate[S.V], work.rate[W.ANSWER], least)
     for d in range(len(work.rate[W.ANSWER])):
@@ -157,13 +157,13 @@ def _tears(state, rows, b, fast):
 
 
 @kernel
-def stiffen(tree, plan, state, aim, work, roots, pose, factor, frame):
+def stiffen(tree, control, state, aim, work, roots, pose, factor, frame):
     """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
     stopped) resists with as much more inertia as that takes. Returns whether any does."""
     again = False
     for i in range(1, len(tree.parent)):
         if factor.active[i] and state.behaviour[i] == C.SIMULATED:
-            share = _share_within(tree, plan, state, aim, work, roots[i], i, frame)
+            share = _share_within(tree, control, state, aim, work, roots[i], i, frame)
             if share < 1.0 - NEAR:
                 own = whole = 0.0
                 first = tree.dof[i]
@@ -177,15 +177,15 @@ def stiffen(tree, plan, state, aim, work, roots, pose, factor, frame):
 
 
 @kernel
-def _share_within(tree, plan, state, aim, work, root, i, frame):
+def _share_within(tree, control, state, aim, work, root, i, frame):
     """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
     swinging anyway."""
     kind, d = tree.kind[i], tree.dof[i]
     omega = math.sqrt(aim.body[i, A.GAINS])
     zeta = 0.5 * aim.body[i, A.GAINS + 1] / omega
-    if stays_stiff(plan, state, root, i, frame) and state.body[i, S.DUE_KEY] < 0.0:
-        row = min(frame, len(plan.behaviour) - 1)
-        omega, zeta = plan.setting[row, i, C.SHAPE] / plan.setting[row, i, C.RECOVERY], 1.0
+    if stays_stiff(control, state, root, i, frame) and state.body[i, S.DUE_KEY] < 0.0:
+        row = min(frame, len(control.behaviour) - 1)
+        omega, zeta = control.setting[row, i, C.SHAPE] / control.setting[row, i, C.RECOVERY], 1.0
     u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
     value, rate = load4(aim.body, i, A.FROM + SA.VALUE), load3(aim.body, i, A.FROM + SA.RATE)
     c, w = load4(state.body, i, S.COORDS), joint_rates(kind, state.rate, S.V, d)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..tables import rows as R
 from .exact_solve import change_rates, polish
 
@@ -56,7 +56,7 @@ def tie_rows(rows, first, last):
     return 3 * ties
 
 
-@part
+@separate
 def eliminate_ties(rows, first, last, least):
     """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
     large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
@@ -107,7 +107,7 @@ def solve_ties(rows, at, ties):
     _put_back(rows.tied, rows.row[R.FREE_RATE], rows.row[R.FORCE], at, end, end)
 
 
-@part
+@separate
 def solve_island(rows, first, last, ties, least, lasts):
     """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..dynamics.articulated import generalized, solve, solve_outwards
 from ..math.vectors import axpy6, dot6, load6, put6
 from ..tables import factor as F, pose as P, rows as R, work as W
@@ -22,7 +22,7 @@ from ..tables import factor as F, pose as P, rows as R, work as W
 HEAVIEST = 30.0
 
 
-@part
+@separate
 def lay_paths(tree, pose, factor, rows):
     """Z of every block that is not left out: from its two bodies to their roots."""
     rows.count[R.POOL] = 0
@@ -95,7 +95,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
     return end + last - first
 
 
-@part
+@separate
 def fill_matrix(factor, rows, first, last):
     """G of the blocks order[first:last], an island."""
     rows.count[R.FACTORED] = 0
@@ -230,7 +230,7 @@ def load_bodies(tree, rows, work, column):
                     work.body[j, W.LOAD + k] += s * rows.block[b, R.ON_B + 6 * r + k]
 
 
-@part
+@separate
 def find_islands(tree, factor, rows):
     """Order the blocks by island, ties first: trees that push one another are solved together.
 

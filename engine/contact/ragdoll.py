@@ -32,10 +32,10 @@ NEAR = 0.05
 LEAST_SHARE = 0.02
 
 
-def any_ragdoll(tree: Tree, plan: Control) -> bool:
+def any_ragdoll(tree: Tree, control: Control) -> bool:
     """Whether any tree is a ragdoll in any frame."""
-    limp = plan.behaviour == C.LIMP
-    toned = (plan.setting[..., C.TONE_DAMPING] > 0.0) & (plan.setting[..., C.TONE_PULL] > 0.0)
+    limp = control.behaviour == C.LIMP
+    toned = (control.setting[..., C.TONE_DAMPING] > 0.0) & (control.setting[..., C.TONE_PULL] > 0.0)
     for root in tree.roots:
         inside = np.arange(root + 1, tree.last[root] + 1)
         jointed = inside[tree.dof[inside + 1] > tree.dof[inside]]
@@ -47,37 +47,37 @@ def any_ragdoll(tree: Tree, plan: Control) -> bool:
 
 
 @kernel
-def find_ragdolls(tree, plan, state, rows, frame):
+def find_ragdolls(tree, control, state, rows, frame):
     """`ragdoll` of the trees' roots."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(len(tree.parent)):
         rows.ragdoll[i] = 0
     rows.ragdoll[0] = SCENERY
     for root in tree.roots:
         if tree.last[root] == root:
             rows.ragdoll[root] = SCENERY if state.behaviour[root] == C.ANIMATED else 0
-        elif state.behaviour[root] == C.LIMP and _all_toned(tree, plan, state, root, row):
+        elif state.behaviour[root] == C.LIMP and _all_toned(tree, control, state, root, row):
             rows.ragdoll[root] = RAGDOLL
 
 
 @kernel
-def limit_rates(tree, plan, work, rows, frame):
+def limit_rates(tree, control, work, rows, frame):
     """FASTEST of the joints of ragdolls."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for root in tree.roots:
         if rows.ragdoll[root] == RAGDOLL:
             for i in range(root + 1, tree.last[root] + 1):
                 if tree.dof[i + 1] > tree.dof[i]:
-                    damping, pull = plan.setting[row, i, C.TONE_DAMPING], plan.setting[row, i, C.TONE_PULL]
+                    damping, pull = control.setting[row, i, C.TONE_DAMPING], control.setting[row, i, C.TONE_PULL]
                     work.body[i, W.FASTEST] = fastest_turn(damping, pull)
 
 
 @kernel
-def _all_toned(tree, plan, state, root, row):
+def _all_toned(tree, control, state, root, row):
     """Whether every joint of the tree is limp and has tone."""
     for i in range(root + 1, tree.last[root] + 1):
         if tree.dof[i + 1] > tree.dof[i]:
-            toned = plan.setting[row, i, C.TONE_DAMPING] > 0.0 and plan.setting[row, i, C.TONE_PULL] > 0.0
+            toned = control.setting[row, i, C.TONE_DAMPING] > 0.0 and control.setting[row, i, C.TONE_PULL] > 0.0
             if state.behaviour[i] != C.LIMP or not toned:
                 return False
     return True

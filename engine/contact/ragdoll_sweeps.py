@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..tables import factor as F, rows as R
 from .island_solver import besides, set_most
 
@@ -35,7 +35,7 @@ ANSWER = 0
 PARTED = 1
 
 
-@part
+@separate
 def solve_ragdolls(factor, rows, first, last, least, lasts):
     """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
     rates that are left.

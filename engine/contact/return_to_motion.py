@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.on_time.arrivals import expected
 from ..dynamics.joints import store_rates
 from ..dynamics.kinematics import forward, place_bodies, velocities
@@ -34,8 +34,8 @@ GIVES_FROM, GIVES_ALL = 0.3, 0.1
 LATE = 4
 
 
-@part
-def let_return(tree, plan, state, aim, work, touch, frame, time, dt):
+@separate
+def let_return(tree, control, state, aim, work, touch, frame, time, dt):
     """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
     What they are braced against, joints give way to; its gap counts from the depth that the source has there."""
     if not _ask_in_time(tree, state, aim, work, time, dt):
@@ -45,7 +45,9 @@ def let_return(tree, plan, state, aim, work, touch, frame, time, dt):
     _place_source(tree, state, aim, work, touch)
     for b in range(rows.count[R.BLOCKS]):
         i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
-        share = max(_share_given_up(plan, state, i, frame, time, dt), _share_given_up(plan, state, j, frame, time, dt))
+        share = max(
+            _share_given_up(control, state, i, frame, time, dt), _share_given_up(control, state, j, frame, time, dt)
+        )
         if rows.link[b, R.WHAT] == R.LIMIT:
             _give_up(rows, b, share, 0.0)
         elif _meets_return(state, rows, b):
@@ -147,11 +149,11 @@ def _off_source(now, source, i, point):
 
 
 @kernel
-def _share_given_up(plan, state, i, frame, time, dt):
+def _share_given_up(control, state, i, frame, time, dt):
     """How much of a contact body i's way back leaves it no time for, 0 to 1."""
-    row = min(frame, len(plan.behaviour) - 1)
-    if state.body[i, S.RETURNS] == 0.0 or not plan.setting[row, i, C.RECOVERY] > 0.0:
+    row = min(frame, len(control.behaviour) - 1)
+    if state.body[i, S.RETURNS] == 0.0 or not control.setting[row, i, C.RECOVERY] > 0.0:
         return 0.0
-    left = (state.body[i, S.DUE] - time) * dt / plan.setting[row, i, C.RECOVERY]
+    left = (state.body[i, S.DUE] - time) * dt / control.setting[row, i, C.RECOVERY]
     share = min(max((GIVES_FROM - left) / (GIVES_FROM - GIVES_ALL), 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..dynamics.kinematics import momenta, velocities
 from ..dynamics.tone import GRAVITY
 from ..math.vectors import add, axpy, cross, dot, dot6, load3, load6, scale
@@ -132,7 +132,7 @@ def settle_moves(tree, state, work, touch, h):
                         rows.block[b, R.SHIFT + r] *= slow
 
 
-@part
+@separate
 def settle_rates(tree, state, aim, work, touch, h):
     """Ragdolls that settle end the step slower."""
     if touch is None:

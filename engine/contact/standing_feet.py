@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.shared.blow_state import is_deflected
 from ..dynamics.joints import difference, store_rates
 from ..dynamics.kinematics import forward, velocities
@@ -144,7 +144,7 @@ def _source_pose(tree, state, aim, work):
     return source
 
 
-@part
+@separate
 def allow_source(tree, state, aim, work, touch, h, gravity):
     """Braced contacts of a character whose root is held: what its source motion does there, it may.
 

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
 from ..dynamics.articulated import solve
 from ..math.vectors import dot
@@ -38,7 +38,7 @@ TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 # [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
 BOUNDED_TURN = 0.12
 TOO_FAR = 2.0  # a step in which a limp joint turns by this many times as much is not taken
-MAX_PARTS = 64.0  # of a step, however fast joints whirl
+MOST_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
@@ -48,12 +48,12 @@ BRAKINGS = 4
 BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
 
 
-def steps_needed(tree: Tree, plan: Control, bounded: bool, steps: float) -> float:
-    """Steps a second that the plan needs where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
-    setting = plan.setting[:, 1:]
-    if bounded and any_ragdoll(tree, plan):
+def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> float:
+    """Steps a second needed where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
+    setting = control.setting[:, 1:]
+    if bounded and any_ragdoll(tree, control):
         return max(steps, FALL_STEPS)
-    loose = ~np.isin(plan.behaviour[:, 1:], (C.ANIMATED, C.SIMULATED)).all()
+    loose = ~np.isin(control.behaviour[:, 1:], (C.ANIMATED, C.SIMULATED)).all()
     forced = np.isfinite(setting[..., C.STRENGTH]).any() or (setting[..., C.LAW] != 0.0).any()
     if bounded or loose or forced or (setting[..., C.ARRIVAL] >= 0.0).any():
         return steps
@@ -163,7 +163,7 @@ def brake_ends(tree, state, work, least):
     hold_ways(tree, state, work)
 
 
-@part
+@separate
 def brake_whirls(tree, state, work, pose, base, change, least):
     """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
     off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides

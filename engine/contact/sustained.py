@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..dynamics.articulated import momentum_of
 from ..dynamics.kinematics import velocities
 from ..tables import aim as A, contacts as CT, rows as R, state as S, work as W
@@ -45,7 +45,7 @@ RATE_MOST, SHIFT_MOST = 40.0, 0.1
 TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
-@part
+@separate
 def lean(tree, work, touch, pose):
     """See the rows through the factor of this step's solve."""
     if touch is None:
@@ -62,7 +62,7 @@ def lean(tree, work, touch, pose):
     touch.rows.count[R.FILLED] = 0
 
 
-@part
+@separate
 def brace(tree, state, aim, work, touch, pose, h):
     """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
     them while they hold, except for the share that heaviness makes them feel.
@@ -133,7 +133,7 @@ def _ask(tree, touch, work, first, last, total, gamma, share, h):
         rows.row[R.FREE_RATE, r] -= _wanted(touch, b, h)
 
 
-@part
+@separate
 def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, last_stage):
     """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
 

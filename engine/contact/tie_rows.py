@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_deflected
@@ -96,7 +96,7 @@ def unit(r):
     return 0.0, 0.0, 1.0
 
 
-@part
+@separate
 def add_ties(holds, rows, where, frame, count):
     """Blocks of the ties that hold in this frame."""
     for t in range(len(holds.tie)):
@@ -178,7 +178,7 @@ def _take_hold(holds, where, t, i, j):
         holds.tie[t, H.TIE_LENGTH] = math.sqrt(dot(off, off))
 
 
-@part
+@separate
 def add_limits(tree, state, bound, rows, h, count):
     """Blocks of joints at or near their limits, one a side."""
     for i in range(1, len(tree.parent)):
@@ -342,8 +342,8 @@ def feel_wind(tree, aim, work, touch, pose):
                     work.rate[W.FELT, d] += work.rate[W.LOADED_RATE, d]
 
 
-@part
-def strike(tree, plan, state, aim, work, touch, frame, dt):
+@separate
+def strike(tree, control, state, aim, work, touch, frame, dt):
     """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther."""
     if touch is None:
         return
@@ -351,7 +351,7 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
         return
     pose, factor = pose_of(work, W.NOW), factor_of(work, W.MAIN)
     for i in range(len(tree.parent)):
-        stiff = touch.rows.tally[i] == 0 and stays_stiff(plan, state, touch.rows.root[i], i, frame)
+        stiff = touch.rows.tally[i] == 0 and stays_stiff(control, state, touch.rows.root[i], i, frame)
         factor.active[i] = i > 0 and state.behaviour[i] != C.ANIMATED and not stiff
         work.body[i, W.COMPLIANCE] = 0.0
         if touch.rows.tally[i] != 0:
@@ -375,11 +375,11 @@ def strike(tree, plan, state, aim, work, touch, frame, dt):
     for _ in range(STIFFENINGS):
         factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor)
         solve(tree, pose, factor, work.rate[W.LOADED_RATE], work.rate[W.ANSWER])
-        if not stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame):
+        if not stiffen(tree, control, state, aim, work, touch.rows.root, pose, factor, frame):
             break
     for d in range(len(work.rate[W.ANSWER])):
         state.rate[S.V, d] += work.rate[W.ANSWER, d]
-    answer_blow(tree, plan, state, frame, float(frame), dt, work.rate[W.ANSWER], True)
+    answer_blow(tree, control, state, frame, float(frame), dt, work.rate[W.ANSWER], True)
     take_blow(tree, state, aim, work.rate[W.ANSWER])
     velocities(tree, pose, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
     momenta(tree, pose, work.body, W.MOTION, state.body, S.SPIN)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..controllers.shared.rate_limits import note_rates
 from ..dynamics.kinematics import velocities
 from ..geometry import shape_table as SH
@@ -62,7 +62,7 @@ BACK = 0.01
 JUST_NOW = 1e-9
 
 
-@part
+@separate
 def give_up(tree, state, aim, work, touch, h):
     """Of contacts between led trees the closing speed ALLOWED, GIVEN_UP and STUCK; of joints FASTEST. The step takes h
     seconds."""

@@ -23,7 +23,7 @@ class ControlColumns:
         self._neutral = dict(neutral)
 
     def add(self, neutral: float) -> np.int64:
-        """A new column, for a controller's own setting; kernels read it as `plan.setting[row, i, COLUMN]`."""
+        """A new column, for a controller's own setting; kernels read it as `control.setting[row, i, COLUMN]`."""
         column = np.int64(len(self._neutral))
         self._neutral[column] = neutral
         return column

@@ -13,7 +13,7 @@ the most of them, have code of their own.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
 from ..math.vectors import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store3, store6, sub, symmetric_apply
 from ..model.model import BALL, HINGE
 from ..tables import factor as F, pose as P, tree as T, work as W
@@ -23,7 +23,7 @@ from .kinematics import apply_inertia, velocities
 PIVOT_FLOOR = 1e-14
 
 
-@part
+@separate
 def composite_inertia(tree, pose, out, column):
     """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
@@ -96,7 +96,7 @@ def _times_rigid(inertia, h, mass, s):
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
-@part
+@separate
 def factorise(tree, pose, table, compliance, block, factor):
     """Factor M + C: c of each body in column `compliance` of `table`, B of its joint (read where c > 0) in
     the joint's rows of `block`."""
@@ -199,7 +199,7 @@ def _times_inertia(turning, mixed, moving, s):
     )
 
 
-@stage
+@inlined
 def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
     """What takes the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
     joint, axes = factor.joint, pose.axes
@@ -227,7 +227,7 @@ def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
         put6(joint, d, F.COLUMN, column)
 
 
-@stage
+@inlined
 def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
     """The same of a hinge."""
     s = load6(axes, d, P.TURNS)
@@ -240,7 +240,7 @@ def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
     joint[d, F.PIVOT] = 1.0 / pivot if pivot > 0.0 else 0.0
 
 
-@part
+@separate
 def solve(tree, pose, factor, g, x):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
@@ -321,7 +321,7 @@ def _move(axes, joint, first, end, x, motion):
     return motion
 
 
-@part
+@separate
 def momentum_of(tree, pose, table, x, g):
     """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
     velocities(tree, pose, x, table, W.STILL, table, W.MOTION)
@@ -331,7 +331,7 @@ def momentum_of(tree, pose, table, x, g):
     generalized(tree, pose, table, W.LOAD, g)
 
 
-@part
+@separate
 def generalized(tree, pose, table, load, g):
     """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):

@@ -10,7 +10,7 @@ Tables are passed with the column where the group they are to read begins.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
 from ..math.vectors import (
     add,
     cross,
@@ -49,7 +49,7 @@ def joint_rotation(kind, axis, axis2, c):
     return 1.0, 0.0, 0.0, 0.0
 
 
-@part
+@separate
 def forward(tree, table, coords, anchors, pose):
     """Fill `pose` from the coordinates and anchors in `table`."""
     for i in range(1, len(tree.parent)):
@@ -69,7 +69,7 @@ def forward(tree, table, coords, anchors, pose):
         _world_inertia(tree, pose, i, m, anchor)
 
 
-@stage
+@inlined
 def _joint_axes(tree, pose, i, parent, m, anchor):
     kind = tree.kind[i]
     d = tree.dof[i]
@@ -95,7 +95,7 @@ def _store_axis(axes, d, s, anchor):
     store6(axes, d, P.TURNS, s, cross(anchor, s))
 
 
-@stage
+@inlined
 def _world_inertia(tree, pose, i, turn, anchor):
     m = tree.body[i, T.MASS]
     c = add(anchor, matrix_apply(turn, load3(tree.body, i, T.CENTER)))
@@ -118,7 +118,7 @@ def place_bodies(tree, pose, table, anchors, where):
             store4(where, i, 3, load4(pose.body, i, P.ROTATION))
 
 
-@part
+@separate
 def velocities(tree, pose, v, table, drift, out, motion):
     """Body velocities in column `motion` of `out`: of rates v (nv,) and of anchor rates in the parents' frames."""
     for i in range(1, len(tree.parent)):
@@ -147,7 +147,7 @@ def apply_inertia(tree, pose, i, w, u):
     return add(angular, cross(h, u)), sub(scale(tree.body[i, T.MASS], u), cross(h, w))
 
 
-@part
+@separate
 def momenta(tree, pose, table, motion, out, spin):
     """Each body's angular momentum about its own centre (column `spin` of `out`) and, behind it, its linear one."""
     for i in range(1, len(tree.parent)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import part, stage
+from ..compile.decorators import inlined, separate
 from ..math.vectors import (
     add,
     axpy,
@@ -38,7 +38,7 @@ from .kinematics import apply_inertia, momenta, velocities
 LEAK = 0.01
 
 
-@part
+@separate
 def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
     """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
     velocities(tree, pose, rates, drifts, drift, work.body, W.MOTION)
@@ -51,7 +51,7 @@ def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
     generalized(tree, pose, work.body, W.LOAD, g)
 
 
-@part
+@separate
 def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
@@ -81,7 +81,7 @@ def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
         store3(out, i, column, rotate(load4(there.body, i, P.ROTATION), turned))
 
 
-@stage
+@inlined
 def bring_momenta(tree, state, work, middle, h):
     """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
     now = pose_of(work, W.NOW)
@@ -92,7 +92,7 @@ def bring_momenta(tree, state, work, middle, h):
     turn_spins(tree, now, middle, work.body, W.MOMENTUM, W.MOMENTUM, W.MOTION, 0.5 * h, work.body, W.CARRIED)
 
 
-@part
+@separate
 def carry_over(tree, state, aim, work, middle, final, start, ends, h):
     """CARRIED, the start's momenta at the middle, becomes the step's at its end.
 

@@ -1,7 +1,7 @@
 """Pose by dragging: a body is pulled by a point, masses, joints and pins decide what follows (S1-VII).
 
 Owns a pose that is being made: what is grabbed, what is pinned, when it is at rest. What a
-round does is in `pull`. Must not know time, keys or Blender.
+round does is in `round`. Must not know time, keys or Blender.
 
     posing = Posing(model, rotations, positions, pins=[Pin("foot")])
     posing.grab("hand", point)
@@ -97,11 +97,11 @@ class Posing:
         n1, nv = len(model) + 1, model.nv
         self._pose = Pose(np.zeros((n1, P.COLUMNS)), np.zeros((nv, 6)))
         self._pose.body[0, P.ROTATION] = 1.0
-        self._bench = PU.new_pull(self._tree, len(pins), _spots(model), len(locks))
+        self._pull = PU.new_pull(self._tree, len(pins), _spots(model), len(locks))
         self._bound = np.zeros((n1, H.BOUND_COLUMNS))
         self._bound[:, : H.LIMIT_FRAME], self._bound[1:, : H.LIMIT_FRAME] = np.inf, model.limits
         self._bound[1:, H.LIMIT_FRAME : H.LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
-        body = self._bench.body
+        body = self._pull.body
         body[1:, PU.COORDS : PU.COORDS + 4] = _coordinates(model, rotations)
         body[1:, PU.ANCHOR : PU.ANCHOR + 3] = positions
         for name in fixed:
@@ -110,11 +110,11 @@ class Posing:
             raise SettingError("The pose to start from has numbers that are not finite: look for a broken key.")
         self._fixed = body[:, PU.STILL].copy()
         self._shut(locks)
-        number = self._bench.number
+        number = self._pull.number
         number[PU.SOFT] = -1.0
         number[PU.SIZE] = 0.3 * max(_size(model), 1e-3)
-        round.begin(self._tree, self._pose, self._bench)
-        round.note_slack(self._tree, self._bench, self._bound)
+        round.begin(self._tree, self._pose, self._pull)
+        round.note_slack(self._tree, self._pull, self._bound)
         self._mouse: tuple[float, ...] | None = None
         self._waited = 0
         self.set_floor(floor)
@@ -125,13 +125,13 @@ class Posing:
 
     def set_gravity(self, gravity: Sequence[float] | None) -> None:
         """[m/s²]; None: none, and the pose as it is now is the one that is kept."""
-        self._bench.number[PU.FALL : PU.FALL + 3] = np.zeros(3) if gravity is None else gravity
-        self._bench.number[PU.FALL : PU.FALL + 3] *= FALL_TIME
+        self._pull.number[PU.FALL : PU.FALL + 3] = np.zeros(3) if gravity is None else gravity
+        self._pull.number[PU.FALL : PU.FALL + 3] *= FALL_TIME
         self._begin()
 
     def set_floor(self, height: float | None) -> None:
         """[m]; what is below it now may stay as deep."""
-        number, spot = self._bench.number, self._bench.spot
+        number, spot = self._pull.number, self._pull.spot
         number[PU.FLOOR] = -np.inf if height is None else height
         if height is not None and len(spot):
             rows = spot[:, PU.SPOT_BODY].astype(int)
@@ -151,14 +151,14 @@ class Posing:
             row[PU.PIN_POINT : PU.PIN_POINT + 3] = pin.point
             row[PU.PIN_PLACE : PU.PIN_PLACE + 3] = places[b] + rot.rotate(turns[b], np.asarray(pin.point, float))
             row[PU.PIN_TURN : PU.PIN_TURN + 4] = turns[b]
-        self._bench = self._bench._replace(pin=table)
+        self._pull = self._pull._replace(pin=table)
         self._choose_trees()
 
     def grab(self, body: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Pull this body from now on, at a point of it in its frame [m]; the pose as it is now is kept where it can
         be. A pin on it is not felt meanwhile: see `set_pins`."""
         b = self.model.index(body)
-        number = self._bench.number
+        number = self._pull.number
         number[PU.GRABBED] = b + 1
         number[PU.GRAB_POINT : PU.GRAB_POINT + 3] = point
         number[PU.SOFT] = -1.0
@@ -167,16 +167,16 @@ class Posing:
         self._mouse = None
 
     def _begin(self) -> None:
-        number = self._bench.number
+        number = self._pull.number
         number[PU.PULL_FORCE : PU.PULL_FORCE + 3] = 0.0
         number[PU.WARY] = number[PU.PENALTY] = 0.0
-        self._bench.pin[:, PU.PIN_FORCE : PU.PIN_FORCE + 3] = 0.0
-        round.begin(self._tree, self._pose, self._bench)
+        self._pull.pin[:, PU.PIN_FORCE : PU.PIN_FORCE + 3] = 0.0
+        round.begin(self._tree, self._pose, self._pull)
         self._waited = 0
 
     def _shut(self, locks: Sequence[Lock]) -> None:
         """These turns are not made: the ways keep the angles they have now."""
-        for row, lock in zip(self._bench.lock, locks, strict=True):
+        for row, lock in zip(self._pull.lock, locks, strict=True):
             b = self.model.index(lock.body)
             own = rot.rotate(self.rotations[b], np.asarray(lock.own, dtype=np.float64))
             row[PU.LOCK_BODY] = b + 1
@@ -187,12 +187,12 @@ class Posing:
     def _choose_trees(self) -> None:
         """What is neither pulled nor hangs together with what is stays as it is."""
         trees = self.model.trees
-        body, number = self._bench.body, self._bench.number
+        body, number = self._pull.body, self._pull.number
         grabbed = int(number[PU.GRABBED]) - 1
         for b in range(len(self.model)):
             away = grabbed >= 0 and trees[b] != trees[grabbed]
             body[b + 1, PU.STILL] = 1.0 if away else self._fixed[b + 1]
-        round.begin(self._tree, self._pose, self._bench)
+        round.begin(self._tree, self._pose, self._pull)
 
     # --- pulling ------------------------------------------------------------------------
 
@@ -202,29 +202,29 @@ class Posing:
         target = tuple(float(x) for x in target)
         if not np.isfinite(target).all():
             raise SettingError(f"The place to pull to is {target}: give three finite numbers.")
-        number = self._bench.number
+        number = self._pull.number
         self._waited = self._waited + 1 if target == self._mouse else 0
         self._mouse = target
         number[PU.MOUSE : PU.MOUSE + 3] = target
         patience = PATIENCE_SINKING if number[PU.FALL : PU.FALL + 3].any() else PATIENCE
         number[PU.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
         for share in SHARES:
-            before = self._bench.body.copy()
+            before = self._pull.body.copy()
             number[PU.MOUSE : PU.MOUSE + 3] = target
             if share < 1.0:
                 at = self.grabbed_at()
                 number[PU.MOUSE : PU.MOUSE + 3] = at + share * (np.asarray(target) - at)
             turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
-            if round.openness(self._tree, self._pose, self._bench, self._bound) < OPEN:
+            if round.openness(self._tree, self._pose, self._pull, self._bound) < OPEN:
                 break
             # too far at once for pins and limits to be closed again: go a part of the way
-            self._bench.body[:] = before
-        round.place(self._tree, self._pose, self._bench)
+            self._pull.body[:] = before
+        round.place(self._tree, self._pose, self._pull)
         return float(turned)
 
     def _rounds(self, rounds: int) -> float:
         """Rounds until nothing turns, then such that close pins and limits. Returns how far the last one turned."""
-        parts = (self._tree, self._pose, self._bench, self._bound)
+        parts = (self._tree, self._pose, self._pull, self._bound)
         turned = np.inf
         for _ in range(rounds):
             turned = round.pull_round(*parts, False)
@@ -244,7 +244,7 @@ class Posing:
     @property
     def rotations(self) -> np.ndarray:
         """(n, 4) the joints' rotations."""
-        model, c = self.model, self._bench.body[1:, PU.COORDS : PU.COORDS + 4]
+        model, c = self.model, self._pull.body[1:, PU.COORDS : PU.COORDS + 4]
         out = np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1))
         ball, hinge, cross = model.kinds >= BALL, model.kinds == HINGE, model.kinds == UNIVERSAL
         out[ball] = c[ball]
@@ -257,11 +257,11 @@ class Posing:
     @property
     def positions(self) -> np.ndarray:
         """(n, 3) roots in the world, all others in their parents' frames [m]."""
-        return self._bench.body[1:, PU.ANCHOR : PU.ANCHOR + 3].copy()
+        return self._pull.body[1:, PU.ANCHOR : PU.ANCHOR + 3].copy()
 
     def placed(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
-        round.place(self._tree, self._pose, self._bench)
+        round.place(self._tree, self._pose, self._pull)
         roots = self.positions[self.model.trees]
         return roots + self._pose.body[1:, P.PLACE : P.PLACE + 3], self._pose.body[
             1:, P.ROTATION : P.ROTATION + 4
@@ -269,9 +269,9 @@ class Posing:
 
     def grabbed_at(self) -> np.ndarray:
         """(3,) where the grabbed point is in the world [m]."""
-        b = int(self._bench.number[PU.GRABBED]) - 1
+        b = int(self._pull.number[PU.GRABBED]) - 1
         places, turns = self.placed()
-        return places[b] + rot.rotate(turns[b], self._bench.number[PU.GRAB_POINT : PU.GRAB_POINT + 3])
+        return places[b] + rot.rotate(turns[b], self._pull.number[PU.GRAB_POINT : PU.GRAB_POINT + 3])
 
 
 def warm_up() -> None:

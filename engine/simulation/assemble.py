@@ -70,9 +70,9 @@ class Cast:
         self.motions += [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
         self.starts = np.concatenate([[0], ends[:-1]]).astype(int)
-        self._plans = [actor.controller.control(actor.model, self.frames) for actor in actors]
-        plans = self._plans + [prop.plan for prop in props]
-        self.plan = plans[0] if len(plans) == 1 else Control(**join(plans))
+        self._controls = [actor.controller.control(actor.model, self.frames) for actor in actors]
+        controls = self._controls + [prop.control for prop in props]
+        self.control = controls[0] if len(controls) == 1 else Control(**join(controls))
         self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
         self.tree = tree_of(self.model)
         targets = [target_of(model, motion) for model, motion in zip(self.models, self.motions, strict=True)]
@@ -114,7 +114,7 @@ class Cast:
         for row in (a, b):
             while row > 0 and self.model.parents[row - 1] >= 0:
                 row = self.model.parents[row - 1] + 1
-            if row == 0 or self.model.kinds[row - 1] != FREE or (self.plan.behaviour[:, row] == C.ANIMATED).all():
+            if row == 0 or self.model.kinds[row - 1] != FREE or (self.control.behaviour[:, row] == C.ANIMATED).all():
                 return H.BOTH_POINTS
         moment = np.trace(self.model.inertias[[a - 1, b - 1]], axis1=1, axis2=2)
         return H.POINT_OF_B if moment[1] < moment[0] else H.POINT_OF_A
@@ -193,7 +193,7 @@ class Cast:
             how = self.scene.touches_itself(self.numbers[k])
             if how is True:
                 out[k] = -1
-            elif how == LIMP_ONLY and may_fall(self.models[k], self._plans[k].behaviour):
+            elif how == LIMP_ONLY and may_fall(self.models[k], self._controls[k].behaviour):
                 out[k] = int(SH.LIMP_FAMILY) - k
         return out
 
@@ -207,7 +207,7 @@ class Cast:
         for k in range(len(self.actors)):
             if families[k] <= SH.LIMP_FAMILY:
                 first = int(self.starts[k]) + 1
-                found = left_out(self.models[k], self.motions[k], self._plans[k].behaviour)
+                found = left_out(self.models[k], self.motions[k], self._controls[k].behaviour)
                 pairs += [(first + a, first + b) for a, b in sorted(found)]
         return [(s, t) for a, b in pairs for s in of_body.get(a, ()) for t in of_body.get(b, ())]
 
@@ -258,7 +258,7 @@ class Prop:
 
     model: Model
     motion: Motion
-    plan: Control
+    control: Control
 
 
 def _stands(collider: Collider) -> bool:

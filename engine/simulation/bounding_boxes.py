@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile.columns import Columns
-from ..compile.decorators import entry
+from ..compile.decorators import entry_point
 from ..geometry.shapes import hold
 from ..math.vectors import add, dot, load3, load4, quat_mul, rotate, store3, store4, sub
 from ..model.model import Model
@@ -18,7 +18,7 @@ from ..tables import record as RE
 
 # Columns of a box
 columns = Columns()
-LOW = columns(3)  # 3 [m]
+LOW = columns(3)  # [m]
 HIGH = columns(3)
 WAY = columns()  # the farthest that any part has come since the frame before
 BOX_COLUMNS = columns.count
@@ -81,7 +81,7 @@ def near(boxes: np.ndarray, frame: int) -> np.ndarray:
     return ((low[:, None] <= high[None]) & (low[None] <= high[:, None])).all(axis=2)
 
 
-@entry
+@entry_point
 def _trace(parents, rest, body, ball, poses, start, first, last, where, spots, boxes):
     for f in range(first, last + 1):
         pose = poses[f]

@@ -3,7 +3,7 @@
 Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
 first frame that a change can reach. Must not know what happens inside a step.
 
-A step reads the target at its frame and the next, the plan, ties and winds of its frame, and
+A step reads the target at its frame and the next, the control table, ties and winds of its frame, and
 the body's next key. So where all of these are as they were, so is every byte of the state.
 What a step leaves behind besides the state (the pose it ended in, the forces of contacts, what
 ties have found) is kept with it; everything else is scratch.
@@ -151,7 +151,7 @@ def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
     # a step looks at the sample after its frame, too
     yield equal_frames(old.target, new.target, new.frames) - 1
     yield from _key_limits(old.target, new.target)
-    yield equal_frames(old.plan, new.plan, new.frames)
+    yield equal_frames(old.control, new.control, new.frames)
     if new.touch is not None:
         holds, others = old.touch.holds, new.touch.holds
         yield first_difference(holds.tie_on, others.tie_on)

@@ -50,7 +50,7 @@ class Limb:
     own: int
     tree: Tree
     target: Target
-    plan: Control
+    control: Control
     state: State
     aim: Aim
     work: Work
@@ -60,13 +60,13 @@ class Limb:
 
 def split(shot: ShotInterface) -> tuple[Limb, ...]:
     """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
-    tree, target, plan, touch = shot.tree, shot.target, shot.plan, shot.touch
+    tree, target, control, touch = shot.tree, shot.target, shot.control, shot.touch
     if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
         return ()
     if touch is not None and not limits_alone(touch):
         return ()
     root = int(tree.roots[0])
-    if not (plan.behaviour[:, root] == C.ANIMATED).all():
+    if not (control.behaviour[:, root] == C.ANIMATED).all():
         return ()
     return tuple(_limb(shot, np.array([0, root, *rows]), k == 0) for k, rows in enumerate(_groups(tree, root)))
 
@@ -92,7 +92,7 @@ def _groups(tree: Tree, root: int) -> list[list[int]]:
 def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     tree = _tree(shot.tree, rows, first)
     dofs = np.concatenate([np.arange(*shot.tree.dof[[i, i + 1]]) for i in rows])
-    target, plan = shot.target, shot.plan
+    target, control = shot.target, shot.control
     touch = None
     if shot.touch is not None:
         holds = shot.touch.holds
@@ -102,7 +102,7 @@ def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     return Limb(
         rows, dofs, int(tree.dof[2]), tree,
         _target(target, rows),
-        Control(**take_bodies(plan, rows)),
+        Control(**take_bodies(control, rows)),
         new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
     )  # fmt: skip
 

@@ -287,7 +287,7 @@ def _types(shot) -> dict:
         "h", "dt", "rest", "longest", "s", "s1", "time", "gamma", "share", "weight", "margin", "slop", "least",
         "lasts", "half",
     )  # fmt: skip
-    tables = ("tree", "target", "plan", "state", "aim", "work", "touch", "record")
+    tables = ("tree", "target", "control", "state", "aim", "work", "touch", "record")
     out = {
         **dict.fromkeys((*columns, *counts), int64),
         **dict.fromkeys(numbers, float64),

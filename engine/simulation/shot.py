@@ -56,14 +56,14 @@ class Shot:
         self.done = 0
         self.dt = 1.0 / self.cast.fps
         self.gravity = tuple(float(x) for x in scene.gravity)
-        self.tree, self.target, self.plan = self.cast.tree, self.cast.target, self.cast.plan
+        self.tree, self.target, self.control = self.cast.tree, self.cast.target, self.cast.control
         self.state = new_state(self.tree, len(self.target.key))
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
         if easy:
             bounded = self.touch is not None and not limbs.limits_alone(self.touch)
-            steps_per_second = steps_needed(self.tree, self.plan, bounded, steps_per_second)
+            steps_per_second = steps_needed(self.tree, self.control, bounded, steps_per_second)
         # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
         self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.memory: Memory | None = None
@@ -120,7 +120,7 @@ class Shot:
 
     def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, first: int, last: int) -> int:
         return run_frames(
-            part.tree, part.target, part.plan, state, aim, part.work, part.touch, part.record,
+            part.tree, part.target, part.control, state, aim, part.work, part.touch, part.record,
             first, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
 
@@ -185,7 +185,7 @@ class Shot:
 
     def _put(self, start: int, actor: Actor) -> np.ndarray:
         """(frames, n, 1) where keys held constant put an animated body: the kernels wrote down what was just before."""
-        wanted = self.plan.behaviour[:, start + 1 : start + 1 + len(actor.model)] == C.ANIMATED
+        wanted = self.control.behaviour[:, start + 1 : start + 1 + len(actor.model)] == C.ANIMATED
         return (np.broadcast_to(wanted, actor.motion.stepped.shape) & actor.motion.stepped)[..., None]
 
     def _arrivals(self, start: int, count: int, actor: Actor) -> Arrivals:

@@ -15,7 +15,7 @@ class Tables(Protocol):
 
     tree: Tree
     target: Target
-    plan: Control
+    control: Control
     state: State
     aim: Aim
     work: Work

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..contact.island_solver import solve_ties, tie_rows
 from ..contact.joint_space import give, row_rate
 from ..contact.sustained import note_forces
@@ -38,7 +38,7 @@ VAIN = 0.5
 FAR = 0.3
 
 
-@part
+@separate
 def close_ties(tree, state, aim, work, touch, h, gravity):
     """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
 
@@ -162,7 +162,7 @@ def _add_up(tree, work, touch, times):
     note_forces(tree, work, touch)
 
 
-@part
+@separate
 def still_ties(tree, aim, work, touch, h):
     """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
     if touch is None:

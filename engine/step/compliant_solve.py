@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
 from ..contact.held_inertia import add_carried
 from ..contact.soft_limits import soften_ends
 from ..contact.step_size import brake_whirls
@@ -56,7 +56,7 @@ CRUMB = 0.1
 LITTLE_TURN = 0.1
 
 
-@part
+@separate
 def measure_deflection(tree, state, aim, work, h):
     """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
     for i in range(1, len(tree.parent)):
@@ -78,7 +78,7 @@ def measure_deflection(tree, state, aim, work, h):
             work.rate[W.SEEN_SURGE, d] *= lead / (1.0 + lead)
 
 
-@stage
+@inlined
 def _measure_compliant(tree, state, aim, work, i, h):
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(state.body, i, S.REFERENCE), load4(state.body, i, S.COORDS))
@@ -123,7 +123,7 @@ def _same_branch(delta, before):
     return other if dot(far, far) < dot(near, near) else delta
 
 
-@part
+@separate
 def prepare_factor(tree, state, aim, work, touch, pose, h):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints or a guided root, which takes the tracking factor as well."""
@@ -167,7 +167,7 @@ def prepare_factor(tree, state, aim, work, touch, pose, h):
     return compliant, mixed
 
 
-@part
+@separate
 def factor_at(tree, aim, work, pose, mixed, h):
     """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor."""
     factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor_of(work, W.MAIN))
@@ -190,7 +190,7 @@ def _compliance(aim, i, h):
     return GAMMA * h * (aim.body[i, A.GAINS + 1] + GAMMA * h * aim.body[i, A.GAINS])
 
 
-@part
+@separate
 def share_load(tree, aim, work, pose, mixed):
     """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
@@ -213,7 +213,7 @@ def share_load(tree, aim, work, pose, mixed):
             felt[d] = 0.0 if aim.mode[i] == A.LOOSE else aim.rate[A.SHARE, d] * (g[d] + felt[d])
 
 
-@part
+@separate
 def first_half(tree, state, aim, work, touch, h, gravity):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
@@ -256,7 +256,7 @@ def _shift_places(work, touch, h):
         work.rate[W.MEAN, d] += work.rate[W.SHIFTED, d] / h
 
 
-@part
+@separate
 def step_load(tree, state, aim, work, pose, h, gravity):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
     and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
@@ -297,7 +297,7 @@ def _add_blocks(tree, aim, work, row):
                     work.rate[W.FELT, d] += aim.rate[A.SHARE, d] * work.block[d, e - first] * work.rate[row, e]
 
 
-@part
+@separate
 def stages(tree, state, aim, work, touch, pose, h, compliant):
     """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
     factor = factor_of(work, W.MAIN)
@@ -369,7 +369,7 @@ def _note_pull(tree, state, aim, work, x, keep, weight):
                 work.rate[W.PULL, d] = keep * work.rate[W.PULL, d] + weight * spring
 
 
-@part
+@separate
 def answer_secants(tree, aim, work, pose, mixed, compliant):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
@@ -417,7 +417,7 @@ def _see_ends(tree, state, aim, work):
                 work.rate[W.ENDS, d] += (1.0 - aim.rate[A.SHARE, d]) * (end[k] - seen)
 
 
-@part
+@separate
 def second_half(tree, state, aim, work, touch, h, least, mixed):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it. No step is shorter than `least`."""

@@ -6,7 +6,7 @@ forces would be a couple too. Must not know how rows are solved.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..contact.joint_space import row_rate
 from ..contact.tie_rows import aim_tie
 from ..dynamics.kinematics import place_bodies, tree_momentum, velocities
@@ -17,7 +17,7 @@ from ..tables.work import pose_of
 from .free_roots import half_way, is_free
 
 
-@part
+@separate
 def carry_rows(tree, state, aim, work, touch, h, gravity):
     """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
     if touch is None:

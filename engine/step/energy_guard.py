@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..contact.joint_space import row_rate
 from ..dynamics.kinematics import momenta, tree_energy, velocities
 from ..dynamics.tone import has_tone
@@ -42,7 +42,7 @@ def is_limp(tree, aim, root):
     return True
 
 
-@part
+@separate
 def note_work(tree, state, aim, work, touch):
     """GIVEN of each limp tree: what contacts, ties, limits, wind and tone do on it in the step, from the mean rates
     at the middle pose.
@@ -81,7 +81,7 @@ def note_work(tree, state, aim, work, touch):
             work.body[root, W.GIVEN] -= given
 
 
-@part
+@separate
 def keep_energy(tree, state, aim, work, touch, h, gravity):
     """Where limp trees that push one another would end with more energy than they had and were given, they are
     slowed until they have not: as one, so that ties and contacts between them stay as they are.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..contact.joint_space import load_bodies
 from ..dynamics.kinematics import apply_inertia, locked_inertia, momenta, tree_momentum, velocities
 from ..math.vectors import (
@@ -54,7 +54,7 @@ def any_free(tree, aim):
     return False
 
 
-@part
+@separate
 def turn_roots(tree, state, aim, work, touch, h):
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
 
@@ -108,7 +108,7 @@ def half_way(tree, state, aim, work, h, gravity):
             store3(work.body, root, W.NEW_ANCHOR, add(add(load3(state.body, root, S.ANCHOR), sub(before, after)), way))
 
 
-@part
+@separate
 def place_roots(tree, state, aim, work, touch, h, gravity):
     """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""
     if touch is not None:
@@ -135,7 +135,7 @@ def _shifted(tree, work, root):
     return total
 
 
-@part
+@separate
 def balance_roots(tree, state, aim, work, touch, h, gravity):
     """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
     pose = pose_of(work, W.FINAL)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import entry, kernel, stage
+from ..compile.decorators import entry_point, inlined, kernel
 from ..contact.before_step import mark_contacts, meet
 from ..contact.footfall import lead_feet
-from ..contact.step_size import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
+from ..contact.step_size import MOST_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from ..contact.tie_rows import strike
 from ..contact.unmet_contacts import mark_forced
 from ..controllers.follow.reference import aim_step, begin_frame, keep_appointments
@@ -38,8 +38,8 @@ def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     return Record(np.zeros((frames, n1, RE.COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
 
 
-@entry
-def run_frames(tree, target, plan, state, aim, work, touch, record, first, last, substeps, dt, gravity):
+@entry_point
+def run_frames(tree, target, control, state, aim, work, touch, record, first, last, substeps, dt, gravity):
     """Simulate from frame `first` to frame `last`. Returns the first frame with a bad number, or −1.
 
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
@@ -50,8 +50,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     """
     total = len(record.rate)
     for frame in range(first, last):
-        refusable = _enter(tree, target, plan, state, aim, work, touch, record, frame, dt)
-        if sleeps(tree, target, plan, state, touch, frame):
+        refusable = _enter(tree, target, control, state, aim, work, touch, record, frame, dt)
+        if sleeps(tree, target, control, state, touch, frame):
             write_asleep(record, frame)
             _write(tree, state, record, frame + 1)
             continue
@@ -62,18 +62,18 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             if touch is None and 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
                 width = substeps - 1 - k
             share = dt * width / substeps
-            least = share / MAX_PARTS
+            least = share / MOST_PARTS
             forget_quickening(state)
             done = 0.0
             cuts = 0
             h = longest = share
             while done < 1.0:
                 now = (k + width * done) / substeps
-                keep_appointments(tree, target, plan, state, aim, frame, now, dt)
+                keep_appointments(tree, target, control, state, aim, frame, now, dt)
                 h = even_part(tree, state, aim, work, share * (1.0 - done), longest, least)
                 h = until_due(state, frame + now, h, dt)
                 h = meet(
-                    tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
+                    tree, control, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
                 )
                 if not h > 0.0:
                     _write(tree, state, record, frame + 1)
@@ -82,11 +82,11 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 if refusable:
                     remember(state, work)
-                aim_step(tree, target, plan, state, aim, work, frame, (k + width * end) / substeps, dt, h)
-                aim_reference(tree, state, aim, plan, work, touch, frame, h)
+                aim_step(tree, target, control, state, aim, work, frame, (k + width * end) / substeps, dt, h)
+                aim_reference(tree, state, aim, control, work, touch, frame, h)
                 lead_feet(tree, state, aim, work, touch)
                 noted = k == 0 or k + width == substeps
-                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
+                if not step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)
                     longest = 0.5 * h
@@ -102,26 +102,26 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 mark_contacts(touch, record.touch, frame + 1, h)
                 mark_forced(state, touch, record.forced, frame + 1)
         note_quiet(tree, target, state, work, touch, frame, gravity, dt)
-        note_frame(tree, target, plan, state, aim, work, touch, record, frame + 1)
+        note_frame(tree, target, control, state, aim, work, touch, record, frame + 1)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:
-        keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)
+        keep_appointments(tree, target, control, state, aim, last - 1, 1.0, dt)
     return -1
 
 
-@stage
-def _enter(tree, target, plan, state, aim, work, touch, record, frame, dt):
+@inlined
+def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
     """What happens on a frame before its first step. Returns whether a step from here may be one that is not taken:
     springs alone, that nothing touches, take every one."""
-    begin_frame(tree, target, plan, state, aim, frame, dt)
+    begin_frame(tree, target, control, state, aim, frame, dt)
     if frame == 0:
         _begin_shot(tree, state, work)
-        begin_shot(tree, target, plan, state, aim, work, touch)
+        begin_shot(tree, target, control, state, aim, work, touch)
         _write(tree, state, record, frame)
-    keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
-    strike(tree, plan, state, aim, work, touch, frame, dt)
-    return touch is not None or any_limp(state) or any_limit(tree, state, plan, frame)
+    keep_appointments(tree, target, control, state, aim, frame, 0.0, dt)  # before a push makes new ones
+    strike(tree, control, state, aim, work, touch, frame, dt)
+    return touch is not None or any_limp(state) or any_limit(tree, state, control, frame)
 
 
 @kernel

@@ -11,7 +11,7 @@ it feels, and which costs the least energy.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..dynamics.kinematics import locked_inertia, tree_momentum
 from ..math.vectors import add, axpy, cross, dot, load3, scale, sub, symmetric_solve
 from ..tables import rows as R, state as S, work as W
@@ -19,7 +19,7 @@ from ..tables.work import pose_of
 from .free_roots import add_rigid, is_free
 
 
-@part
+@separate
 def balance_together(tree, state, aim, work, touch, h):
     """Give each group of free trees at its end exactly the angular momentum it carries."""
     if touch is None:

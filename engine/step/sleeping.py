@@ -11,7 +11,7 @@ hold, wind blows, or a push changes a rate.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
 from ..contact.settling import is_balanced, note_calm
 from ..dynamics.joints import difference
 from ..dynamics.kinematics import velocities
@@ -50,7 +50,7 @@ def _mean_rates(tree, state, work, dt):
                 rate[first + 3 + k] = (state.body[i, S.ANCHOR + k] - work.body[i, W.FRAME_ANCHOR + k]) / dt
 
 
-@part
+@separate
 def note_quiet(tree, target, state, work, touch, frame, gravity, dt):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
     _mean_rates(tree, state, work, dt)
@@ -152,12 +152,12 @@ def _source_stands(tree, target, state, frame):
     return True
 
 
-@part
-def sleeps(tree, target, plan, state, touch, frame):
+@separate
+def sleeps(tree, target, control, state, touch, frame):
     """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on."""
     if state.body[0, S.QUIET] < SLEEP_AFTER:
         return False
-    if _source_stands(tree, target, state, frame) and not _is_woken(tree, plan, state, touch, frame):
+    if _source_stands(tree, target, state, frame) and not _is_woken(tree, control, state, touch, frame):
         return True
     for i in range(len(tree.parent)):
         state.body[i, S.QUIET] = 0.0
@@ -165,14 +165,14 @@ def sleeps(tree, target, plan, state, touch, frame):
 
 
 @kernel
-def _is_woken(tree, plan, state, touch, frame):
+def _is_woken(tree, control, state, touch, frame):
     """Whether something other than the keys moves what sleeps: a rate, a behaviour, a tie or the wind."""
     for d in range(len(state.rate[S.V])):
         if state.rate[S.V, d] != 0.0:
             return True
-    before, row = min(frame - 1, len(plan.behaviour) - 1), min(frame, len(plan.behaviour) - 1)
+    before, row = min(frame - 1, len(control.behaviour) - 1), min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        if plan.behaviour[row, i] != plan.behaviour[before, i]:
+        if control.behaviour[row, i] != control.behaviour[before, i]:
             return True
     if touch is None:
         return False

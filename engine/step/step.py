@@ -6,7 +6,7 @@ know about frames, keys or Blender.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
 from ..contact.before_step import keep_warm, touching
 from ..contact.range_edge import keep_in_range
 from ..contact.settling import settle_moves, settle_rates
@@ -15,7 +15,7 @@ from ..contact.sustained import forget_forces, stay
 from ..controllers.follow.reference import end_step
 from ..controllers.hooks import bound_drives
 from ..controllers.shared.root_assist import feed_forward
-from ..controllers.shared.strength import ROUNDS, any_limit, stay_turned
+from ..controllers.shared.strength import DRIVE_ROUNDS, any_limit, stay_turned
 from ..dynamics.articulated import generalized
 from ..dynamics.joints import advance, difference, joint_rates, store_rates
 from ..dynamics.kinematics import forward, momenta, velocities
@@ -49,8 +49,8 @@ from .shared_momentum import balance_together
 DEFLECTION_OVER = 1e-13
 
 
-@stage
-def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
+@inlined
+def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
     """Advance `state` by h seconds toward `aim`; if `noted`, the TORQUE row of work.rate holds what the drives did.
 
     Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
@@ -58,7 +58,7 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
     """
     final = pose_of(work, W.FINAL)
     free = any_free(tree, aim)
-    weak = any_limit(tree, state, plan, frame)
+    weak = any_limit(tree, state, control, frame)
     shorter = h > 1.001 * least  # whether the step may still be taken in parts
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     if loaded or free or noted or touching(touch):  # else nobody looks at it
@@ -67,11 +67,11 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
-        for turn in range(ROUNDS):
+        for turn in range(DRIVE_ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            if turn + 1 == ROUNDS:
+            if turn + 1 == DRIVE_ROUNDS:
                 break  # what was solved last stands, with the modes it was solved for
-            if not bound_drives(tree, state, aim, plan, work, touch, frame, h, gravity, turn, weak):
+            if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
                 break
         if shorter and too_far(tree, state, work, h):
             return False
@@ -125,7 +125,7 @@ def anything_loaded(tree, aim):
     return False
 
 
-@part
+@separate
 def middle_pose(tree, state, aim, work, h):
     """Kinematics half a step ahead, as far as it is known."""
     half = 0.5 * h
@@ -146,7 +146,7 @@ def middle_pose(tree, state, aim, work, h):
     forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose_of(work, W.MIDDLE))
 
 
-@part
+@separate
 def move(tree, state, aim, work, touch, h):
     """New coordinates and anchors; free roots turn later."""
     for i in range(1, len(tree.parent)):
@@ -166,7 +166,7 @@ def move(tree, state, aim, work, touch, h):
                     work.body[i, W.NEW_ANCHOR + k] = state.body[i, S.ANCHOR + k] + h * work.rate[W.MEAN, d + 3 + k]
 
 
-@stage
+@inlined
 def _move_compliant(tree, state, aim, work, touch, i, h):
     """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -190,7 +190,7 @@ def _move_compliant(tree, state, aim, work, touch, i, h):
             work.rate[W.MEAN, d + 3 + k] = (place - state.body[i, S.ANCHOR + k]) / h
 
 
-@part
+@separate
 def drive_torques(tree, state, work, touch, h, gravity):
     """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
     pose = pose_of(work, W.MIDDLE)
@@ -212,7 +212,7 @@ def drive_torques(tree, state, work, touch, h, gravity):
         torque[d] /= h
 
 
-@part
+@separate
 def finish(tree, state, aim, work):
     """Take the end of the step over into the state."""
     copy(work.rate[W.ENDS], state.rate[S.V])
@@ -229,7 +229,7 @@ def finish(tree, state, aim, work):
     work.slot[W.NOW], work.slot[W.FINAL] = work.slot[W.FINAL], work.slot[W.NOW]
 
 
-@stage
+@inlined
 def _note_deflection(tree, state, aim, i):
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(aim.body, i, A.GOAL), load4(state.body, i, S.COORDS))

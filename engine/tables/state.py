@@ -52,7 +52,7 @@ class State(NamedTuple):
 
     body: np.ndarray  # (n+1, COLUMNS)
     rate: np.ndarray  # (2, nv)
-    behaviour: np.ndarray  # (n+1,) the plan's, of the current frame; −1 before the first
+    behaviour: np.ndarray  # (n+1,) the control table's, of the current frame; −1 before the first
     off: np.ndarray  # (k, 6) how far a joint was off its key at the key's time: [rad] and [rad/s]; NaN before it
 
 

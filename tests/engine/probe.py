@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.compile.decorators import entry, kernel
+from engine.compile.decorators import entry_point, kernel
 from engine.controllers.follow import spring
 from engine.controllers.follow.reference import aim_step, begin_frame
-from engine.controllers.shared.strength import ROUNDS, give_in
+from engine.controllers.shared.strength import DRIVE_ROUNDS, give_in
 from engine.dynamics import articulated, kinematics, swing_oval
 from engine.math import vectors
 from engine.model.model import Model
@@ -26,7 +26,7 @@ from engine.tables.tree import build_tree
 from engine.tables.work import factor_of, new_work, pose_of
 
 
-@entry
+@entry_point
 def _place(tree, work):
     kinematics.forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose_of(work, W.NOW))
 
@@ -39,7 +39,7 @@ def _load_momenta(tree, pose, work):
         vectors.store6(work.body, i, W.LOAD, angular, linear)
 
 
-@entry
+@entry_point
 def _mass_times(tree, work, v, drift, g):
     pose = pose_of(work, W.NOW)
     kinematics.velocities(tree, pose, v, drift, 0, work.body, W.MOTION)
@@ -47,7 +47,7 @@ def _mass_times(tree, work, v, drift, g):
     articulated.generalized(tree, pose, work.body, W.LOAD, g)
 
 
-@entry
+@entry_point
 def _fill_blocks(tree, work):
     pose = pose_of(work, W.NOW)
     articulated.composite_inertia(tree, pose, work.body, W.COMPOSITE)
@@ -55,14 +55,14 @@ def _fill_blocks(tree, work):
         articulated.mass_block(tree, pose, work.body, W.COMPOSITE, i, work.block)
 
 
-@entry
+@entry_point
 def _solve(tree, work, g, x):
     pose, factor = pose_of(work, W.NOW), factor_of(work, W.MAIN)
     articulated.factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor)
     articulated.solve(tree, pose, factor, g, x)
 
 
-@entry
+@entry_point
 def _tree_momentum(tree, work, root):
     pose = pose_of(work, W.NOW)
     kinematics.momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
@@ -70,22 +70,22 @@ def _tree_momentum(tree, work, root):
     return mass, center, total, angular, kinematics.locked_inertia(tree, pose, root, mass, center)
 
 
-@entry
+@entry_point
 def pd_response(omega, zeta, h):
     return spring.response(omega, zeta, h)
 
 
-@entry
+@entry_point
 def _evaluate(curves, kind, frame, s, dt, out):
     M.evaluate(curves, kind, frame, s, dt, out, 0)
 
 
-@entry
+@entry_point
 def about_axis(axis, angle):
     return vectors.quat_axis(axis, angle)
 
 
-@entry
+@entry_point
 def small_rotations(phi, v):
     """Everything the kernels do with rotation vectors, at once."""
     q = vectors.quat_exp(phi)
@@ -99,26 +99,26 @@ def small_rotations(phi, v):
     )
 
 
-@entry
+@entry_point
 def symmetric(a, v):
     return vectors.symmetric_apply(a, v), vectors.symmetric_solve(a, v)
 
 
-@entry
-def _strength_step(tree, curves, plan, state, aim, work, touch, dt, gravity, middle):
+@entry_point
+def _strength_step(tree, curves, control, state, aim, work, touch, dt, gravity, middle):
     """The strength's part of a shot's first step: how often it was solved. `middle`: coordinates half way."""
-    begin_frame(tree, curves, plan, state, aim, 0, dt)
+    begin_frame(tree, curves, control, state, aim, 0, dt)
     run_frames._begin_shot(tree, state, work)
-    aim_step(tree, curves, plan, state, aim, work, 0, 1.0, dt, dt)
+    aim_step(tree, curves, control, state, aim, work, 0, 1.0, dt, dt)
     middle_pose(tree, state, aim, work, dt)
     for i in range(1, len(tree.parent)):
         for k in range(4):
             middle[i - 1, k] = work.body[i, W.NEW + k]
     turn = 0
     again = True
-    while again and turn < ROUNDS:
+    while again and turn < DRIVE_ROUNDS:
         first_half(tree, state, aim, work, touch, dt, gravity)
-        again = give_in(tree, state, aim, plan, work, touch, 0, dt, turn)
+        again = give_in(tree, state, aim, control, work, touch, 0, dt, turn)
         turn += 1
     return turn
 
@@ -128,7 +128,7 @@ def strength_step(start) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     for (nv,), the coordinates half way (n, 4) that both are solved at, and how often they were."""
     middle = np.zeros((len(start.tree.parent) - 1, 4))
     turns = _strength_step(
-        start.tree, start.target, start.plan, start.state, start.aim, start.work, start.touch, start.dt,
+        start.tree, start.target, start.control, start.state, start.aim, start.work, start.touch, start.dt,
         start.gravity, middle,
     )  # fmt: skip
     return start.work.rate[W.ENDS].copy(), start.aim.rate[A.END].copy(), middle, turns
@@ -214,7 +214,7 @@ class Frozen:
         return _tree_momentum(self.tree, self.work, root + 1)
 
 
-@entry
+@entry_point
 def _gap(q, inward, angle, sine, a, b, way, out):
     if way == 0.0:
         gap, along = swing_oval.oval_room(q, inward, angle, sine, a, b)

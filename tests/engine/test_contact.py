@@ -7,7 +7,7 @@ import pytest
 
 import engine
 from engine.collision.broad_phase import find_pairs
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact import before_step
 from engine.simulation.shot import Shot
 from engine.tables import contacts as CT, rows as R
@@ -15,7 +15,7 @@ from engine.tables import contacts as CT, rows as R
 BALLS, RADIUS = 24, 0.05
 
 
-@entry
+@entry_point
 def _nearest(state, work, touch, h):
     found = touch.found
     touch.rows.count[R.PAIRS] = find_pairs(touch.shapes, found.placed, found.reach, found.moves, found.box, found.pairs)

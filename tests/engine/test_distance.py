@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from engine.collision import signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.geometry import shape_table as SH
 from engine.geometry.convex_hull import hull_solid
 from engine.geometry.shape_table import build_shapes, new_placed
@@ -18,12 +18,12 @@ from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
-@entry
+@entry_point
 def _place(shapes, where, placed):
     signed_distance.place_shapes(shapes, where, placed)
 
 
-@entry
+@entry_point
 def _measure(shapes, placed, s, starts, ends, points, lines):
     for k in range(len(starts)):
         a = (starts[k, 0], starts[k, 1], starts[k, 2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.collision import broad_phase, narrow_phase, signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from shapes import random_quaternion
@@ -13,13 +13,13 @@ from shapes import random_quaternion
 from ...engine.tables import contacts as CT
 
 
-@entry
+@entry_point
 def _find(shapes, where, placed, reach, moves, box, out):
     signed_distance.place_shapes(shapes, where, placed)
     return broad_phase.find_pairs(shapes, placed, reach, moves, box, out)
 
 
-@entry
+@entry_point
 def _gap_of(shapes, placed, a, b):
     return narrow_phase.gap_of(shapes, placed, a, b)
 

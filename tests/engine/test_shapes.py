@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from engine.collision import signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.errors import SettingError
 from engine.geometry import shape_table as SH
 from engine.geometry.convex_hull import HULL_POINTS, hull_solid
@@ -23,7 +23,7 @@ from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
-@entry
+@entry_point
 def _distances(shapes, where, placed, points, out):
     signed_distance.place_shapes(shapes, where, placed)
     for k in range(len(points)):

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact.soft_limits import PART_OF_RANGE, STIFF, ZONE
 from engine.contact.tie_rows import room_of_ball
 from engine.dynamics.tone import DAMPING, FARTHEST, PULL
@@ -90,7 +90,7 @@ def end_depths(fallen) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _balls_in_zones(kinds, bound, q, out):
     for f in range(len(q)):
         for i in range(1, len(kinds)):

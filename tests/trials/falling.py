@@ -18,7 +18,7 @@ from elastic import stored
 import engine
 from engine.collision.narrow_phase import _apart as boxes_apart, gap_of
 from engine.collision.signed_distance import place_shapes
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact.tie_rows import room_of_ball
 from engine.geometry import shape_table as SH
 from engine.geometry.shape_table import new_placed
@@ -293,7 +293,7 @@ def excursions(fallen: Fallen) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _outside_balls(kinds, bound, q, out):
     for f in range(len(q)):
         for i in range(1, len(kinds)):
@@ -341,7 +341,7 @@ def _overlap_depths(shapes, where: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _fill_depths(shapes, where, placed_shapes, pairs, out):
     for f in range(len(where)):
         place_shapes(shapes, where[f], placed_shapes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part, stage
+from ...compile.decorators import inlined, kernel, separate
 from ...dynamics.joints import difference, joint_rates, measure_error, store_rates
 from ...math.vectors import (
     add,
@@ -45,21 +45,21 @@ TINY_ANGLE = 1e-14
 TINY_RATE = 1e-12
 
 
-@part
-def begin_frame(tree, target, plan, state, aim, frame, dt):
+@separate
+def begin_frame(tree, target, control, state, aim, frame, dt):
     """Take over the frame's behaviours and gains; see where the target jumped."""
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, A.FROM)
-    row = min(frame, len(plan.behaviour) - 1)
-    assist_row = min(frame, len(plan.assist) - 1)
+    row = min(frame, len(control.behaviour) - 1)
+    assist_row = min(frame, len(control.assist) - 1)
     for i in range(1, len(tree.parent)):
-        aim.body[i, A.PULL_LIMIT] = plan.assist[assist_row, i]
+        aim.body[i, A.PULL_LIMIT] = control.assist[assist_row, i]
         before = state.behaviour[i]
-        now = _behaviour_now(tree, plan, state, i, frame, row, dt)
+        now = _behaviour_now(tree, control, state, i, frame, row, dt)
         state.behaviour[i] = now
         if has_key_ahead(state, i):
             put_way_in(tree, state, aim, i, float(frame), dt, A.FROM)
         else:
-            _set_gains(plan, aim, row, i)
+            _set_gains(control, aim, row, i)
         jumped = frame > 0 and target.hold[frame - 1, i]
         if before < 0:
             _start_on_target(tree, state, aim, i)
@@ -72,15 +72,15 @@ def begin_frame(tree, target, plan, state, aim, frame, dt):
 
 
 @kernel
-def _behaviour_now(tree, plan, state, i, frame, row, dt):
+def _behaviour_now(tree, control, state, i, frame, row, dt):
     """What a body does in this frame: as planned, but what was limp and has a recovery time is driven back to its
     motion in that time, also where it is animated from then on."""
-    now = plan.behaviour[row, i]
+    now = control.behaviour[row, i]
     if now == C.LIMP or state.behaviour[i] < 0:
         state.body[i, S.RETURNS] = 0.0
-    elif state.behaviour[i] == C.LIMP and plan.setting[row, i, C.RECOVERY] > 0.0 and _follows(tree, plan, i, row):
+    elif state.behaviour[i] == C.LIMP and control.setting[row, i, C.RECOVERY] > 0.0 and _follows(tree, control, i, row):
         state.body[i, S.RETURNS] = 1.0
-        state.body[i, S.DUE], state.body[i, S.DUE_KEY] = frame + plan.setting[row, i, C.RECOVERY] / dt, -1.0
+        state.body[i, S.DUE], state.body[i, S.DUE_KEY] = frame + control.setting[row, i, C.RECOVERY] / dt, -1.0
         state.body[i, S.DUE_BLOW] = math.inf
     elif state.body[i, S.DUE] <= frame + ON_TIME or state.body[i, S.DUE] == math.inf:
         state.body[i, S.RETURNS] = 0.0
@@ -90,24 +90,24 @@ def _behaviour_now(tree, plan, state, i, frame, row, dt):
 
 
 @kernel
-def _follows(tree, plan, i, row):
+def _follows(tree, control, i, row):
     """Whether a body goes back to its motion, not to its next key."""
-    return plan.setting[row, i, C.ARRIVAL] < 0.0 or tree.kind[i] == FREE
+    return control.setting[row, i, C.ARRIVAL] < 0.0 or tree.kind[i] == FREE
 
 
 @kernel
-def _set_gains(plan, aim, row, i):
-    omega, zeta = plan.setting[row, i, C.OMEGA], plan.setting[row, i, C.ZETA]
+def _set_gains(control, aim, row, i):
+    omega, zeta = control.setting[row, i, C.OMEGA], control.setting[row, i, C.ZETA]
     if aim.body[i, A.GAINS] != omega * omega or aim.body[i, A.GAINS + 1] != 2.0 * zeta * omega:
         aim.body[i, A.GAINS] = omega * omega
         aim.body[i, A.GAINS + 1] = 2.0 * zeta * omega
         aim.body[0, A.RESPONSE] = 0.0
 
 
-@part
-def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
+@separate
+def keep_appointments(tree, target, control, state, aim, frame, s, dt):
     """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     time = frame + s
     for i in range(1, len(tree.parent)):
         driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
@@ -115,12 +115,12 @@ def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
             continue
         if state.body[i, S.DUE_KEY] >= 0.0:
             _note_arrival(tree, state, i)
-        promise_next(target, plan, state, i, row, time)
+        promise_next(target, control, state, i, row, time)
         if expected(state, i):
             put_way_in(tree, state, aim, i, time, dt, A.FROM)
         else:
             evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, A.FROM)
-            _set_gains(plan, aim, row, i)
+            _set_gains(control, aim, row, i)
             aim.body[0, A.RESPONSE] = 0.0
             if tree.parent[i] == 0:
                 state.body[i, S.STRUCK] = 0.0  # it is back: its feet go their own ways again
@@ -128,7 +128,7 @@ def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
             _measure(tree, state, aim, A.FROM, i)
 
 
-@stage
+@inlined
 def _note_arrival(tree, state, i):
     """How far off the body itself is, loads and all."""
     kind, k = tree.kind[i], int(state.body[i, S.DUE_KEY])
@@ -149,7 +149,7 @@ def set_responses(tree, aim, h):
         store4(aim.body, i, A.RESPONSE, response(omega, 0.5 * aim.body[i, A.GAINS + 1] / omega, h))
 
 
-@stage
+@inlined
 def _start_on_target(tree, state, aim, i):
     """The shot's first frame: the body is where its keys say, moving as they say."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -221,13 +221,13 @@ def _measure(tree, state, aim, sample, i):
         store3(state.body, i, S.ERROR + 9, sub(load3(state.rate, S.REFERENCE_V, d + 3), drift))
 
 
-@part
-def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
+@separate
+def aim_step(tree, target, control, state, aim, work, frame, s1, dt, h):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, A.TO)
     set_responses(tree, aim, h)
     end_blows(tree, state)
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     guided, root = False, 0
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
@@ -237,9 +237,9 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
             put_way_in(tree, state, aim, i, frame + s1, dt, A.TO)
         aim.body[i, A.STIFFER] = 1.0
         if expected(state, i):
-            put_arrival(plan, state, aim, i, row, frame + s1 - h / dt, h, dt)
+            put_arrival(control, state, aim, i, row, frame + s1 - h / dt, h, dt)
         if state.body[i, S.STRUCK] != 0.0:
-            put_struck(plan, state, aim, i, row)
+            put_struck(control, state, aim, i, row)
         aim.mode[i] = A.PRESCRIBED
         share = 0.0
         if behaviour == C.ANIMATED:
@@ -254,7 +254,7 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
         else:
             share = 1.0
             if behaviour == C.SIMULATED:
-                share = plan.setting[row, i, C.HEAVINESS]
+                share = control.setting[row, i, C.HEAVINESS]
                 if state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
                     # what was in its way has made it late by so much: the rest of its time is for that, too
                     state.body[i, S.STRUCK] = 0.0
@@ -276,8 +276,8 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
                     _take_reference(tree, state, i)
                     _measure(tree, state, aim, A.FROM, i)
             _aim_by_error(tree, state, aim, work, i, h)
-        aim.body[i, A.TONE] = plan.setting[row, i, C.TONE_DAMPING]
-        aim.body[i, A.TONE + 1] = plan.setting[row, i, C.TONE_PULL]
+        aim.body[i, A.TONE] = control.setting[row, i, C.TONE_DAMPING]
+        aim.body[i, A.TONE + 1] = control.setting[row, i, C.TONE_PULL]
         aim.body[i, A.LIMITED] = 0.0
         aim.body[i, A.ABLE] = float(aim.mode[i])
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -290,7 +290,7 @@ def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
     _assist_when_disturbed(tree, state, aim)
 
 
-@stage
+@inlined
 def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected. One that was limp
     and returns goes its way back whatever it meets: it has to be there in time."""
@@ -303,7 +303,7 @@ def _assist_when_disturbed(tree, state, aim):
                     aim.mode[root] = A.COMPLIANT
 
 
-@stage
+@inlined
 def _aim_at_keys(tree, state, aim, i, h):
     """Exactly the keys, wherever the body is now."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -322,7 +322,7 @@ def _aim_at_keys(tree, state, aim, i, h):
         store3(aim.rate, A.SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
 
 
-@stage
+@inlined
 def _aim_by_error(tree, state, aim, work, i, h):
     """Let the error die away for one step and put it on the target's end."""
     kind, d = tree.kind[i], tree.dof[i]
@@ -365,7 +365,7 @@ def _lead(e, e1, de, de1, h):
     return sub(scale(1.0 / h, sub(e1, e)), scale(0.5, add(de, de1)))
 
 
-@stage
+@inlined
 def _aim_position_by_error(state, aim, i, d, h):
     u, g, du, dg = load4(aim.body, i, A.RESPONSE)
     e, de = load3(state.body, i, S.ERROR + 6), load3(state.body, i, S.ERROR + 9)
@@ -380,7 +380,7 @@ def _aim_position_by_error(state, aim, i, d, h):
     store3(aim.rate, A.SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, S.REFERENCE_ANCHOR))))
 
 
-@part
+@separate
 def end_step(tree, state, aim):
     """The end of this step is the start of the next; r is now where it was aimed."""
     for i in range(1, len(tree.parent)):

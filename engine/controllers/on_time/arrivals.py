@@ -68,44 +68,44 @@ def put_way_in(tree, state, aim, i, time, dt, sample):
 
 
 @kernel
-def put_arrival(plan, state, aim, i, row, time, h, dt):
+def put_arrival(control, state, aim, i, row, time, h, dt):
     """The body's response and gains over a step of h seconds from a time [frames].
 
     Who has to be back on the motion and feels its weight keeps its own gains, and hangs as it always does.
     """
-    shape = plan.setting[row, i, C.SHAPE]
+    shape = control.setting[row, i, C.SHAPE]
     left = (state.body[i, S.DUE] - time) * dt
     returns, leans = state.body[i, S.RETURNS], aim.body[i, A.LEANED]
     if returns != 0.0 and leans != 0.0:  # what holds it up to the end it does not run against ever faster
-        left = max(left, LEAST_LEFT * plan.setting[row, i, C.RECOVERY])
+        left = max(left, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
     after = left - h
     if after < ON_TIME * dt:
         after = 0.0
-    same = state.body[i - 1, S.DUE] == state.body[i, S.DUE] and plan.setting[row, i - 1, C.SHAPE] == shape
+    same = state.body[i - 1, S.DUE] == state.body[i, S.DUE] and control.setting[row, i - 1, C.SHAPE] == shape
     same = same and state.body[i - 1, S.RETURNS] == returns and aim.body[i - 1, A.LEANED] == leans
     if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
         store4(aim.body, i, A.RESPONSE, load4(aim.body, i - 1, A.RESPONSE))
     else:
         store4(aim.body, i, A.RESPONSE, arrival(shape, left, after))
-    heavy = state.behaviour[i] == C.SIMULATED and plan.setting[row, i, C.HEAVINESS] > 0.0
+    heavy = state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.HEAVINESS] > 0.0
     if state.body[i, S.DUE_KEY] >= 0.0 or not heavy:
         middle = 0.5 * (left + after)
         if state.body[i, S.STRUCK] != 0.0:
-            middle = max(middle, LEAST_LEFT * plan.setting[row, i, C.RECOVERY])
+            middle = max(middle, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
         # Small joints answer loads faster (`even_weight`). None answers slower than its key allows: it would be late.
-        quicker = 1.0 if plan.setting[row, i, C.LAW] != 0.0 else max(1.0, plan.setting[row, i, C.QUICKER])
+        quicker = 1.0 if control.setting[row, i, C.LAW] != 0.0 else max(1.0, control.setting[row, i, C.QUICKER])
         omega = quicker * shape / middle
         aim.body[i, A.GAINS] = omega * omega
         aim.body[i, A.GAINS + 1] = 2.0 * omega
 
 
 @kernel
-def put_struck(plan, state, aim, i, row):
+def put_struck(control, state, aim, i, row):
     """Gains of a struck body under a guided root: its joints are as quick as ever, and quicker where their time runs
     out. The root itself has all its time to come back to its place, but turns no farther than a joint would."""
-    if state.behaviour[i] == C.SIMULATED and plan.setting[row, i, C.HEAVINESS] > 0.0:
+    if state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.HEAVINESS] > 0.0:
         return
-    omega, zeta = QUICKER_TOGETHER * plan.setting[row, i, C.OMEGA], plan.setting[row, i, C.ZETA]
+    omega, zeta = QUICKER_TOGETHER * control.setting[row, i, C.OMEGA], control.setting[row, i, C.ZETA]
     if not expected(state, i):
         aim.body[i, A.GAINS], aim.body[i, A.GAINS + 1] = omega * omega, 2.0 * zeta * omega
     elif state.behaviour[i] == C.ASSIST:
@@ -127,10 +127,10 @@ def until_due(state, time, h, dt):
 
 
 @kernel
-def promise_next(target, plan, state, i, row, time):
+def promise_next(target, control, state, i, row, time):
     """Give the body its first appointment after a time [frames], if it keeps its keys and has one left."""
     state.body[i, S.DUE], state.body[i, S.DUE_KEY] = math.inf, -1.0
-    timed = plan.setting[row, i, C.ARRIVAL]
+    timed = control.setting[row, i, C.ARRIVAL]
     if timed < 0.0:
         return
     for k in range(target.key_first[i], target.key_first[i + 1]):

@@ -11,7 +11,7 @@ with such gains shakes light links in a row apart.
 
 from __future__ import annotations
 
-from ...compile.decorators import part
+from ...compile.decorators import separate
 from ...dynamics.joints import difference, joint_rates
 from ...math.vectors import axpy, dot, load3, load4, quat_exp, rotate, scale, store3, store4, sub
 from ...model.model import BALL
@@ -20,18 +20,18 @@ from ...tables.work import pose_of
 from .arrivals import has_key_ahead
 
 
-@part
-def apply_law(tree, state, aim, plan, work, frame, h):
+@separate
+def apply_law(tree, state, aim, control, work, frame, h):
     """Joints under the law are aimed at their key itself, at rest, and feel all that loads them.
 
     LOAD of a body holds the angular acceleration that the joints up to it ask for, world axes.
     """
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     axes = pose_of(work, W.NOW).axes
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
         spin = load3(work.body, p, W.LOAD) if p > 0 else (0.0, 0.0, 0.0)
-        if has_key_ahead(state, i) and state.behaviour[i] == C.SIMULATED and plan.setting[row, i, C.LAW] != 0.0:
+        if has_key_ahead(state, i) and state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.LAW] != 0.0:
             kind, first, end = tree.kind[i], tree.dof[i], tree.dof[i + 1]
             kp, kv = aim.body[i, A.GAINS], aim.body[i, A.GAINS + 1]
             value, rate = load4(state.body, i, S.DUE_VALUE), load3(state.body, i, S.DUE_RATE)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part
+from ...compile.decorators import kernel, separate
 from ...dynamics.joints import advance, difference, store_rates
 from ...dynamics.kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
 from ...dynamics.momentum import carry_over, leftover, turn_spins
@@ -34,7 +34,7 @@ def _guided(tree, state, aim, root):
     return state.behaviour[root] == C.ASSIST and aim.mode[root] == A.COMPLIANT
 
 
-@part
+@separate
 def feed_forward(tree, state, aim, work, h, gravity):
     """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
     guided = False
@@ -90,8 +90,8 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose)
 
 
-@part
-def hold_back(tree, state, aim, plan, work, h):
+@separate
+def hold_back(tree, state, aim, control, work, h):
     """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
 
     The force's limit is `assist` body weights; the couple's is that force at the

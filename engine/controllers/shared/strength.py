@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part
+from ...compile.decorators import kernel, separate
 from ...dynamics.articulated import composite_form, composite_inertia, generalized, momentum_of
 from ...model.model import FREE
 from ...tables import aim as A, control as C, state as S, work as W
 from ...tables.work import pose_of
 
 BLOCKS = 8  # rounds in which every joint may change its mind
-ROUNDS = 60  # rounds in all, the later ones joint by joint
+DRIVE_ROUNDS = 60  # rounds in all, the later ones joint by joint
 LEAST_SLIP = 1e-12  # a joint that slips more slowly has no way it slips [rad/s]
 SETTLED = 1e-9  # a spent drive's impulse changes by less than this share of its strength
 
@@ -75,26 +75,26 @@ def stay_turned(tree, aim):
 
 
 @kernel
-def any_limit(tree, state, plan, frame):
+def any_limit(tree, state, control, frame):
     """Whether a driven joint has a limit to its strength."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] == C.SIMULATED and not math.isinf(plan.setting[row, i, C.STRENGTH]):
+        if state.behaviour[i] == C.SIMULATED and not math.isinf(control.setting[row, i, C.STRENGTH]):
             return True
     return False
 
 
-@part
-def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
+@separate
+def give_in(tree, state, aim, control, work, touch, frame, h, turn):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
     _needed(tree, state, aim, work, touch)
     if turn == 0:
         composite_inertia(tree, pose_of(work, W.MIDDLE), work.body, W.COMPOSITE)
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     again = False
     worst, who = 0.0, 0
     for i in range(1, len(tree.parent)):
-        most = h * plan.setting[row, i, C.STRENGTH]
+        most = h * control.setting[row, i, C.STRENGTH]
         if state.behaviour[i] != C.SIMULATED or math.isinf(most) or tree.kind[i] == FREE:
             continue
         if aim.body[i, A.LIMITED] == 0.0:
@@ -110,7 +110,7 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         if past > 0.0:
             # pushed past what was asked: strong enough after all
             if turn < BLOCKS:
-                _recover(tree, aim, i, plan.setting[row, i, C.HEAVINESS])
+                _recover(tree, aim, i, control.setting[row, i, C.HEAVINESS])
                 again = True
             elif past > worst and aim.body[i, A.ABLE] == A.PRESCRIBED:
                 # (a compliant one is past it lawfully while it swings back: it would come and go for ever)
@@ -118,9 +118,9 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         elif slip > LEAST_SLIP:
             again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again
     if who > 0:
-        _spend(tree, state, aim, work, who, h * plan.setting[row, who, C.STRENGTH], _needs(tree, work, who))
+        _spend(tree, state, aim, work, who, h * control.setting[row, who, C.STRENGTH], _needs(tree, work, who))
     elif who < 0:
-        _recover(tree, aim, -who, plan.setting[row, -who, C.HEAVINESS])
+        _recover(tree, aim, -who, control.setting[row, -who, C.HEAVINESS])
     return again or who != 0
 
 

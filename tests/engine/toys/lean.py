@@ -44,17 +44,17 @@ class Lean(Controller):
 
 
 @kernel
-def lean_over(tree, state, aim, plan, frame):
+def lean_over(tree, state, aim, control, frame):
     """The goal of every driven ball joint, turned by its lean."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        lean = plan.setting[row, i, LEAN]
+        lean = control.setting[row, i, LEAN]
         if lean != 0.0 and state.behaviour[i] == C.SIMULATED and tree.kind[i] == BALL:
             store4(aim.body, i, A.GOAL, quat_mul(load4(aim.body, i, A.GOAL), quat_exp((lean, 0.0, 0.0))))
 
 
 @kernel
-def note_lean(plan, state, record, frame):
-    row = min(frame, len(plan.behaviour) - 1)
+def note_lean(control, state, record, frame):
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(state.behaviour)):
-        record.channel[frame, i, NOTED] = plan.setting[row, i, LEAN]
+        record.channel[frame, i, NOTED] = control.setting[row, i, LEAN]
