@@ -11,6 +11,7 @@ from .anatomy.strengths import STRENGTH_OF_ROLE, strength_limits
 from .collision.broad_phase import overlapping_at_rest
 from .compile.decorators import NO_NUMBA, is_compiled
 from .compile.gc_pause import without_gc
+from .compile.precompile import build_progress
 from .controllers import (
     ARRIVAL_SHAPES,
     BEHAVIOURS,
@@ -34,7 +35,6 @@ from .posing.posing import Lock, Pin, Posing, warm_up as warm_up_posing
 from .simulation.assemble import Actor
 from .simulation.checkpoints import Memory
 from .simulation.loop import simulate_loop, simulate_loop_iter
-from .simulation.precompile import build_progress
 from .simulation.simulate import (
     simulate,
     simulate_iter,

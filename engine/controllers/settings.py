@@ -36,8 +36,8 @@ class ControlColumns:
 
 CONTROL = ControlColumns(
     {
-        C.OMEGA: SETTLE, C.ZETA: 1.0, C.HEAVINESS: 0.0, C.STRENGTH: np.inf, C.ARRIVAL: -1.0, C.SHAPE: SETTLE, C.LAW: 0.0,
-        C.RECOVERY: 0.0, C.TONE_DAMPING: 0.0, C.TONE_PULL: 0.0, C.QUICKER: 1.0,
+        C.OMEGA: SETTLE, C.ZETA: 1.0, C.HEAVINESS: 0.0, C.STRENGTH: np.inf, C.ARRIVAL: -1.0, C.SHAPE: SETTLE,
+        C.LAW: 0.0, C.RECOVERY: 0.0, C.TONE_DAMPING: 0.0, C.TONE_PULL: 0.0, C.QUICKER: 1.0,
     }
 )  # fmt: skip
 assert len(CONTROL.neutral) == C.COLUMNS

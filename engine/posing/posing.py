@@ -17,16 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..compile.decorators import warn_if_plain
+from ..compile.precompile import ensure_built
 from ..errors import SettingError
 from ..geometry.shapes import Box, Capsule, Hull, Shape, Sphere
 from ..math import quaternions as rot
 from ..model.model import BALL, HINGE, UNIVERSAL, Model
-from ..simulation.precompile import ensure_built
 from ..tables import holds as H, pose as P, pull as PU
 from ..tables.classes import Pose
 from ..tables.motion import fit_angles
 from ..tables.tree import build_tree
 from . import round
+from .kernel_suites import WAITED_SUITES
 
 # Rounds a motion of the mouse may take, and after them to close pins and limits.
 ROUNDS, CLOSING_ROUNDS = 8, 8
@@ -91,7 +92,7 @@ class Posing:
         locks: Sequence[Lock] = (),
     ) -> None:
         warn_if_plain()
-        ensure_built(False, posing=True)
+        ensure_built(*WAITED_SUITES)
         self.model = model
         self._tree = build_tree(model)
         n1, nv = len(model) + 1, model.nv

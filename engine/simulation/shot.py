@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..compile.decorators import warn_if_plain
+from ..compile.precompile import ensure_built
 from ..contact.step_size import steps_needed
 from ..errors import SettingError, SimulationError
 from ..math import quaternions as rot
@@ -28,7 +29,6 @@ from ..tables.work import new_work
 from . import limbs
 from .assemble import Actor, Cast
 from .checkpoints import Memory
-from .precompile import ensure_built
 from .unmet_contacts import forced_warnings
 
 
@@ -85,7 +85,7 @@ class Shot:
         """Simulate up to frame index `last`. Returns the first frame with a bad number, or −1: there it ends."""
         if last <= self.done:
             return -1
-        ensure_built(self.touch is not None)
+        ensure_built("alone", *([] if self.touch is None else ["touching"]))
         first, ways = self.done, [limbs.Way(part) for part in self.parts]
         stops = self._stops(last)
         limbs.run(ways, lambda way: self._go_on(way, first, stops))
