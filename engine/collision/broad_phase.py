@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile.decorators import entry_point, kernel, separate
+from ..compile.kernel_types import FlagRow, IndexTable, Row, Table
 from ..geometry import shape_table as SH
 from ..geometry.shape_table import Shapes, new_placed
 from ..tables import contacts as CT
@@ -46,7 +47,7 @@ def _overlaps(shapes, where, placed, slack, pairs):
 
 
 @separate
-def find_pairs(shapes, placed, reach, moves, box, pairs):
+def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: Table, pairs: IndexTable):
     """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
 
     Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), of one family, and of `skip`.

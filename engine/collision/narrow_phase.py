@@ -20,7 +20,9 @@ import math
 import numpy as np
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, IndexTable, Real, Table
 from ..geometry import shape_table as SH
+from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, load3, matrix_apply, scale, store3
 from ..tables import contacts as CT
 from .capsule_contacts import direction, half_axis, rods
@@ -34,7 +36,9 @@ NO_ROW = np.int64(0)  # where nothing is written
 
 
 @separate
-def collide(shapes, placed, a, b, margin, contact, meet, count):
+def collide(
+    shapes: Shapes, placed: Table, a: Index, b: Index, margin: Real, contact: Table, meet: IndexTable, count: Index
+):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):
         return count

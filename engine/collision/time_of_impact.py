@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import separate
+from ..compile.kernel_types import Index, Real, Table
 from ..geometry import shape_table as SH
+from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_log, quat_mul, scale, sub
 from .narrow_phase import gap_of
 from .signed_distance import place_shape
@@ -17,7 +19,7 @@ ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
 
 
 @separate
-def time_of_impact(shapes, before, after, scratch, a, b, slop):
+def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, a: Index, b: Index, slop: Real):
     """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
     to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows
     a and b are used.

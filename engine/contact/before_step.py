@@ -16,6 +16,7 @@ from ..collision.narrow_phase import collide
 from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Flag, Index, Real, Vector
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_light
@@ -25,6 +26,7 @@ from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, control as C, record as RE, rows as R, state as S, work as W
+from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .footfall import STRUCK_STANDS
 from .held_inertia import note_carried
@@ -56,7 +58,21 @@ def touching(touch):
 
 
 @separate
-def meet(tree, control, state, aim, work, touch, frame, time, h, least, gravity, dt, cut):
+def meet(
+    tree: Tree,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    frame: Index,
+    time: Real,
+    h: Real,
+    least: Real,
+    gravity: Vector,
+    dt: Real,
+    cut: Flag,
+):
     """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
     h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
     if touch is None:

@@ -43,6 +43,7 @@ from ..tables import (
     tree as T,
     work as W,
 )
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .tie_rows import add_block, put_force, unit
 
@@ -77,7 +78,7 @@ def note_foot(tree, state, root, i):
 
 
 @separate
-def lead_feet(tree, state, aim, work, touch):
+def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
     """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
     if touch is None:
         return

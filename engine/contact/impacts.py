@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..controllers.follow.spring import peak_time, response
 from ..controllers.shared.recovery import stays_stiff
 from ..dynamics.articulated import composite_inertia, factorise, mass_block
 from ..dynamics.joints import joint_rates, measure_error
 from ..math.vectors import add, axpy, dot, load3, load4, scale, sub
 from ..tables import aim as A, contacts as CT, control as C, factor as F, rows as R, sample as SA, state as S, work as W
+from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .island_solver import eliminate_ties, solve_island
 from .joint_space import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
@@ -43,7 +45,9 @@ EXCESS = 1e-9
 
 
 @separate
-def collide_now(tree, control, state, aim, work, touch, frame, least):
+def collide_now(
+    tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, least: Real
+):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns

@@ -16,7 +16,9 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..tables import rows as R
+from ..tables.classes import Rows
 from .exact_solve import change_rates, polish
 
 SWEEPS = 60
@@ -57,7 +59,7 @@ def tie_rows(rows, first, last):
 
 
 @separate
-def eliminate_ties(rows, first, last, least):
+def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
     """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
     large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
     Returns how many rows they are."""
@@ -108,7 +110,7 @@ def solve_ties(rows, at, ties):
 
 
 @separate
-def solve_island(rows, first, last, ties, least, lasts):
+def solve_island(rows: Rows, first: Index, last: Index, ties: Index, least: Real, lasts: Real):
     """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in;

@@ -13,9 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index
 from ..dynamics.articulated import generalized, solve, solve_outwards
 from ..math.vectors import axpy6, dot6, load6, put6
 from ..tables import factor as F, pose as P, rows as R, work as W
+from ..tables.classes import Factor, Pose, Rows, Tree
 
 # A contact of a chain that hangs on something led by keys moves no less than a mass this many times the chain's: one
 # whose line passes by the joint would take an enormous impulse, and spin the chain, to stop a slow meeting.
@@ -23,7 +25,7 @@ HEAVIEST = 30.0
 
 
 @separate
-def lay_paths(tree, pose, factor, rows):
+def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows):
     """Z of every block that is not left out: from its two bodies to their roots."""
     rows.count[R.POOL] = 0
     for b in range(rows.count[R.BLOCKS]):
@@ -96,7 +98,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
 
 
 @separate
-def fill_matrix(factor, rows, first, last):
+def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
     """G of the blocks order[first:last], an island."""
     rows.count[R.FACTORED] = 0
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
@@ -231,7 +233,7 @@ def load_bodies(tree, rows, work, column):
 
 
 @separate
-def find_islands(tree, factor, rows):
+def find_islands(tree: Tree, factor: Factor, rows: Rows):
     """Order the blocks by island, ties first: trees that push one another are solved together.
 
     Returns how many blocks move anything. tally[head] becomes where an island ends.

@@ -19,7 +19,9 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..tables import factor as F, rows as R
+from ..tables.classes import Factor, Rows
 from .island_solver import besides, set_most
 
 SWEEPS = 20
@@ -36,7 +38,7 @@ PARTED = 1
 
 
 @separate
-def solve_ragdolls(factor, rows, first, last, least, lasts):
+def solve_ragdolls(factor: Factor, rows: Rows, first: Index, last: Index, least: Real, lasts: Real):
     """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
     rates that are left.
 

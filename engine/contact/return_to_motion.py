@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..controllers.on_time.arrivals import expected
 from ..dynamics.joints import store_rates
 from ..dynamics.kinematics import forward, place_bodies, velocities
@@ -21,6 +22,7 @@ from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, dot, load3, load4, quat_conj, quat_mul, rotate, store3, store4, sub
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, control as C, rows as R, sample as SA, state as S, work as W
+from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .joint_space import row_rate
 
@@ -35,7 +37,17 @@ LATE = 4
 
 
 @separate
-def let_return(tree, control, state, aim, work, touch, frame, time, dt):
+def let_return(
+    tree: Tree,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    frame: Index,
+    time: Real,
+    dt: Real,
+):
     """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
     What they are braced against, joints give way to; its gap counts from the depth that the source has there."""
     if not _ask_in_time(tree, state, aim, work, time, dt):

@@ -17,11 +17,13 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..dynamics.kinematics import momenta, velocities
 from ..dynamics.tone import GRAVITY
 from ..math.vectors import add, axpy, cross, dot, dot6, load3, load6, scale
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .ragdoll import RAGDOLL, SCENERY
 from .support import is_borne
@@ -133,7 +135,7 @@ def settle_moves(tree, state, work, touch, h):
 
 
 @separate
-def settle_rates(tree, state, aim, work, touch, h):
+def settle_rates(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Ragdolls that settle end the step slower."""
     if touch is None:
         return

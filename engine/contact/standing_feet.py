@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..controllers.shared.blow_state import is_deflected
 from ..dynamics.joints import difference, store_rates
 from ..dynamics.kinematics import forward, velocities
@@ -25,6 +26,7 @@ from ..tables import (
     tree as T,
     work as W,
 )
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .footfall import SOLE, STRUCK_STANDS, limb_of, note_foot
 from .joint_space import row_rate
@@ -145,7 +147,7 @@ def _source_pose(tree, state, aim, work):
 
 
 @separate
-def allow_source(tree, state, aim, work, touch, h, gravity):
+def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """Braced contacts of a character whose root is held: what its source motion does there, it may.
 
     Recorded feet sink into the floor, slide and land hard; held roots carry the weight. So such

@@ -17,12 +17,13 @@ import math
 import numpy as np
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Row
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
 from ..dynamics.articulated import solve
 from ..math.vectors import dot
 from ..model.model import FREE
 from ..tables import aim as A, control as C, state as S, work as W
-from ..tables.classes import Control, Tree
+from ..tables.classes import Aim, Control, Pose, State, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
 
@@ -62,7 +63,7 @@ def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> f
 
 
 @kernel
-def even_part(tree, state, aim, work, rest, longest, least):
+def even_part(tree: Tree, state: State, aim: Aim, work: Work, rest: Real, longest: Real, least: Real):
     """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
     than `least`."""
     for i in range(1, len(tree.parent)):
@@ -89,7 +90,7 @@ def turn_limit(state, work, i):
 
 
 @kernel
-def too_far(tree, state, work, h):
+def too_far(tree: Tree, state: State, work: Work, h: Real):
     """Whether a limp joint would turn too far between the rates it has and those it ends with."""
     for i in range(1, len(tree.parent)):
         if state.behaviour[i] == C.LIMP and tree.kind[i] != FREE:
@@ -110,7 +111,7 @@ def any_limp(state):
 
 
 @kernel
-def remember(state, work):
+def remember(state: State, work: Work):
     """Keep the state as it is before a step that may have to be taken again."""
     for i in range(len(state.body)):
         for k in range(S.COLUMNS):
@@ -121,7 +122,7 @@ def remember(state, work):
 
 
 @kernel
-def return_to(state, work):
+def return_to(state: State, work: Work):
     """The state as it was remembered."""
     for i in range(len(state.body)):
         for k in range(S.COLUMNS):
@@ -139,7 +140,7 @@ def forget_quickening(state):
 
 
 @kernel
-def note_quickening(tree, state, aim, work, h):
+def note_quickening(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
     """From the rates a step begins with and those it would end with, of a step that is not taken."""
     for i in range(1, len(tree.parent)):
         change = 0.0
@@ -164,7 +165,7 @@ def brake_ends(tree, state, work, least):
 
 
 @separate
-def brake_whirls(tree, state, work, pose, base, change, least):
+def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, change: Row, least: Real):
     """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
     off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
     them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base

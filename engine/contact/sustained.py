@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Column, Flag, Real
 from ..dynamics.articulated import momentum_of
 from ..dynamics.kinematics import velocities
 from ..tables import aim as A, contacts as CT, rows as R, state as S, work as W
+from ..tables.classes import Aim, Pose, State, Touch, Tree, Work
 from ..tables.work import factor_of
 from .island_solver import eliminate_ties, is_foothold, keep_ties, solve_island, tie_rows
 from .joint_space import (
@@ -46,7 +48,7 @@ TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
 @separate
-def lean(tree, work, touch, pose):
+def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
     """See the rows through the factor of this step's solve."""
     if touch is None:
         return
@@ -63,7 +65,7 @@ def lean(tree, work, touch, pose):
 
 
 @separate
-def brace(tree, state, aim, work, touch, pose, h):
+def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
     """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
     them while they hold, except for the share that heaviness makes them feel.
 
@@ -134,7 +136,20 @@ def _ask(tree, touch, work, first, last, total, gamma, share, h):
 
 
 @separate
-def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, last_stage):
+def press(
+    tree: Tree,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    pose: Pose,
+    x_row: Column,
+    gamma: Real,
+    share: Real,
+    weight: Real,
+    h: Real,
+    last_stage: Flag,
+):
     """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
 
     `share` of the way through the step the stage ends; its impulses count with `weight`. After

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real, Table
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
 from ..controllers.shared.blow_state import is_deflected
@@ -34,6 +35,7 @@ from ..math.vectors import (
 )
 from ..model.model import BALL, FREE
 from ..tables import aim as A, control as C, holds as H, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, Control, Holds, Rows, State, Touch, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .impacts import STIFFENINGS, stiffen
 from .ragdoll import RAGDOLL
@@ -97,7 +99,7 @@ def unit(r):
 
 
 @separate
-def add_ties(holds, rows, where, frame, count):
+def add_ties(holds: Holds, rows: Rows, where: Table, frame: Index, count: Index):
     """Blocks of the ties that hold in this frame."""
     for t in range(len(holds.tie)):
         if not holds.tie_on[min(frame, len(holds.tie_on) - 1), t]:
@@ -179,7 +181,7 @@ def _take_hold(holds, where, t, i, j):
 
 
 @separate
-def add_limits(tree, state, bound, rows, h, count):
+def add_limits(tree: Tree, state: State, bound: Table, rows: Rows, h: Real, count: Index):
     """Blocks of joints at or near their limits, one a side."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -343,7 +345,9 @@ def feel_wind(tree, aim, work, touch, pose):
 
 
 @separate
-def strike(tree, control, state, aim, work, touch, frame, dt):
+def strike(
+    tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, dt: Real
+):
     """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther."""
     if touch is None:
         return

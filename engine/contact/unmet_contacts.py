@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..controllers.shared.rate_limits import note_rates
 from ..dynamics.kinematics import velocities
 from ..geometry import shape_table as SH
@@ -32,6 +33,7 @@ from ..tables import (
     state as S,
     work as W,
 )
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .joint_space import row_rate
 from .tie_rows import room_of_ball
@@ -63,7 +65,7 @@ JUST_NOW = 1e-9
 
 
 @separate
-def give_up(tree, state, aim, work, touch, h):
+def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Of contacts between led trees the closing speed ALLOWED, GIVEN_UP and STUCK; of joints FASTEST. The step takes h
     seconds."""
     rows = touch.rows

@@ -14,9 +14,11 @@ the most of them, have code of their own.
 from __future__ import annotations
 
 from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Column, Row, Table
 from ..math.vectors import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store3, store6, sub, symmetric_apply
 from ..model.model import BALL, HINGE
 from ..tables import factor as F, pose as P, tree as T, work as W
+from ..tables.classes import Factor, Pose, Tree
 from .kinematics import apply_inertia, velocities
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
@@ -24,7 +26,7 @@ PIVOT_FLOOR = 1e-14
 
 
 @separate
-def composite_inertia(tree, pose, out, column):
+def composite_inertia(tree: Tree, pose: Pose, out: Table, column: Column):
     """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
     inertia, moment, mass = load6(pose.body, 0, P.WORLD_INERTIA), load3(pose.body, 0, P.MOMENT), 0.0
@@ -97,7 +99,7 @@ def _times_rigid(inertia, h, mass, s):
 
 
 @separate
-def factorise(tree, pose, table, compliance, block, factor):
+def factorise(tree: Tree, pose: Pose, table: Table, compliance: Column, block: Table, factor: Factor):
     """Factor M + C: c of each body in column `compliance` of `table`, B of its joint (read where c > 0) in
     the joint's rows of `block`."""
     n1 = len(tree.parent)
@@ -241,7 +243,7 @@ def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
 
 
 @separate
-def solve(tree, pose, factor, g, x):
+def solve(tree: Tree, pose: Pose, factor: Factor, g: Row, x: Row):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
     joint, axes, scratch = factor.joint, pose.axes, factor.scratch
@@ -322,7 +324,7 @@ def _move(axes, joint, first, end, x, motion):
 
 
 @separate
-def momentum_of(tree, pose, table, x, g):
+def momentum_of(tree: Tree, pose: Pose, table: Table, x: Row, g: Row):
     """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
     velocities(tree, pose, x, table, W.STILL, table, W.MOTION)
     for i in range(1, len(tree.parent)):
@@ -332,7 +334,7 @@ def momentum_of(tree, pose, table, x, g):
 
 
 @separate
-def generalized(tree, pose, table, load, g):
+def generalized(tree: Tree, pose: Pose, table: Table, load: Column, g: Row):
     """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]

@@ -11,6 +11,7 @@ Tables are passed with the column where the group they are to read begins.
 from __future__ import annotations
 
 from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Column, Row, Table
 from ..math.vectors import (
     add,
     cross,
@@ -35,6 +36,7 @@ from ..math.vectors import (
 )
 from ..model.model import BALL, FREE, HINGE, UNIVERSAL
 from ..tables import pose as P, tree as T
+from ..tables.classes import Pose, Tree
 
 
 @kernel
@@ -50,7 +52,7 @@ def joint_rotation(kind, axis, axis2, c):
 
 
 @separate
-def forward(tree, table, coords, anchors, pose):
+def forward(tree: Tree, table: Table, coords: Column, anchors: Column, pose: Pose):
     """Fill `pose` from the coordinates and anchors in `table`."""
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
@@ -119,7 +121,7 @@ def place_bodies(tree, pose, table, anchors, where):
 
 
 @separate
-def velocities(tree, pose, v, table, drift, out, motion):
+def velocities(tree: Tree, pose: Pose, v: Row, table: Table, drift: Column, out: Table, motion: Column):
     """Body velocities in column `motion` of `out`: of rates v (nv,) and of anchor rates in the parents' frames."""
     for i in range(1, len(tree.parent)):
         p = tree.parent[i]
@@ -148,7 +150,7 @@ def apply_inertia(tree, pose, i, w, u):
 
 
 @separate
-def momenta(tree, pose, table, motion, out, spin):
+def momenta(tree: Tree, pose: Pose, table: Table, motion: Column, out: Table, spin: Column):
     """Each body's angular momentum about its own centre (column `spin` of `out`) and, behind it, its linear one."""
     for i in range(1, len(tree.parent)):
         angular, p = apply_inertia(tree, pose, i, load3(table, i, motion), load3(table, i, motion + 3))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import inlined, separate
+from ..compile.kernel_types import Column, Real, Row, Table
 from ..math.vectors import (
     add,
     axpy,
@@ -30,6 +31,7 @@ from ..math.vectors import (
     unrotate,
 )
 from ..tables import aim as A, pose as P, state as S, tree as T, work as W
+from ..tables.classes import Aim, Pose, State, Tree, Work
 from ..tables.work import pose_of
 from .articulated import generalized
 from .kinematics import apply_inertia, momenta, velocities
@@ -39,7 +41,9 @@ LEAK = 0.01
 
 
 @separate
-def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
+def leftover(
+    tree: Tree, pose: Pose, table: Table, spin: Column, rates: Row, drifts: Table, drift: Column, work: Work, g: Row
+):
     """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
     velocities(tree, pose, rates, drifts, drift, work.body, W.MOTION)
     for i in range(1, len(tree.parent)):
@@ -52,7 +56,18 @@ def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
 
 
 @separate
-def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
+def turn_spins(
+    tree: Tree,
+    here: Pose,
+    there: Pose,
+    table: Table,
+    spin: Column,
+    own: Column,
+    motion: Column,
+    half: Real,
+    out: Table,
+    column: Column,
+):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
     A spin that nothing turns stays as it is in the world, and while the step is short that is
@@ -93,7 +108,9 @@ def bring_momenta(tree, state, work, middle, h):
 
 
 @separate
-def carry_over(tree, state, aim, work, middle, final, start, ends, h):
+def carry_over(
+    tree: Tree, state: State, aim: Aim, work: Work, middle: Pose, final: Pose, start: Row, ends: Row, h: Real
+):
     """CARRIED, the start's momenta at the middle, becomes the step's at its end.
 
     The joints' impulses that turn the momenta into feasible ones at the middle act for the

@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Flag, Real
 from ..dynamics.articulated import composite_form, composite_inertia
 from ..dynamics.joints import difference, store_rates
 from ..math.vectors import add, dot, load3, load4, right_jacobian_inverse, rotate, scale
 from ..model.model import BALL, FREE
 from ..tables import pose as P, pull as PU, tree as T
+from ..tables.classes import Pose, Pull, Tree
 
 # D's share in the metric.
 OWN_SHARE = 1.0
@@ -27,7 +29,7 @@ def weighted(pull):
 
 
 @separate
-def measure(tree, pose, pull):
+def measure(tree: Tree, pose: Pose, pull: Pull):
     """The metric K at the pose."""
     composite_inertia(tree, pose, pull.body, PU.COMPOSITE)
     for d in range(len(pull.above)):
@@ -52,7 +54,7 @@ def measure(tree, pose, pull):
 
 
 @separate
-def look_back(tree, pull):
+def look_back(tree: Tree, pull: Pull):
     """THETA and BACK: what leads from the start's pose to this one; LOAD: what draws back to it."""
     theta, load = pull.rate[PU.THETA], pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
@@ -114,7 +116,7 @@ def on_body(pose, i, point):
 
 
 @separate
-def gather_forces(tree, pose, pull, holding):
+def gather_forces(tree: Tree, pose: Pose, pull: Pull, holding: Flag):
     """FORCES and REACH: what weights do, and where `holding` pull and pins; each body with all it carries."""
     n1 = len(tree.parent)
     for i in range(n1):
@@ -141,7 +143,7 @@ def gather_forces(tree, pose, pull, holding):
 
 
 @separate
-def feel_weights(tree, pose, pull):
+def feel_weights(tree: Tree, pose: Pose, pull: Pull):
     """LOAD: what weights do on each joint, from FORCES and REACH while nothing else is in them."""
     load = pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
@@ -170,7 +172,7 @@ def _tension(pose, pull, i, s, t):
 
 
 @separate
-def assemble(tree, pose, pull, held, share):
+def assemble(tree: Tree, pose: Pose, pull: Pull, held: Flag, share: Real):
     """The matrix of a round; `held`: the start's pose is; with a share of what forces do in second order."""
     more = 1.0 + pull.number[PU.DAMP]
     wary = pull.number[PU.WARY]
@@ -214,7 +216,7 @@ def _seen(tree, pull, i, j, d, e):
 
 
 @separate
-def factor_along(pull):
+def factor_along(pull: Pull):
     """LᵀL of the matrix, in its place. Returns whether there is one that can be used."""
     factor, above = pull.factor, pull.above
     for k in range(len(above) - 1, -1, -1):

@@ -23,11 +23,13 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import entry_point, kernel, separate
+from ..compile.kernel_types import Flag, Index, Table
 from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward
 from ..math.vectors import add, axpy, dot, load3, load4, store3, store4
 from ..model.model import FREE
 from ..tables import pose as P, pull as PU, tree as T
+from ..tables.classes import Pose, Pull, Tree
 from .metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure, solve_along, weighted
 from .rows import (
     add_floor,
@@ -50,7 +52,7 @@ WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
 
 
 @entry_point
-def pull_round(tree, pose, pull, bound, closing):
+def pull_round(tree: Tree, pose: Pose, pull: Pull, bound: Table, closing: Flag):
     """One round; `closing`: pins and limits alone, whatever is pulled stays. Returns the largest turn [rad]
     (shifts of roots count as turns, by SIZE)."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
@@ -116,7 +118,7 @@ def raise_penalty(pull, pulled, count):
 
 
 @separate
-def worth(tree, pose, pull, bound):
+def worth(tree: Tree, pose: Pose, pull: Pull, bound: Table):
     """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
     total = 0.0
     if weighted(pull):
@@ -169,7 +171,7 @@ def solve_rows(pull, count, into):
 
 
 @separate
-def part_way(tree, pull, pulled, count):
+def part_way(tree: Tree, pull: Pull, pulled: Index, count: Index):
     """STEP becomes what closes pins and limits and so much of the rest as is not too far at once.
 
     Both satisfy the rows, so all between them do: a far pull does not open what must stay closed.
@@ -216,7 +218,7 @@ def largest_turn(tree, pull, which):
 
 
 @separate
-def take_step(tree, pull):
+def take_step(tree: Tree, pull: Pull):
     """Move by STEP, or by what of it is not too far at once."""
     share = min(1.0, FAR / max(largest_turn(tree, pull, PU.STEP), 1e-12))
     for i in range(1, len(tree.parent)):
@@ -235,7 +237,7 @@ def take_step(tree, pull):
 
 
 @entry_point
-def openness(tree, pose, pull, bound):
+def openness(tree: Tree, pose: Pose, pull: Pull, bound: Table):
     """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     largest = 0.0
@@ -249,13 +251,13 @@ def openness(tree, pose, pull, bound):
 
 
 @entry_point
-def place(tree, pose, pull):
+def place(tree: Tree, pose: Pose, pull: Pull):
     """The pose of the coordinates as they are."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
 
 
 @entry_point
-def begin(tree, pose, pull):
+def begin(tree: Tree, pose: Pose, pull: Pull):
     """The pose as it is becomes the start of a drag."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     for i in range(1, len(tree.parent)):
@@ -265,7 +267,7 @@ def begin(tree, pose, pull):
 
 
 @entry_point
-def note_slack(tree, pull, bound):
+def note_slack(tree: Tree, pull: Pull, bound: Table):
     """SLACK: how far the joints are beyond their limits as they are."""
     for i in range(1, len(tree.parent)):
         room = room_of(tree, pull, bound, i)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Flag, Index, Table
 from ..contact.tie_rows import room_of_ball
 from ..math.vectors import add, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, sub, unrotate
 from ..model.model import BALL, FREE
 from ..tables import holds as H, pose as P, pull as PU
+from ..tables.classes import Pose, Pull, Tree
 from .metric import on_body, solve_along
 
 # Limits and floor within this are looked at [rad, m].
@@ -63,7 +65,7 @@ def _add_point(tree, pose, pull, count, i, p, off, gives):
 
 
 @separate
-def add_pull(tree, pose, pull, count, still):
+def add_pull(tree: Tree, pose: Pose, pull: Pull, count: Index, still: Flag):
     """Three rows of the pull; `still`: it only holds the body where it is."""
     i = int(pull.number[PU.GRABBED])
     if i == 0:
@@ -78,7 +80,7 @@ def add_pull(tree, pose, pull, count, still):
 
 
 @separate
-def add_pins(tree, pose, pull, count):
+def add_pins(tree: Tree, pose: Pose, pull: Pull, count: Index):
     """Three rows for each pin's place and three for its turn. Returns the count."""
     for b in range(len(pull.pin)):
         i = int(pull.pin[b, PU.PIN_BODY])
@@ -148,7 +150,7 @@ def room_of(tree, pull, bound, i):
 
 
 @separate
-def add_joint_limits(tree, pull, bound, count):
+def add_joint_limits(tree: Tree, pull: Pull, bound: Table, count: Index):
     """A row for each limit that is near."""
     for i in range(1, len(tree.parent)):
         if pull.body[i, PU.STILL] != 0.0:
@@ -173,7 +175,7 @@ def add_joint_limits(tree, pull, bound, count):
 
 
 @separate
-def add_floor(tree, pose, pull, count):
+def add_floor(tree: Tree, pose: Pose, pull: Pull, count: Index):
     """A row for each spot near the floor."""
     floor = pull.number[PU.FLOOR]
     if math.isinf(floor):
@@ -190,7 +192,7 @@ def add_floor(tree, pose, pull, count):
 
 
 @separate
-def answer_rows(pull, count):
+def answer_rows(pull: Pull, count: Index):
     """What a unit of force on each row does, and the rows' matrix; WANTED is then what forces are to do."""
     nv = len(pull.above)
     for r in range(count):
@@ -211,7 +213,7 @@ def answer_rows(pull, count):
 
 
 @separate
-def choose_rows(pull, count):
+def choose_rows(pull: Pull, count: Index):
     """FORCE of every row: those that must hold do, those that may be more push only.
 
     Júdice and Pires' block pivoting: all rows of the wrong kind change sides at once as long as there are ever fewer of

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.island_solver import solve_ties, tie_rows
 from ..contact.joint_space import give, row_rate
 from ..contact.sustained import note_forces
@@ -24,6 +25,7 @@ from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..math.vectors import load4, store4
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, rows as R, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .free_roots import any_free, is_free, place_roots, turn_roots
 
@@ -39,7 +41,7 @@ FAR = 0.3
 
 
 @separate
-def close_ties(tree, state, aim, work, touch, h, gravity):
+def close_ties(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
 
     Ties that were open or tore when the step began are brought together by places alone: what
@@ -163,7 +165,7 @@ def _add_up(tree, work, touch, times):
 
 
 @separate
-def still_ties(tree, aim, work, touch, h):
+def still_ties(tree: Tree, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
     if touch is None:
         return

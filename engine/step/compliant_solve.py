@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Flag, Real, Vector
 from ..contact.held_inertia import add_carried
 from ..contact.soft_limits import soften_ends
 from ..contact.step_size import brake_whirls
@@ -45,6 +46,7 @@ from ..math.vectors import (
 )
 from ..model.model import BALL, FREE
 from ..tables import aim as A, control as C, state as S, tree as T, work as W
+from ..tables.classes import Aim, Pose, State, Touch, Tree, Work
 from ..tables.work import factor_of, pose_of
 
 GAMMA = 1.0 - math.sqrt(0.5)
@@ -57,7 +59,7 @@ LITTLE_TURN = 0.1
 
 
 @separate
-def measure_deflection(tree, state, aim, work, h):
+def measure_deflection(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
     """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
     for i in range(1, len(tree.parent)):
         loose = aim.mode[i] == A.LOOSE
@@ -124,7 +126,7 @@ def _same_branch(delta, before):
 
 
 @separate
-def prepare_factor(tree, state, aim, work, touch, pose, h):
+def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
     shared beside loose joints or a guided root, which takes the tracking factor as well."""
     compliant = mixed = loose = toned = False
@@ -168,7 +170,7 @@ def prepare_factor(tree, state, aim, work, touch, pose, h):
 
 
 @separate
-def factor_at(tree, aim, work, pose, mixed, h):
+def factor_at(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, h: Real):
     """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor."""
     factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor_of(work, W.MAIN))
     if not mixed:
@@ -191,7 +193,7 @@ def _compliance(aim, i, h):
 
 
 @separate
-def share_load(tree, aim, work, pose, mixed):
+def share_load(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag):
     """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
     Where some feel only part and others are loose, the loose ones first answer as if
@@ -214,7 +216,7 @@ def share_load(tree, aim, work, pose, mixed):
 
 
 @separate
-def first_half(tree, state, aim, work, touch, h, gravity):
+def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
     Returns whether loads are shared beside loose joints.
@@ -257,7 +259,7 @@ def _shift_places(work, touch, h):
 
 
 @separate
-def step_load(tree, state, aim, work, pose, h, gravity):
+def step_load(tree: Tree, state: State, aim: Aim, work: Work, pose: Pose, h: Real, gravity: Vector):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
     and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
     bring_momenta(tree, state, work, pose, h)
@@ -298,7 +300,7 @@ def _add_blocks(tree, aim, work, row):
 
 
 @separate
-def stages(tree, state, aim, work, touch, pose, h, compliant):
+def stages(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real, compliant: Flag):
     """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
     factor = factor_of(work, W.MAIN)
     rate = work.rate
@@ -370,7 +372,7 @@ def _note_pull(tree, state, aim, work, x, keep, weight):
 
 
 @separate
-def answer_secants(tree, aim, work, pose, mixed, compliant):
+def answer_secants(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, compliant: Flag):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
     in place only."""
     largest = 0.0
@@ -418,7 +420,7 @@ def _see_ends(tree, state, aim, work):
 
 
 @separate
-def second_half(tree, state, aim, work, touch, h, least, mixed):
+def second_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, least: Real, mixed: Flag):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
     turning less the first, which had stood for it. No step is shorter than `least`."""
     middle, pose = pose_of(work, W.MIDDLE), pose_of(work, W.FINAL)

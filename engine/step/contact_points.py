@@ -7,18 +7,20 @@ forces would be a couple too. Must not know how rows are solved.
 from __future__ import annotations
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.joint_space import row_rate
 from ..contact.tie_rows import aim_tie
 from ..dynamics.kinematics import place_bodies, tree_momentum, velocities
 from ..math.vectors import add, axpy, cross, load3, scale, store3, sub
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, control as C, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .free_roots import half_way, is_free
 
 
 @separate
-def carry_rows(tree, state, aim, work, touch, h, gravity):
+def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
     if touch is None:
         return

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.joint_space import row_rate
 from ..dynamics.kinematics import momenta, tree_energy, velocities
 from ..dynamics.tone import has_tone
 from ..math.vectors import add, axpy, dot, dot6, load3, load6, scale, store3, sub, symmetric_solve
 from ..model.model import FREE
 from ..tables import aim as A, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .shared_momentum import group_inertia, group_momentum, is_head, join, pushes, turn_rigid
 
@@ -43,7 +45,7 @@ def is_limp(tree, aim, root):
 
 
 @separate
-def note_work(tree, state, aim, work, touch):
+def note_work(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
     """GIVEN of each limp tree: what contacts, ties, limits, wind and tone do on it in the step, from the mean rates
     at the middle pose.
 
@@ -82,7 +84,7 @@ def note_work(tree, state, aim, work, touch):
 
 
 @separate
-def keep_energy(tree, state, aim, work, touch, h, gravity):
+def keep_energy(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """Where limp trees that push one another would end with more energy than they had and were given, they are
     slowed until they have not: as one, so that ties and contacts between them stay as they are.
 

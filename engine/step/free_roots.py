@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.joint_space import load_bodies
 from ..dynamics.kinematics import apply_inertia, locked_inertia, momenta, tree_momentum, velocities
 from ..math.vectors import (
@@ -33,6 +34,7 @@ from ..math.vectors import (
 )
 from ..model.model import FREE
 from ..tables import aim as A, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 
 # Fixed-point rounds of the implicit midpoint rule on the root's turn; as far as it goes at once [rad], and in how
@@ -55,7 +57,7 @@ def any_free(tree, aim):
 
 
 @separate
-def turn_roots(tree, state, aim, work, touch, h):
+def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
 
     The shift out of depth has no momentum: the joints' part of it does not turn the root, which has its own.
@@ -109,7 +111,7 @@ def half_way(tree, state, aim, work, h, gravity):
 
 
 @separate
-def place_roots(tree, state, aim, work, touch, h, gravity):
+def place_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""
     if touch is not None:
         load_bodies(tree, touch.rows, work, R.SHIFT)
@@ -136,7 +138,7 @@ def _shifted(tree, work, root):
 
 
 @separate
-def balance_roots(tree, state, aim, work, touch, h, gravity):
+def balance_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
     pose = pose_of(work, W.FINAL)
     momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile.decorators import entry_point, inlined, kernel
+from ..compile.kernel_types import Index, Real, Vector
 from ..contact.before_step import mark_contacts, meet
 from ..contact.footfall import lead_feet
 from ..contact.step_size import MOST_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
@@ -22,7 +23,7 @@ from ..controllers.shared.strength import any_limit
 from ..dynamics.kinematics import forward, joint_rotation, momenta, velocities
 from ..math.vectors import load3, load4
 from ..tables import record as RE, state as S, tree as T, work as W
-from ..tables.classes import Record, Tree
+from ..tables.classes import Aim, Control, Record, State, Target, Touch, Tree, Work
 from ..tables.work import pose_of
 from .free_roots import any_free
 from .sleeping import note_begin, note_quiet, sleeps, write_asleep
@@ -39,7 +40,21 @@ def new_record(tree: Tree, frames: int, touching: bool) -> Record:
 
 
 @entry_point
-def run_frames(tree, target, control, state, aim, work, touch, record, first, last, substeps, dt, gravity):
+def run_frames(
+    tree: Tree,
+    target: Target,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    record: Record,
+    first: Index,
+    last: Index,
+    substeps: Index,
+    dt: Real,
+    gravity: Vector,
+):
     """Simulate from frame `first` to frame `last`. Returns the first frame with a bad number, or −1.
 
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].

@@ -12,15 +12,17 @@ it feels, and which costs the least energy.
 from __future__ import annotations
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..dynamics.kinematics import locked_inertia, tree_momentum
 from ..math.vectors import add, axpy, cross, dot, load3, scale, sub, symmetric_solve
 from ..tables import rows as R, state as S, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .free_roots import add_rigid, is_free
 
 
 @separate
-def balance_together(tree, state, aim, work, touch, h):
+def balance_together(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Give each group of free trees at its end exactly the angular momentum it carries."""
     if touch is None:
         return

@@ -12,12 +12,14 @@ hold, wind blows, or a push changes a rate.
 from __future__ import annotations
 
 from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real, Vector
 from ..contact.settling import is_balanced, note_calm
 from ..dynamics.joints import difference
 from ..dynamics.kinematics import velocities
 from ..math.vectors import add, cross, dot, load3, load4, store3, store4
 from ..model.model import FREE
 from ..tables import control as C, motion as M, pose as P, rows as R, state as S, work as W
+from ..tables.classes import Control, State, Target, Touch, Tree, Work
 from ..tables.work import pose_of
 
 # [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still. A single body that slides
@@ -51,7 +53,9 @@ def _mean_rates(tree, state, work, dt):
 
 
 @separate
-def note_quiet(tree, target, state, work, touch, frame, gravity, dt):
+def note_quiet(
+    tree: Tree, target: Target, state: State, work: Work, touch: Touch | None, frame: Index, gravity: Vector, dt: Real
+):
     """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
     _mean_rates(tree, state, work, dt)
     if touch is not None:
@@ -153,7 +157,7 @@ def _source_stands(tree, target, state, frame):
 
 
 @separate
-def sleeps(tree, target, control, state, touch, frame):
+def sleeps(tree: Tree, target: Target, control: Control, state: State, touch: Touch | None, frame: Index):
     """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on."""
     if state.body[0, S.QUIET] < SLEEP_AFTER:
         return False

@@ -7,6 +7,7 @@ know about frames, keys or Blender.
 from __future__ import annotations
 
 from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.before_step import keep_warm, touching
 from ..contact.range_edge import keep_in_range
 from ..contact.settling import settle_moves, settle_rates
@@ -37,6 +38,7 @@ from ..math.vectors import (
 )
 from ..model.model import BALL, FREE
 from ..tables import aim as A, pose as P, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .close_ties import close_ties, still_ties
 from .compliant_solve import first_half, second_half
@@ -126,7 +128,7 @@ def anything_loaded(tree, aim):
 
 
 @separate
-def middle_pose(tree, state, aim, work, h):
+def middle_pose(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
     """Kinematics half a step ahead, as far as it is known."""
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
@@ -147,7 +149,7 @@ def middle_pose(tree, state, aim, work, h):
 
 
 @separate
-def move(tree, state, aim, work, touch, h):
+def move(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """New coordinates and anchors; free roots turn later."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -191,7 +193,7 @@ def _move_compliant(tree, state, aim, work, touch, i, h):
 
 
 @separate
-def drive_torques(tree, state, work, touch, h, gravity):
+def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
     pose = pose_of(work, W.MIDDLE)
     n1 = len(tree.parent)
@@ -213,7 +215,7 @@ def drive_torques(tree, state, work, touch, h, gravity):
 
 
 @separate
-def finish(tree, state, aim, work):
+def finish(tree: Tree, state: State, aim: Aim, work: Work):
     """Take the end of the step over into the state."""
     copy(work.rate[W.ENDS], state.rate[S.V])
     for i in range(1, len(tree.parent)):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from ...compile.decorators import inlined, kernel, separate
+from ...compile.kernel_types import Index, Real
 from ...dynamics.joints import difference, joint_rates, measure_error, store_rates
 from ...math.vectors import (
     add,
@@ -31,6 +32,7 @@ from ...math.vectors import (
 )
 from ...model.model import BALL, FIXED, FREE
 from ...tables import aim as A, control as C, sample as SA, state as S
+from ...tables.classes import Aim, Control, State, Target, Tree, Work
 from ...tables.motion import evaluate, evaluate_body
 from ..on_time.arrivals import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_struck, put_way_in
 from ..shared.blow_state import changes, end_blows, is_deflected, is_light, stays_off, swung_out
@@ -46,7 +48,7 @@ TINY_RATE = 1e-12
 
 
 @separate
-def begin_frame(tree, target, control, state, aim, frame, dt):
+def begin_frame(tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, dt: Real):
     """Take over the frame's behaviours and gains; see where the target jumped."""
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, A.FROM)
     row = min(frame, len(control.behaviour) - 1)
@@ -105,7 +107,9 @@ def _set_gains(control, aim, row, i):
 
 
 @separate
-def keep_appointments(tree, target, control, state, aim, frame, s, dt):
+def keep_appointments(
+    tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, s: Real, dt: Real
+):
     """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again."""
     row = min(frame, len(control.behaviour) - 1)
     time = frame + s
@@ -222,7 +226,18 @@ def _measure(tree, state, aim, sample, i):
 
 
 @separate
-def aim_step(tree, target, control, state, aim, work, frame, s1, dt, h):
+def aim_step(
+    tree: Tree,
+    target: Target,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    frame: Index,
+    s1: Real,
+    dt: Real,
+    h: Real,
+):
     """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
     evaluate(target, tree.kind, frame, s1, dt, aim.body, A.TO)
     set_responses(tree, aim, h)
@@ -381,7 +396,7 @@ def _aim_position_by_error(state, aim, i, d, h):
 
 
 @separate
-def end_step(tree, state, aim):
+def end_step(tree: Tree, state: State, aim: Aim):
     """The end of this step is the start of the next; r is now where it was aimed."""
     for i in range(1, len(tree.parent)):
         for k in range(SA.COLUMNS):

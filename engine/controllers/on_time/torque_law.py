@@ -12,16 +12,18 @@ with such gains shakes light links in a row apart.
 from __future__ import annotations
 
 from ...compile.decorators import separate
+from ...compile.kernel_types import Index, Real
 from ...dynamics.joints import difference, joint_rates
 from ...math.vectors import axpy, dot, load3, load4, quat_exp, rotate, scale, store3, store4, sub
 from ...model.model import BALL
 from ...tables import aim as A, control as C, pose as P, state as S, work as W
+from ...tables.classes import Aim, Control, State, Tree, Work
 from ...tables.work import pose_of
 from .arrivals import has_key_ahead
 
 
 @separate
-def apply_law(tree, state, aim, control, work, frame, h):
+def apply_law(tree: Tree, state: State, aim: Aim, control: Control, work: Work, frame: Index, h: Real):
     """Joints under the law are aimed at their key itself, at rest, and feel all that loads them.
 
     LOAD of a body holds the angular acceleration that the joints up to it ask for, world axes.

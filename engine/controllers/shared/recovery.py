@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 
 from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Flag, Index, Real, Row
 from ...tables import control as C, state as S
+from ...tables.classes import Control, State, Tree
 from .blow_state import is_light
 
 FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appointment
@@ -36,7 +38,9 @@ def stays_stiff(control, state, root, i, frame):
 
 
 @separate
-def make_deadlines(tree, control, state, frame, time, dt, change, strikes):
+def make_deadlines(
+    tree: Tree, control: Control, state: State, frame: Index, time: Real, dt: Real, change: Row, strikes: Flag
+):
     """A blow at a time [frames] changes the rates by `change` (nv,): the joints it moves are due on the source
     motion. A deadline that stands is moved only by a harder blow that `strikes`, not by a struck character's own feet
     as they come down; a key stands anyhow."""

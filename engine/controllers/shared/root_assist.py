@@ -19,11 +19,13 @@ from __future__ import annotations
 import math
 
 from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Real, Vector
 from ...dynamics.joints import advance, difference, store_rates
 from ...dynamics.kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
 from ...dynamics.momentum import carry_over, leftover, turn_spins
 from ...math.vectors import add, load3, load4, scale, store3, store4, store6, sub
 from ...tables import aim as A, control as C, sample as SA, state as S, tree as T, work as W
+from ...tables.classes import Aim, Control, State, Tree, Work
 from ...tables.work import pose_of
 
 STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
@@ -35,7 +37,7 @@ def _guided(tree, state, aim, root):
 
 
 @separate
-def feed_forward(tree, state, aim, work, h, gravity):
+def feed_forward(tree: Tree, state: State, aim: Aim, work: Work, h: Real, gravity: Vector):
     """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
     guided = False
     for root in tree.roots:
@@ -91,7 +93,7 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
 
 
 @separate
-def hold_back(tree, state, aim, control, work, h):
+def hold_back(tree: Tree, state: State, aim: Aim, control: Control, work: Work, h: Real):
     """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
 
     The force's limit is `assist` body weights; the couple's is that force at the

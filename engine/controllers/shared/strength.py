@@ -17,9 +17,11 @@ from __future__ import annotations
 import math
 
 from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Index, Real
 from ...dynamics.articulated import composite_form, composite_inertia, generalized, momentum_of
 from ...model.model import FREE
 from ...tables import aim as A, control as C, state as S, work as W
+from ...tables.classes import Aim, Control, State, Touch, Tree, Work
 from ...tables.work import pose_of
 
 BLOCKS = 8  # rounds in which every joint may change its mind
@@ -75,7 +77,7 @@ def stay_turned(tree, aim):
 
 
 @kernel
-def any_limit(tree, state, control, frame):
+def any_limit(tree: Tree, state: State, control: Control, frame: Index):
     """Whether a driven joint has a limit to its strength."""
     row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
@@ -85,7 +87,17 @@ def any_limit(tree, state, control, frame):
 
 
 @separate
-def give_in(tree, state, aim, control, work, touch, frame, h, turn):
+def give_in(
+    tree: Tree,
+    state: State,
+    aim: Aim,
+    control: Control,
+    work: Work,
+    touch: Touch | None,
+    frame: Index,
+    h: Real,
+    turn: Index,
+):
     """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
     _needed(tree, state, aim, work, touch)
     if turn == 0:
