@@ -16,6 +16,8 @@
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py trial [NAME…]        figures too long for the tests, measured on real rigs: a table each, also as
                                         out/trial_NAME.md (names: see TRIALS)
+    python3 dev.py flow [NAME…|write]   what each stage of a step reads and writes: a table; the stages that read or
+                                        write these columns (S.COORDS); or into the docstrings, with `write`
     python3 dev.py pin [write]          whether every sample scene and forty engine scenes give the bytes that were kept
                                         with `write`, on this machine
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -41,6 +43,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.data_flow import flow
 from tools.environments import BLENDER, ENGINE, ROOT, Env, Missing, ensure, environment_variables, run, say
 from tools.packaging import build_zip, this_platform, zips
 from tools.pins import pin
@@ -309,6 +312,7 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "bench": bench,
+    "flow": flow,
     "package": package,
     "scenes": scenes,
     "pictures": pictures,
