@@ -66,7 +66,18 @@ BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
 SUITES = (
     Suite("4.2", BLENDER["4.2"], BLENDER_TESTS),
-    Suite("engine", ENGINE, ("tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py")),
+    Suite(
+        "engine",
+        ENGINE,
+        (
+            "tests/engine",
+            "tests/tools",
+            "tests/test_dev.py",
+            "tests/test_manual.py",
+            "tests/test_layers.py",
+            "tests/test_columns.py",
+        ),
+    ),
     Suite("window-5.2", ENGINE, ("tests/gui",), real=True),
     Suite("5.0", BLENDER["5.0"], BLENDER_TESTS),
     Suite("4.5", BLENDER["4.5"], BLENDER_TESTS),

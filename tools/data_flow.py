@@ -78,7 +78,9 @@ class Engine:
                     base = module.split(".")[: -node.level] + (node.module.split(".") if node.module else [])
                     imports.update({each.asname or each.name: (".".join(base), each.name) for each in node.names})
                 elif isinstance(node, ast.FunctionDef):
-                    kind = next((d.id for d in node.decorator_list if isinstance(d, ast.Name) and d.id in KERNELS), None)
+                    kind = next(
+                        (d.id for d in node.decorator_list if isinstance(d, ast.Name) and d.id in KERNELS), None
+                    )
                     if kind:
                         self.kernels[module, node.name] = Kernel(module, node, kind)
         self.accesses = lru_cache(maxsize=None)(self._accesses)
@@ -144,7 +146,7 @@ class Reader(ast.NodeVisitor):
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            for one, other in zip(target.elts, value.elts):
+            for one, other in zip(target.elts, value.elts):  # noqa: B905 (3.9)
                 self._bind(one, other)
         elif isinstance(target, ast.Name) and self._is_view(target.id, value):
             self.local.setdefault(target.id, set()).update(self.places(value))
@@ -239,7 +241,7 @@ class Reader(ast.NodeVisitor):
 
     def _visit_value(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            for one, other in zip(target.elts, value.elts):
+            for one, other in zip(target.elts, value.elts):  # noqa: B905 (3.9)
                 self._visit_value(one, other)
         elif isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and target.id in self.local:
             self.visit(value.slice)
@@ -259,7 +261,7 @@ class Reader(ast.NodeVisitor):
             self.generic_visit(node)
             return
         parameters = self.engine.kernels[callee].parameters
-        given = dict(zip(parameters, node.args))
+        given = dict(zip(parameters, node.args))  # noqa: B905 (3.9)
         for k, arg in enumerate(node.args):
             if not (self.places(arg) and self._of(callee, k)):
                 self.visit(arg)

@@ -74,7 +74,22 @@ def meet(
     cut: Flag,
 ):
     """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
-    h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`)."""
+    h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`).
+
+    Reads: A.FROM, A.LEANED, A.mode, C.TONE_DAMPING, C.TONE_PULL, CT.BODY_A, CT.BODY_B, CT.BOUNCE, CT.BOUNCE_SPEED,
+        CT.FEATURE, CT.FRICTION, CT.GAP, CT.NORMAL, CT.PLANT, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.SLOP, CT.START_PLACE,
+        CT.contact, CT.moves, CT.old, CT.old_meet, CT.pairs, CT.reach, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_KIND, H.area,
+        H.tie_on, H.wind, H.wind_on, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW,
+        R.GIVEN_UP, R.OLD, R.ON_A, R.ON_B, R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SIDE, R.SOURCE, R.SPEED_NOW, R.TURNING,
+        R.WHAT, R.WINDY, R.block, R.link, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE,
+        S.DUE_KEY, S.QUICKENS, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V, S.behaviour,
+        W.ANSWER, W.FASTEST, W.FINAL, W.MOTION, W.NEW, W.NEW_ANCHOR, W.NOW, W.SWERVE, W.WELDED
+    Writes: A.LEANED, CT.AHEAD, CT.START_PLACE, CT.contact, CT.drag, CT.pairs, CT.reach, R.ALLOWED, R.BEARS, R.BEND,
+        R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE, R.ON_A, R.ON_B,
+        R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL, R.TURNING, R.WHAT,
+        R.WINDY, R.block, R.link, R.ragdoll, R.tally, S.ERROR, S.REFERENCE_V, S.SPIN, S.STRUCK, W.FASTEST, W.FINAL,
+        W.MOTION, W.NEW, W.NEW_ANCHOR, W.SWERVE, W.WELDED
+    """
     if touch is None:
         return h
     now = pose_of(work, W.NOW)

@@ -79,7 +79,15 @@ def note_foot(tree, state, root, i):
 
 @separate
 def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
-    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
+    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step.
+
+    Reads: A.FROM, A.GOAL_DRIFT, A.PULL_LIMIT, A.TO, CT.BODY_A, CT.BODY_B, CT.GAP, CT.PLANT, R.BEARS, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.CONTACTS, R.GRIP, R.WHAT, R.mass, R.tally, S.ANCHOR, S.COORDS, S.STOOD, S.STRUCK,
+        S.behaviour, W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.NOW, W.TOTAL_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    Writes: R.ALLOWED, R.BEARS, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GIVEN_UP, R.GRIP,
+        R.IMPULSE, R.ON_A, R.OWN, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL,
+        R.TURNING, R.WHAT, R.tally, W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    """
     if touch is None:
         return
     rows = touch.rows

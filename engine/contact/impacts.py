@@ -51,7 +51,18 @@ def collide_now(
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns
-    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING."""
+    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING.
+
+    Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, CT.BOUNCE_SPEED, CT.LEAST, CT.SLOP, R.ALLOWED, R.BEARS, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.GIVEN_UP, R.IMPULSE, R.MORE, R.ON_A, R.ON_B,
+        R.OWN, R.REBOUND, R.SPEED_NOW, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.own, R.pick, R.picked,
+        R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper, S.COORDS, S.DUE_KEY, S.QUIET, S.STRUCK, S.V,
+        S.behaviour, W.ANSWER, W.COMPLIANCE, W.COMPOSITE, W.FASTEST, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.NOW,
+        W.block
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.MORE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.own,
+        R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, S.QUIET, S.V, W.ANSWER, W.COMPLIANCE,
+        W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.MAIN, W.block
+    """
     any_fast, gives_way = _find_blows(tree, state, touch)
     if not any_fast:
         return 0

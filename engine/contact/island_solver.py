@@ -62,7 +62,11 @@ def tie_rows(rows, first, last):
 def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
     """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
     large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
-    Returns how many rows they are."""
+    Returns how many rows they are.
+
+    Reads: R.STEP, R.WHAT, R.matrix, R.order
+    Writes: R.STEP, R.matrix
+    """
     matrix, whole = rows.matrix, rows.row[R.STEP]
     ties, size = tie_rows(rows, first, last), 3 * (last - first)
     if ties == 0:
@@ -116,6 +120,12 @@ def solve_island(rows: Rows, first: Index, last: Index, ties: Index, least: Real
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in;
     below 0 there is no friction.
     Returns the sweeps taken.
+
+    Reads: R.ADDED, R.ALONG_X, R.ALONG_Y, R.BEARS, R.FACTORED, R.FORCE, R.FREE_RATE, R.GRIP, R.KEPT_FORCE,
+        R.KEPT_RADIUS, R.KEPT_RATE, R.MOST, R.RADIUS, R.STEP, R.TURNING, R.WHAT, R.mass, R.matrix, R.order, R.pick,
+        R.picked, R.upper
+    Writes: R.ADDED, R.ALONG_X, R.ALONG_Y, R.FACTORED, R.FORCE, R.FREE_RATE, R.KEPT_FORCE, R.KEPT_RADIUS, R.KEPT_RATE,
+        R.MOST, R.RADIUS, R.STEP, R.pick, R.picked, R.upper
     """
     size = 3 * (last - first)
     _take_out(rows.matrix, rows.row[R.FREE_RATE], 0, ties, size)

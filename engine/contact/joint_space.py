@@ -26,7 +26,12 @@ HEAVIEST = 30.0
 
 @separate
 def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows):
-    """Z of every block that is not left out: from its two bodies to their roots."""
+    """Z of every block that is not left out: from its two bodies to their roots.
+
+    Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
+        R.ROWS, R.WHAT, R.carry, R.pool
+    Writes: R.POOL, R.POOL_FROM, R.POOL_TO, R.carry, R.pool, R.pool_dof
+    """
     rows.count[R.POOL] = 0
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.ROWS] == 0:
@@ -99,7 +104,11 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
 
 @separate
 def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
-    """G of the blocks order[first:last], an island."""
+    """G of the blocks order[first:last], an island.
+
+    Reads: F.PIVOT, R.POOL_FROM, R.POOL_TO, R.order, R.pool, R.pool_dof, R.spread
+    Writes: R.FACTORED, R.matrix, R.spread
+    """
     rows.count[R.FACTORED] = 0
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
     for x in range(first, last):
@@ -237,6 +246,9 @@ def find_islands(tree: Tree, factor: Factor, rows: Rows):
     """Order the blocks by island, ties first: trees that push one another are solved together.
 
     Returns how many blocks move anything. tally[head] becomes where an island ends.
+
+    Reads: F.active, R.BLOCKS, R.BODY_A, R.BODY_B, R.ROWS, R.WHAT, R.island, R.root, R.tally
+    Writes: R.island, R.order, R.tally
     """
     island, tally, count = rows.island, rows.tally, rows.count[R.BLOCKS]
     for i in range(len(island)):

@@ -44,6 +44,10 @@ def solve_ragdolls(factor: Factor, rows: Rows, first: Index, last: Index, least:
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
     no friction. Returns the sweeps taken.
+
+    Reads: F.PIVOT, R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
+        R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
+    Writes: R.FORCE, R.FREE_RATE, R.MORE, R.MOST, R.RADIUS, R.STEP, R.own, R.spread
     """
     _lay_blocks(factor, rows, first, last)
     size = 3 * (last - first)

@@ -49,7 +49,15 @@ def let_return(
     dt: Real,
 ):
     """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
-    What they are braced against, joints give way to; its gap counts from the depth that the source has there."""
+    What they are braced against, joints give way to; its gap counts from the depth that the source has there.
+
+    Reads: A.FROM, C.RECOVERY, CT.AHEAD, CT.NORMAL, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.START_PLACE, R.ALLOWED,
+        R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN, R.REBOUND, R.SOURCE,
+        R.SPEED_NOW, R.WHAT, S.ANCHOR, S.COORDS, S.DRIFT, S.DUE, S.ERROR, S.RETURNS, S.V, S.behaviour, W.FASTEST,
+        W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.NOW, W.TOTAL_RATE, W.UNDISTURBED
+    Writes: CT.AHEAD, R.ALLOWED, R.BRACED, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, W.FASTEST, W.MOMENTUM,
+        W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
+    """
     if not _ask_in_time(tree, state, aim, work, time, dt):
         return
     rows, total = touch.rows, work.rate[W.TOTAL_RATE]

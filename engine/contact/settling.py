@@ -136,7 +136,12 @@ def settle_moves(tree, state, work, touch, h):
 
 @separate
 def settle_rates(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Ragdolls that settle end the step slower."""
+    """Ragdolls that settle end the step slower.
+
+    Reads: A.GOAL_DRIFT, R.BLOCKS, R.BODY_A, R.BODY_B, R.TOTAL, R.WHAT, R.ragdoll, R.root, S.QUIET, W.ENDS, W.FINAL,
+        W.MOTION
+    Writes: W.ENDS, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     settles = False

@@ -153,6 +153,13 @@ def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | 
     Recorded feet sink into the floor, slide and land hard; held roots carry the weight. So such
     a contact resists only what goes beyond the source: its gap counts from the depth the source
     has there, its rates from the source's, and its friction knows the weight it bears.
+
+    Reads: A.FROM, CT.PLANT, CT.SLOP, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.ON_A, R.ON_B,
+        R.OWN, R.TURNING, R.WHAT, R.block, R.root, R.tally, S.ANCHOR, S.COORDS, S.DRIFT, S.RETURNS, S.STRUCK, S.V,
+        S.behaviour, W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW, W.NEW_ANCHOR, W.NOW, W.STILL, W.TOTAL_RATE,
+        W.UNDISTURBED
+    Writes: R.ALLOWED, R.BEARS, R.ERROR_NOW, R.tally, S.STOOD, W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW,
+        W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
     """
     rows = touch.rows
     found = False

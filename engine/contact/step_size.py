@@ -170,6 +170,10 @@ def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, ch
     off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
     them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
     (nv,). Returns whether any does.
+
+    Reads: P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, S.behaviour, W.BONE_TURN, W.FASTEST, W.G,
+        W.MAIN, W.MOMENTUM, W.MOTION, W.OWN_RATE, W.STILL, W.X1, base, change
+    Writes: W.BONE_TURN, W.G, W.MAIN, W.MOMENTUM, W.MOTION, W.X1, change
     """
     factor = factor_of(work, W.MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)

@@ -49,7 +49,11 @@ TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 @separate
 def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
-    """See the rows through the factor of this step's solve."""
+    """See the rows through the factor of this step's solve.
+
+    Reads: P.TURNS, R.BLOCKS, R.carry, R.island, R.pool, R.root, R.tally, W.MAIN
+    Writes: CT.force, R.FILLED, R.TOTAL, R.carry, R.island, R.order, R.pool, R.pool_dof, R.tally
+    """
     if touch is None:
         return
     factor = factor_of(work, W.MAIN)
@@ -70,6 +74,15 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
     them while they hold, except for the share that heaviness makes them feel.
 
     Solved with the compliant joints holding (the tracking factor); loose ones and free roots answer.
+
+    Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
+        R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A,
+        R.ON_B, R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order,
+        R.pick, R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.CHANGE, W.FELT,
+        W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.pick, R.picked,
+        R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE,
+        W.TRACKING
     """
     if touch is None:
         return
@@ -154,6 +167,16 @@ def press(
 
     `share` of the way through the step the stage ends; its impulses count with `weight`. After
     the last stage depth and ties' errors are shifted away.
+
+    Reads: A.GOAL_DRIFT, A.mode, CT.LEAST, CT.SLOP, CT.drag, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING,
+        R.POOL_FROM, R.POOL_TO, R.SHIFT, R.SPEED_NOW, R.STAYS, R.STUCK, R.TOTAL, R.TURNED, R.TURNING, R.WHAT, R.mass,
+        R.matrix, R.order, R.own, R.pick, R.picked, R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper,
+        S.V, W.ANSWER, W.CHANGE, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STAGE_RATE, W.STOPS, W.TOTAL_RATE, W.TRACKED,
+        W.U, W.rate
+    Writes: CT.force, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.TIED, R.TOTAL, R.matrix, R.own, R.pick,
+        R.picked, R.spread, R.tied, R.upper, W.ANSWER, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STOPS, W.TOTAL_RATE,
+        W.rate
     """
     if touch is None:
         return

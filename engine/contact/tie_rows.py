@@ -100,7 +100,14 @@ def unit(r):
 
 @separate
 def add_ties(holds: Holds, rows: Rows, where: Table, frame: Index, count: Index):
-    """Blocks of the ties that hold in this frame."""
+    """Blocks of the ties that hold in this frame.
+
+    Reads: H.ACTS_AT, H.FINDS_LENGTH, H.FINDS_POINT, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_BRACED, H.TIE_KIND, H.TIE_LENGTH,
+        H.TIE_POINT_A, H.TIE_POINT_B, H.TIE_TURN, H.tie_on, R.BODY_A, R.BODY_B, R.SOURCE, R.TURNING, R.root, where
+    Writes: H.HOLDS, H.TIE_LENGTH, H.TIE_POINT_B, H.TIE_TURN, R.ALLOWED, R.BEARS, R.BEND, R.BODY_A, R.BODY_B, R.BRACED,
+        R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE,
+        R.STUCK, R.TOTAL, R.TURNING, R.WHAT
+    """
     for t in range(len(holds.tie)):
         if not holds.tie_on[min(frame, len(holds.tie_on) - 1), t]:
             holds.tie_link[t, H.HOLDS] = 0
@@ -182,7 +189,13 @@ def _take_hold(holds, where, t, i, j):
 
 @separate
 def add_limits(tree: Tree, state: State, bound: Table, rows: Rows, h: Real, count: Index):
-    """Blocks of joints at or near their limits, one a side."""
+    """Blocks of joints at or near their limits, one a side.
+
+    Reads: H.HIGH, H.LIMIT_FRAME, H.LOW, H.NATURAL, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll, R.root,
+        S.COORDS, S.DEFLECTION, S.ERROR, S.REFERENCE_V, S.V, S.behaviour
+    Writes: R.ALLOWED, R.BEARS, R.BEND, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE,
+        R.ON_A, R.OWN, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.STUCK, R.TOTAL, R.TURNING, R.WHAT
+    """
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         if kind == FREE or state.behaviour[i] == C.ANIMATED:
@@ -348,7 +361,14 @@ def feel_wind(tree, aim, work, touch, pose):
 def strike(
     tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, dt: Real
 ):
-    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther."""
+    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther.
+
+    Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, H.PUSH_FRAME, H.PUSH_IMPULSE, H.PUSH_POINT, H.PUSH_ROW, R.root,
+        R.tally, S.COORDS, S.DRIFT, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.V,
+        S.behaviour, W.ANSWER, W.COMPLIANCE, W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.NOW, W.block
+    Writes: R.tally, S.ERROR, S.QUIET, S.REFERENCE_V, S.SPIN, S.STRUCK, S.V, W.ANSWER, W.COMPLIANCE, W.COMPOSITE,
+        W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.block
+    """
     if touch is None:
         return
     if not _pushes(tree, touch, frame):

@@ -67,7 +67,16 @@ JUST_NOW = 1e-9
 @separate
 def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Of contacts between led trees the closing speed ALLOWED, GIVEN_UP and STUCK; of joints FASTEST. The step takes h
-    seconds."""
+    seconds.
+
+    Reads: A.FROM, CT.PLANT, CT.SHAPE_A, CT.SHAPE_B, H.HIGH, H.LIMIT_FRAME, H.LOW, H.SWING, H.SWING_Z, H.TWIST_HIGH,
+        H.TWIST_LOW, R.ALLOWED, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN,
+        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.root, R.tally, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE_KEY,
+        S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.MOMENTUM, W.NOW,
+        W.TOTAL_RATE
+    Writes: R.ALLOWED, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, R.led, R.tally, S.MET, S.PRESSED, W.BONE_TURN, W.FASTEST,
+        W.MOMENTUM, W.OWN_RATE, W.TOTAL_RATE
+    """
     rows = touch.rows
     _find_led(tree, state, rows)
     for i in range(1, len(tree.parent)):

@@ -46,6 +46,13 @@ def close_ties(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
 
     Ties that were open or tore when the step began are brought together by places alone: what
     closes them is no force of theirs. Returns whether the ties that were closed still are.
+
+    Reads: A.mode, CT.AHEAD, CT.drag, H.TIE_KIND, H.TIE_LENGTH, H.TIE_POINT_A, H.TIE_POINT_B, H.TIE_TURN, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.CLOSING, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW,
+        R.STAYS, R.TIED, R.TOTAL, R.TURNING, R.WHAT, R.order, R.tally, R.tied, W.ANSWER, W.ENDS, W.FINAL, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MEAN, W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    Writes: CT.AHEAD, CT.force, R.CLOSING, R.FORCE, R.FREE_RATE, R.TOTAL, W.ANSWER, W.ENDS, W.FINAL, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MEAN, W.NEW, W.NEW_ANCHOR
     """
     if touch is None:
         return True
@@ -166,7 +173,15 @@ def _add_up(tree, work, touch, times):
 
 @separate
 def still_ties(tree: Tree, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
+    """Impulses at the end pose until ties have no rates left there; where that cannot be, none.
+
+    Reads: A.GOAL_DRIFT, CT.AHEAD, CT.drag, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B, R.BLOCKS, R.BODY_A,
+        R.BODY_B, R.CLOSING, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.TIED, R.TOTAL, R.TURNING, R.WHAT,
+        R.order, R.root, R.tally, R.tied, W.ANSWER, W.ENDS, W.FINAL, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION,
+        W.NEW_ANCHOR
+    Writes: CT.AHEAD, CT.force, R.CLOSING, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.TOTAL, W.ANSWER, W.ENDS, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     rows = touch.rows

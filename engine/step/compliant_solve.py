@@ -60,7 +60,12 @@ LITTLE_TURN = 0.1
 
 @separate
 def measure_deflection(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
-    """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
+    """Fill u, δ and the rates to follow: their change over the step and their secant excess.
+
+    Reads: A.END, A.PUSH, A.SECANT, A.START, A.SURGE, A.mode, S.ANCHOR, S.COORDS, S.DEFLECTION, S.REFERENCE,
+        S.REFERENCE_ANCHOR, S.V, W.EXCESS, W.SEEN_SURGE
+    Writes: W.CHANGE, W.DELTA, W.EXCESS, W.SEEN_PUSH, W.SEEN_SURGE, W.U
+    """
     for i in range(1, len(tree.parent)):
         loose = aim.mode[i] == A.LOOSE
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -82,6 +87,10 @@ def measure_deflection(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
 
 @inlined
 def _measure_compliant(tree, state, aim, work, i, h):
+    """Reads: A.END, A.PUSH, A.START, A.SURGE, S.ANCHOR, S.COORDS, S.DEFLECTION, S.REFERENCE, S.REFERENCE_ANCHOR, S.V,
+        W.EXCESS
+    Writes: W.CHANGE, W.DELTA, W.EXCESS, W.SEEN_PUSH, W.SEEN_SURGE, W.U
+    """
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(state.body, i, S.REFERENCE), load4(state.body, i, S.COORDS))
     w = joint_rates(kind, state.rate, S.V, d)
@@ -128,7 +137,13 @@ def _same_branch(delta, before):
 @separate
 def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
-    shared beside loose joints or a guided root, which takes the tracking factor as well."""
+    shared beside loose joints or a guided root, which takes the tracking factor as well.
+
+    Reads: A.ACROSS, A.GAINS, A.HELD, A.LIMITED, A.SHARE, A.STIFFER, A.TONE, A.mode, H.HIGH, H.LIMIT_FRAME, H.LOW,
+        H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, P.MOMENT, P.TURNS, P.WORLD_INERTIA, S.COORDS, S.V, S.behaviour,
+        W.COMPLIANCE, W.COMPOSITE, W.SLOWED, W.TONED, W.TRACKING, W.WELDED, W.block
+    Writes: W.COMPLIANCE, W.COMPOSITE, W.MAIN, W.SLOWED, W.TONED, W.TRACKING, W.block
+    """
     compliant = mixed = loose = toned = False
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
@@ -171,7 +186,11 @@ def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch 
 
 @separate
 def factor_at(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, h: Real):
-    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor."""
+    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor.
+
+    Reads: A.GAINS, A.LIMITED, A.mode, P.MOMENT, P.TURNS, P.WORLD_INERTIA, W.COMPLIANCE, W.MAIN, W.TRACKING, W.block
+    Writes: W.COMPLIANCE, W.MAIN, W.TRACKING
+    """
     factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor_of(work, W.MAIN))
     if not mixed:
         return
@@ -199,6 +218,10 @@ def share_load(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag):
     Where some feel only part and others are loose, the loose ones first answer as if
     the compliant ones held (TRACKED); what that leaves on the compliant joints is
     the load to share, −τ₀ of METHODS §1c.
+
+    Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.FELT, W.G, W.MOMENTUM,
+        W.STILL, W.TRACKED, W.TRACKING
+    Writes: W.FELT, W.MOMENTUM, W.TRACKED, W.TRACKING
     """
     g, felt, tracked = work.rate[W.G], work.rate[W.FELT], work.rate[W.TRACKED]
     if not mixed:
@@ -220,6 +243,10 @@ def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
     Returns whether loads are shared beside loose joints.
+
+    Reads: A.END, A.SECANT, A.SHARE, A.mode, CT.drag, R.WINDY, S.V, W.CHANGE, W.ENDS, W.FELT, W.LOAD, W.LOADED_RATE,
+        W.MEAN, W.MIDDLE, W.SEEN_PUSH, W.SHIFTED, W.TRACKED, W.block
+    Writes: W.ENDS, W.FELT, W.LOAD, W.LOADED_RATE, W.MEAN
     """
     pose = pose_of(work, W.MIDDLE)
     nv = len(work.rate[W.G])
@@ -261,7 +288,13 @@ def _shift_places(work, touch, h):
 @separate
 def step_load(tree: Tree, state: State, aim: Aim, work: Work, pose: Pose, h: Real, gravity: Vector):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
-    and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
+    and what changing the rates to follow takes. All are linear in momenta and rates: one pass.
+
+    Reads: A.ACROSS, A.END, A.GOAL_DRIFT, A.HELD, A.LIMITED, A.TONE, A.mode, P.COM, P.MOMENT, P.ROTATION,
+        P.WORLD_INERTIA, P.axes, S.DRIFT, S.LINEAR, S.SPIN, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.FEED, W.G,
+        W.MOMENTUM, W.MOTION, W.NOW, W.OTHER_DRIFT, W.SLOWED, W.STAGE_RATE, W.TONED
+    Writes: W.CARRIED, W.G, W.MOMENTUM, W.MOTION, W.OTHER_DRIFT, W.STAGE_RATE, W.WHOLE
+    """
     bring_momenta(tree, state, work, pose, h)
     for i in range(1, len(tree.parent)):
         weight = scale(h * tree.body[i, T.MASS], gravity)
@@ -301,7 +334,12 @@ def _add_blocks(tree, aim, work, row):
 
 @separate
 def stages(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real, compliant: Flag):
-    """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
+    """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN.
+
+    Reads: A.GAINS, A.HELD, A.LIMITED, A.mode, P.ROTATION, P.TURNS, P.axes, S.behaviour, W.COMPLIANCE, W.DELTA, W.ENDS,
+        W.FELT, W.G, W.MAIN, W.PULL, W.STAGE_PLACE, W.STAGE_RATE, W.U, W.X1, W.X2, W.block, W.rate
+    Writes: W.ENDS, W.G, W.MAIN, W.MEAN, W.PULL, W.STAGE_PLACE, W.STAGE_RATE, W.rate
+    """
     factor = factor_of(work, W.MAIN)
     rate = work.rate
     nv = len(rate[W.G])
@@ -374,7 +412,12 @@ def _note_pull(tree, state, aim, work, x, keep, weight):
 @separate
 def answer_secants(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, compliant: Flag):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
-    in place only."""
+    in place only.
+
+    Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.EXCESS, W.FELT, W.MAIN,
+        W.MEAN, W.MOMENTUM, W.SEEN_SURGE, W.STILL, W.TRACKED, W.X1, W.block
+    Writes: W.FELT, W.G, W.MAIN, W.MEAN, W.MOMENTUM, W.X1
+    """
     largest = 0.0
     for d in range(len(work.rate[W.G])):
         largest = max(largest, abs(work.rate[W.EXCESS, d]))
@@ -422,7 +465,12 @@ def _see_ends(tree, state, aim, work):
 @separate
 def second_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, least: Real, mixed: Flag):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
-    turning less the first, which had stood for it. No step is shorter than `least`."""
+    turning less the first, which had stood for it. No step is shorter than `least`.
+
+    Reads: A.END, A.GOAL, A.GOAL_DRIFT, A.SHARE, A.mode, R.TIED, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.ENDS, W.FEED,
+        W.FELT, W.FINAL, W.G, W.MAIN, W.MEAN, W.MIDDLE, W.NEW, W.TRACKED, W.U, W.X1, W.X2
+    Writes: W.ENDS, W.G, W.MAIN, W.X1, W.X2
+    """
     middle, pose = pose_of(work, W.MIDDLE), pose_of(work, W.FINAL)
     carry_over(tree, state, aim, work, middle, pose, state.rate[S.V], work.rate[W.ENDS], h)
     leftover(tree, pose, work.body, W.CARRIED, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work, work.rate[W.G])

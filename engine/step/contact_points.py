@@ -21,7 +21,13 @@ from .free_roots import half_way, is_free
 
 @separate
 def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
+    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there.
+
+    Reads: A.GOAL_ANCHOR, A.mode, CT.AHEAD, CT.BOUNCE_SPEED, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B,
+        R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW, R.TURNING, R.WHAT, R.block, R.root,
+        S.ANCHOR, S.DRIFT, S.SPIN, S.V, S.behaviour, W.MIDDLE, W.MOTION, W.NEW_ANCHOR, W.NOW, W.WAY
+    Writes: CT.AHEAD, R.BEND, R.ON_A, R.ON_B, R.PARTING, R.TURNED, R.block, W.MOTION, W.NEW_ANCHOR, W.WAY
+    """
     if touch is None:
         return
     rows = touch.rows

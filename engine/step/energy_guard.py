@@ -51,6 +51,10 @@ def note_work(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | Non
 
     What does not move can only take energy: where a contact seems to give some to the two it is between,
     and where a tie gives or takes any, that does not count.
+
+    Reads: A.DRIFT_SECANT, A.LIMITED, A.TONE, A.mode, CT.force, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN,
+        R.TOTAL, R.WHAT, R.root, S.V, W.ENDS, W.GIVEN, W.MIDDLE, W.MOTION, W.STILL, W.STOPS, W.TONED, W.X1
+    Writes: W.GIVEN, W.MOTION, W.X1
     """
     rate = work.rate
     for d in range(len(rate[W.X1])):
@@ -90,6 +94,10 @@ def keep_energy(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | N
 
     Returns whether that is possible: not where they have gone higher, or drawn in closer, than their energy takes
     them.
+
+    Reads: A.DRIFT_SECANT, A.GOAL_DRIFT, A.LIMITED, A.mode, R.BLOCKS, R.BODY_A, R.BODY_B, R.SHIFT, R.TOTAL, R.root,
+        S.ANCHOR, S.SPIN, W.ENDS, W.FINAL, W.FIXED, W.GIVEN, W.GROUP, W.MOMENTUM, W.MOTION, W.NEW_ANCHOR, W.NOW
+    Writes: W.ENDS, W.FIXED, W.GROUP, W.MOMENTUM, W.MOTION, W.NEW_ANCHOR
     """
     _find_groups(tree, aim, work, touch)
     possible = True

@@ -61,6 +61,9 @@ def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
 
     The shift out of depth has no momentum: the joints' part of it does not turn the root, which has its own.
+
+    Reads: A.DRIFT_SECANT, A.mode, S.SPIN, W.MEAN, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW, W.SHIFTED, W.X1
+    Writes: W.MEAN, W.MOMENTUM, W.MOTION, W.NEW, W.X1
     """
     now, pose = pose_of(work, W.NOW), pose_of(work, W.MIDDLE)
     inside = work.rate[W.X1]
@@ -112,7 +115,11 @@ def half_way(tree, state, aim, work, h, gravity):
 
 @separate
 def place_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""
+    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it.
+
+    Reads: A.mode, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.SHIFT, S.ANCHOR, S.SPIN, W.FINAL, W.LOAD, W.NOW
+    Writes: W.LOAD, W.NEW_ANCHOR
+    """
     if touch is not None:
         load_bodies(tree, touch.rows, work, R.SHIFT)
     for root in tree.roots:
@@ -139,7 +146,11 @@ def _shifted(tree, work, root):
 
 @separate
 def balance_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
+    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
+
+    Reads: A.mode, CT.force, S.SPIN, W.ENDS, W.FINAL, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW
+    Writes: W.ENDS, W.MOMENTUM, W.MOTION
+    """
     pose = pose_of(work, W.FINAL)
     momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
     for root in tree.roots:

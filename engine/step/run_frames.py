@@ -128,7 +128,11 @@ def run_frames(
 @inlined
 def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
     """What happens on a frame before its first step. Returns whether a step from here may be one that is not taken:
-    springs alone, that nothing touches, take every one."""
+    springs alone, that nothing touches, take every one.
+
+    Reads: C.STRENGTH, RE.TURN, S.ANCHOR, S.COORDS, S.DRIFT, S.V, S.behaviour, W.MOTION, W.NOW
+    Writes: RE.SECOND, RE.SPOT, RE.TURN, RE.rate, S.SPIN, W.MOTION, W.NOW
+    """
     begin_frame(tree, target, control, state, aim, frame, dt)
     if frame == 0:
         _begin_shot(tree, state, work)

@@ -23,7 +23,12 @@ from .free_roots import add_rigid, is_free
 
 @separate
 def balance_together(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Give each group of free trees at its end exactly the angular momentum it carries."""
+    """Give each group of free trees at its end exactly the angular momentum it carries.
+
+    Reads: A.mode, CT.drag, R.BLOCKS, R.BODY_A, R.BODY_B, R.SHIFT, R.TOTAL, R.WHAT, R.WINDY, R.root, S.ANCHOR, S.SPIN,
+        W.ENDS, W.FINAL, W.GROUP, W.MOMENTUM, W.MOTION, W.NEW_ANCHOR, W.NOW, W.WAY
+    Writes: W.ENDS, W.GROUP, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     rows = touch.rows

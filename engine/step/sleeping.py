@@ -56,7 +56,13 @@ def _mean_rates(tree, state, work, dt):
 def note_quiet(
     tree: Tree, target: Target, state: State, work: Work, touch: Touch | None, frame: Index, gravity: Vector, dt: Real
 ):
-    """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops."""
+    """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops.
+
+    Reads: CT.PLANT, CT.POINT, CT.SLOP, CT.START_PLACE, R.BLOCKS, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.ON_A, R.ON_B,
+        R.SOURCE, R.TOTAL, R.WHAT, R.mass, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DRIFT, S.QUIET, S.RETURNS,
+        S.behaviour, W.FRAME_ANCHOR, W.FRAME_COORDS, W.MOTION, W.NOW, W.X1
+    Writes: R.tally, S.QUIET, S.SPIN, S.V, W.MOTION, W.X1
+    """
     _mean_rates(tree, state, work, dt)
     if touch is not None:
         note_calm(tree, state, work, touch, work.rate[W.X1], gravity, dt)
@@ -158,7 +164,11 @@ def _source_stands(tree, target, state, frame):
 
 @separate
 def sleeps(tree: Tree, target: Target, control: Control, state: State, touch: Touch | None, frame: Index):
-    """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on."""
+    """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on.
+
+    Reads: C.behaviour, H.tie_on, H.wind_on, S.QUIET, S.V, S.behaviour
+    Writes: S.QUIET
+    """
     if state.body[0, S.QUIET] < SLEEP_AFTER:
         return False
     if _source_stands(tree, target, state, frame) and not _is_woken(tree, control, state, touch, frame):

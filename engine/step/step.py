@@ -57,6 +57,13 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
 
     Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
     it is longer than `least`.
+
+    Reads: A.END, A.GOAL_DRIFT, A.SECANT, A.mode, C.STRENGTH, CT.FEATURE, CT.SHAPE_A, CT.SHAPE_B, R.BLOCKS, R.BODY_A,
+        R.BODY_B, R.IMPULSE, R.SHIFT, R.SIDE, R.SOURCE, R.STAYS, R.TOTAL, R.TURNING, R.WHAT, R.WINDY, R.ragdoll, R.root,
+        S.QUIET, S.V, S.behaviour, W.ENDS, W.FASTEST, W.FINAL, W.MAIN, W.MEAN, W.MIDDLE, W.MOTION, W.NEW, W.NEW_ANCHOR,
+        W.SHIFTED, W.X2
+    Writes: A.ACROSS, CT.force, CT.old, CT.old_meet, R.OLD, R.SHIFT, R.STAYS, R.TIED, S.QUIET, W.ENDS, W.FINAL, W.MEAN,
+        W.MOMENTUM, W.MOTION, W.SHIFTED, W.STOPS, W.X2
     """
     final = pose_of(work, W.FINAL)
     free = any_free(tree, aim)
@@ -129,7 +136,11 @@ def anything_loaded(tree, aim):
 
 @separate
 def middle_pose(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
-    """Kinematics half a step ahead, as far as it is known."""
+    """Kinematics half a step ahead, as far as it is known.
+
+    Reads: A.DRIFT_SECANT, A.SECANT, A.mode, S.ANCHOR, S.COORDS, S.V, W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    Writes: W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    """
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -150,7 +161,12 @@ def middle_pose(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
 
 @separate
 def move(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """New coordinates and anchors; free roots turn later."""
+    """New coordinates and anchors; free roots turn later.
+
+    Reads: A.GOAL, A.GOAL_ANCHOR, A.mode, H.LIMIT_FRAME, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll,
+        R.root, S.ANCHOR, S.COORDS, S.REFERENCE, S.behaviour, W.DELTA, W.MEAN, W.NEW
+    Writes: W.MEAN, W.NEW, W.NEW_ANCHOR
+    """
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         mode = aim.mode[i]
@@ -170,7 +186,12 @@ def move(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h:
 
 @inlined
 def _move_compliant(tree, state, aim, work, touch, i, h):
-    """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
+    """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate.
+
+    Reads: A.GOAL, A.GOAL_ANCHOR, H.LIMIT_FRAME, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll, R.root,
+        S.ANCHOR, S.COORDS, S.REFERENCE, S.behaviour, W.DELTA, W.MEAN, W.NEW
+    Writes: W.MEAN, W.NEW, W.NEW_ANCHOR
+    """
     kind, d = tree.kind[i], tree.dof[i]
     old, reference = load4(state.body, i, S.COORDS), load4(state.body, i, S.REFERENCE)
     goal = load4(aim.body, i, A.GOAL)
@@ -194,7 +215,11 @@ def _move_compliant(tree, state, aim, work, touch, i, h):
 
 @separate
 def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
+    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta).
+
+    Reads: CT.force, S.LINEAR, S.SPIN, W.LOAD, W.MIDDLE, W.MOMENTUM, W.STOPS, W.TORQUE
+    Writes: W.LOAD, W.TORQUE
+    """
     pose = pose_of(work, W.MIDDLE)
     n1 = len(tree.parent)
     for i in range(1, n1):
@@ -216,7 +241,12 @@ def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: 
 
 @separate
 def finish(tree: Tree, state: State, aim: Aim, work: Work):
-    """Take the end of the step over into the state."""
+    """Take the end of the step over into the state.
+
+    Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.GOAL_DRIFT, A.mode, S.ANCHOR, S.COORDS, S.V, W.ENDS, W.FINAL, W.MOMENTUM,
+        W.NEW, W.NEW_ANCHOR, W.NOW
+    Writes: S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.SPIN, S.V, W.FINAL, W.NOW
+    """
     copy(work.rate[W.ENDS], state.rate[S.V])
     for i in range(1, len(tree.parent)):
         store4(state.body, i, S.COORDS, load4(work.body, i, W.NEW))
@@ -233,6 +263,9 @@ def finish(tree: Tree, state: State, aim: Aim, work: Work):
 
 @inlined
 def _note_deflection(tree, state, aim, i):
+    """Reads: A.END, A.GOAL, A.GOAL_ANCHOR, S.ANCHOR, S.COORDS, S.V
+    Writes: S.DEFLECTION, S.V
+    """
     kind, d = tree.kind[i], tree.dof[i]
     delta = difference(kind, load4(aim.body, i, A.GOAL), load4(state.body, i, S.COORDS))
     shift = (0.0, 0.0, 0.0)

@@ -49,7 +49,14 @@ TINY_RATE = 1e-12
 
 @separate
 def begin_frame(tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, dt: Real):
-    """Take over the frame's behaviours and gains; see where the target jumped."""
+    """Take over the frame's behaviours and gains; see where the target jumped.
+
+    Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.RECOVERY, C.ZETA, C.assist, S.ANCHOR, S.COORDS, S.DUE, S.DUE_DRIFT,
+        S.DUE_KEY, S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.V,
+        S.behaviour
+    Writes: A.FROM, A.GAINS, A.PULL_LIMIT, A.RESPONSE, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE, S.DUE_BLOW,
+        S.DUE_KEY, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.SLIPPED, S.V, S.behaviour
+    """
     evaluate(target, tree.kind, frame, 0.0, dt, aim.body, A.FROM)
     row = min(frame, len(control.behaviour) - 1)
     assist_row = min(frame, len(control.assist) - 1)
@@ -110,7 +117,13 @@ def _set_gains(control, aim, row, i):
 def keep_appointments(
     tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, s: Real, dt: Real
 ):
-    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again."""
+    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again.
+
+    Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.ZETA, S.COORDS, S.DUE, S.DUE_DRIFT, S.DUE_KEY, S.DUE_PLACE,
+        S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V, S.behaviour
+    Writes: A.FROM, A.GAINS, A.RESPONSE, S.DUE, S.DUE_DRIFT, S.DUE_KEY, S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.ERROR,
+        S.STRUCK, S.off
+    """
     row = min(frame, len(control.behaviour) - 1)
     time = frame + s
     for i in range(1, len(tree.parent)):
@@ -134,7 +147,11 @@ def keep_appointments(
 
 @inlined
 def _note_arrival(tree, state, i):
-    """How far off the body itself is, loads and all."""
+    """How far off the body itself is, loads and all.
+
+    Reads: S.COORDS, S.DUE_KEY, S.DUE_RATE, S.DUE_VALUE, S.V
+    Writes: S.off
+    """
     kind, k = tree.kind[i], int(state.body[i, S.DUE_KEY])
     e = difference(kind, load4(state.body, i, S.DUE_VALUE), load4(state.body, i, S.COORDS))
     w = sub(joint_rates(kind, state.rate, S.V, tree.dof[i]), load3(state.body, i, S.DUE_RATE))
@@ -155,7 +172,11 @@ def set_responses(tree, aim, h):
 
 @inlined
 def _start_on_target(tree, state, aim, i):
-    """The shot's first frame: the body is where its keys say, moving as they say."""
+    """The shot's first frame: the body is where its keys say, moving as they say.
+
+    Reads: A.FROM, S.ANCHOR, S.COORDS, S.V
+    Writes: S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V
+    """
     kind, d = tree.kind[i], tree.dof[i]
     value, place = load4(aim.body, i, A.FROM + SA.VALUE), load3(aim.body, i, A.FROM + SA.ANCHOR)
     store4(state.body, i, S.COORDS, value)
@@ -238,7 +259,16 @@ def aim_step(
     dt: Real,
     h: Real,
 ):
-    """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
+    """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start.
+
+    Reads: A.FROM, A.GAINS, A.LEANED, A.RESPONSE, A.TO, A.mode, C.HEAVINESS, C.LAW, C.OMEGA, C.QUICKER, C.RECOVERY,
+        C.SHAPE, C.TONE_DAMPING, C.TONE_PULL, C.ZETA, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DUE, S.DUE_DRIFT, S.DUE_KEY,
+        S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS,
+        S.STRUCK, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.NOW, W.OWN_RATE
+    Writes: A.ABLE, A.DRIFT_SECANT, A.END, A.GAINS, A.GOAL, A.GOAL_ANCHOR, A.GOAL_DRIFT, A.LIMITED, A.PUSH, A.RESPONSE,
+        A.SECANT, A.SHARE, A.START, A.STIFFER, A.SURGE, A.TO, A.TONE, A.mode, S.DEFLECTION, S.ERROR, S.REFERENCE,
+        S.REFERENCE_ANCHOR, S.REFERENCE_V, S.SLIPPED, S.STRUCK
+    """
     evaluate(target, tree.kind, frame, s1, dt, aim.body, A.TO)
     set_responses(tree, aim, h)
     end_blows(tree, state)
@@ -308,7 +338,11 @@ def aim_step(
 @inlined
 def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected. One that was limp
-    and returns goes its way back whatever it meets: it has to be there in time."""
+    and returns goes its way back whatever it meets: it has to be there in time.
+
+    Reads: A.mode, S.DEFLECTION, S.REFERENCE_V, S.RETURNS, S.V, S.behaviour
+    Writes: A.mode
+    """
     for root in tree.roots:
         if state.behaviour[root] == C.ASSIST and state.body[root, S.RETURNS] == 0.0:
             if is_deflected(tree, state, root):
@@ -320,7 +354,11 @@ def _assist_when_disturbed(tree, state, aim):
 
 @inlined
 def _aim_at_keys(tree, state, aim, i, h):
-    """Exactly the keys, wherever the body is now."""
+    """Exactly the keys, wherever the body is now.
+
+    Reads: A.TO, S.ANCHOR, S.COORDS, S.V
+    Writes: A.END, A.GOAL, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.START, A.SURGE
+    """
     kind, d = tree.kind[i], tree.dof[i]
     for j in range(d, tree.dof[i + 1]):
         aim.rate[A.START, j] = state.rate[S.V, j]
@@ -339,7 +377,12 @@ def _aim_at_keys(tree, state, aim, i, h):
 
 @inlined
 def _aim_by_error(tree, state, aim, work, i, h):
-    """Let the error die away for one step and put it on the target's end."""
+    """Let the error die away for one step and put it on the target's end.
+
+    Reads: A.RESPONSE, A.TO, S.DUE, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.behaviour, W.BONE_TURN,
+        W.FASTEST, W.NOW, W.OWN_RATE
+    Writes: A.END, A.GOAL, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.START, A.SURGE, S.ERROR, S.SLIPPED
+    """
     kind, d = tree.kind[i], tree.dof[i]
     value, rate = load4(aim.body, i, A.TO + SA.VALUE), load3(aim.body, i, A.TO + SA.RATE)
     e, de = load3(state.body, i, S.ERROR), load3(state.body, i, S.ERROR + 3)
@@ -382,6 +425,9 @@ def _lead(e, e1, de, de1, h):
 
 @inlined
 def _aim_position_by_error(state, aim, i, d, h):
+    """Reads: A.RESPONSE, A.TO, S.ERROR, S.REFERENCE_ANCHOR
+    Writes: A.END, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.SURGE, S.ERROR
+    """
     u, g, du, dg = load4(aim.body, i, A.RESPONSE)
     e, de = load3(state.body, i, S.ERROR + 6), load3(state.body, i, S.ERROR + 9)
     e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
@@ -397,7 +443,12 @@ def _aim_position_by_error(state, aim, i, d, h):
 
 @separate
 def end_step(tree: Tree, state: State, aim: Aim):
-    """The end of this step is the start of the next; r is now where it was aimed."""
+    """The end of this step is the start of the next; r is now where it was aimed.
+
+    Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.TO, A.mode, S.ANCHOR, S.COORDS, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR,
+        S.REFERENCE_V, S.V, S.behaviour
+    Writes: A.FROM, S.DEFLECTION, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V
+    """
     for i in range(1, len(tree.parent)):
         for k in range(SA.COLUMNS):
             aim.body[i, A.FROM + k] = aim.body[i, A.TO + k]

@@ -27,6 +27,10 @@ def apply_law(tree: Tree, state: State, aim: Aim, control: Control, work: Work, 
     """Joints under the law are aimed at their key itself, at rest, and feel all that loads them.
 
     LOAD of a body holds the angular acceleration that the joints up to it ask for, world axes.
+
+    Reads: A.GAINS, A.PUSH, C.LAW, S.COORDS, S.DUE, S.DUE_KEY, S.DUE_RATE, S.DUE_VALUE, S.V, S.behaviour, W.LOAD, W.NOW
+    Writes: A.ABLE, A.END, A.GOAL, A.PUSH, A.SECANT, A.SHARE, A.START, A.SURGE, A.mode, S.DEFLECTION, S.REFERENCE,
+        W.LOAD
     """
     row = min(frame, len(control.behaviour) - 1)
     axes = pose_of(work, W.NOW).axes

@@ -43,7 +43,11 @@ def make_deadlines(
 ):
     """A blow at a time [frames] changes the rates by `change` (nv,): the joints it moves are due on the source
     motion. A deadline that stands is moved only by a harder blow that `strikes`, not by a struck character's own feet
-    as they come down; a key stands anyhow."""
+    as they come down; a key stands anyhow.
+
+    Reads: C.RECOVERY, S.DUE, S.DUE_BLOW, S.DUE_KEY, S.STRUCK, S.behaviour, change
+    Writes: S.DUE, S.DUE_BLOW
+    """
     row = min(frame, len(control.behaviour) - 1)
     for root in tree.roots:
         hardest = 0.0

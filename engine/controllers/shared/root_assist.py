@@ -38,7 +38,14 @@ def _guided(tree, state, aim, root):
 
 @separate
 def feed_forward(tree: Tree, state: State, aim: Aim, work: Work, h: Real, gravity: Vector):
-    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
+    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`.
+
+    Reads: A.DRIFT_SECANT, A.END, A.FROM, A.GOAL, A.GOAL_DRIFT, A.START, A.TO, A.mode, S.ANCHOR, S.COORDS, S.DRIFT,
+        S.REFERENCE, S.SLIPPED, S.behaviour, W.CARRIED, W.G, W.MOMENTUM, W.MOTION, W.NEW, W.NEW_ANCHOR, W.OTHER_DRIFT,
+        W.STAGE_PLACE, W.STAGE_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    Writes: W.CARRIED, W.FEED, W.G, W.MOMENTUM, W.MOTION, W.NEW, W.NEW_ANCHOR, W.OTHER_DRIFT, W.STAGE_PLACE,
+        W.STAGE_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    """
     guided = False
     for root in tree.roots:
         guided = guided or _guided(tree, state, aim, root)
@@ -98,6 +105,9 @@ def hold_back(tree: Tree, state: State, aim: Aim, control: Control, work: Work, 
 
     The force's limit is `assist` body weights; the couple's is that force at the
     tree's radius of gyration.
+
+    Reads: A.LIMITED, A.PULL_LIMIT, A.mode, S.behaviour, W.MIDDLE, W.MOMENTUM, W.PULL
+    Writes: A.HELD, A.LIMITED
     """
     again = False
     pose = pose_of(work, W.MIDDLE)

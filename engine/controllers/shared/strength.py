@@ -98,7 +98,12 @@ def give_in(
     h: Real,
     turn: Index,
 ):
-    """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
+    """See which joints' strength suffices for what was just solved. Returns whether to solve once more.
+
+    Reads: A.ABLE, A.ACROSS, A.END, A.HELD, A.LIMITED, A.mode, C.HEAVINESS, C.STRENGTH, CT.force, S.V, S.behaviour,
+        W.CHANGE, W.COMPOSITE, W.ENDS, W.LOAD, W.LOADED_RATE, W.MIDDLE, W.STOPS, W.TOTAL_RATE, W.WHOLE
+    Writes: A.ACROSS, A.HELD, A.LIMITED, A.SHARE, A.mode, S.SLIPPED, W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.TOTAL_RATE
+    """
     _needed(tree, state, aim, work, touch)
     if turn == 0:
         composite_inertia(tree, pose_of(work, W.MIDDLE), work.body, W.COMPOSITE)
