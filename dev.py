@@ -10,6 +10,7 @@
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), undo memory, and what
                                         drawing the panels of 700 bones takes there
     python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
+    python3 dev.py bench step [limp|driven|contacts]  microseconds a stage of a step
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
@@ -270,6 +271,8 @@ def bench(arguments: list[str]) -> int:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
     if "on_time" in chosen:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
+    if "step" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/step_bench.py", *chosen[1:]))
     if "overlays" in chosen:
         failures += bool(run(ENGINE, "tests/bench/overlay_bench.py", *chosen[1:]))
     if "addon" in chosen:
