@@ -2,8 +2,9 @@
 
 The order of `run_frames` and `step` runs as plain Python, every kernel in it compiled and timed: so each stage works on
 what the stages before it have left, in a true simulation. From each time is taken what calling a kernel from Python
-costs, measured with an empty kernel of the same parameters; the slowest twentieth of calls is left out. A stage's own inner stages are not told apart. The last
-lines compare the sum with the compiled step, in which the stages call one another without Python.
+costs, measured with an empty kernel of the same parameters; the slowest twentieth of calls is left out. A stage's own
+inner stages are not told apart. The last lines compare the sum with the compiled step, in which the stages call one
+another without Python.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Timed:
         # what is compiled is known by its name
         self._call = self._compiled(f"time_{self.name}", f"kernel({names})", names, kernel)
         self._empty = self._compiled(f"empty_{self.name}", "None", names, None)
-        self._overhead: int | None = None
+        self._overhead: dict[tuple, int] = {}  # of a call from Python, by which of the arguments are missing
 
     def _compiled(self, name: str, body: str, names: str, kernel):
         scope = {"kernel": kernel}
@@ -58,12 +59,13 @@ class Timed:
         return numba.njit(**compiler, **decorators.FLAGS)(scope[name])
 
     def __call__(self, *args):
-        if self._overhead is None:  # also compiles both
+        missing = tuple(arg is None for arg in args)
+        if missing not in self._overhead:  # also compiles both
             self._call.compile(tuple(map(numba.typeof, args)))
-            self._overhead = self._time_empty(args)
+            self._overhead[missing] = self._time_empty(args)
         start = time.perf_counter_ns()
         found = self._call(*args)
-        Timed.times[self.name].append(time.perf_counter_ns() - start - self._overhead)
+        Timed.times[self.name].append(time.perf_counter_ns() - start - self._overhead[missing])
         return found
 
     def _time_empty(self, args) -> int:
