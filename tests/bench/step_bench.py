@@ -2,8 +2,8 @@
 
 The order of `run_frames` and `step` runs as plain Python, every kernel in it compiled and timed: so each stage works on
 what the stages before it have left, in a true simulation. From each time is taken what calling a kernel from Python
-costs, measured with an empty kernel of the same parameters; the slowest twentieth of calls is left out. A stage's own
-inner stages are not told apart. The last lines compare the sum with the compiled step, in which the stages call one
+costs, measured with an empty kernel of the same parameters; every call
+counts with the fastest of ROUNDS runs, which are the same byte by byte. A stage's own inner stages are not told apart. The last lines compare the sum with the compiled step, in which the stages call one
 another without Python.
 """
 
@@ -36,6 +36,7 @@ FRAMES = 40
 # They only make a tuple of arrays, which no kernel can hand to Python.
 PLAIN = {"pose_of", "factor_of"}
 EMPTY_CALLS = 400
+ROUNDS = 5
 SHOWN = 0.005  # of the step: smaller stages are summed
 
 
@@ -109,9 +110,15 @@ def run(given: tuple) -> tuple[float, int]:
     return time.perf_counter() - start, (FRAMES - 1) * shot.substeps
 
 
-def trimmed_mean(taken: list[int]) -> float:
-    """Without the slowest twentieth, in which the machine did something else."""
-    return float(np.mean(sorted(taken)[: max(1, len(taken) * 19 // 20)]))
+def fastest_calls(given: tuple) -> tuple[dict[str, np.ndarray], int]:
+    """Of every stage what each of its calls took in the fastest of several runs [ns]; how many steps there are."""
+    run(given)
+    rounds = []
+    for _ in range(ROUNDS):
+        Timed.times.clear()
+        _, steps = run(given)
+        rounds.append({stage: np.array(taken) for stage, taken in Timed.times.items()})
+    return {stage: np.min([one[stage] for one in rounds], axis=0) for stage in rounds[0]}, steps
 
 
 def main(chosen: list[str]) -> int:
@@ -119,14 +126,12 @@ def main(chosen: list[str]) -> int:
     compiled = {}
     for name, given in found.items():
         run(given)
-        compiled[name] = min(seconds / steps for seconds, steps in (run(given) for _ in range(5)))
+        compiled[name] = min(seconds / steps for seconds, steps in (run(given) for _ in range(ROUNDS)))
     shot_module.run_frames = in_python(frames_module, "run_frames", step=in_python(step_module, "step"))
     for name, given in found.items():
-        run(given)
-        Timed.times.clear()
-        _, steps = run(given)
-        rows = {stage: trimmed_mean(taken) * len(taken) * 1e-3 / steps for stage, taken in Timed.times.items()}
-        calls = {stage: len(taken) / steps for stage, taken in Timed.times.items()}
+        taken, steps = fastest_calls(given)
+        rows = {stage: calls.sum() * 1e-3 / steps for stage, calls in taken.items()}
+        calls = {stage: len(each) / steps for stage, each in taken.items()}
         total = sum(rows.values())
         print(f"\n{name}: {steps} steps\n{'stage':<28} {'µs a step':>10} {'share':>7} {'calls a step':>13}")
         for stage, spent in sorted(rows.items(), key=lambda row: -row[1]):
