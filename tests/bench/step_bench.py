@@ -2,9 +2,9 @@
 
 The order of `run_frames` and `step` runs as plain Python, every kernel in it compiled and timed: so each stage works on
 what the stages before it have left, in a true simulation. From each time is taken what calling a kernel from Python
-costs, measured with an empty kernel of the same parameters; every call
-counts with the fastest of ROUNDS runs, which are the same byte by byte. A stage's own inner stages are not told apart. The last lines compare the sum with the compiled step, in which the stages call one
-another without Python.
+costs, measured with an empty kernel of the same parameters. Every call counts with the fastest of ROUNDS runs, which
+are the same byte by byte. A stage's own inner stages are not told apart. The last lines compare the sum with the
+compiled step, in which the stages call one another without Python: there all that the machine does meanwhile counts.
 """
 
 from __future__ import annotations
