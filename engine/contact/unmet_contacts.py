@@ -55,7 +55,7 @@ MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
 STILL_SPEED = 0.05
 # What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
 # forced into, or is on its way through it.
-TOUCHES, RESTS, MEETS, STANDS, MOVES = 1, 2, 3, 4, 5
+TOUCHES, RESTS, MEETS, STANDS, GOES = 1, 2, 3, 4, 5
 # A motion whose joints turn slower stands [rad/s].
 STILL_RATE = 0.05
 # A tree none of whose bodies is farther off its motion is back [rad, m].
@@ -124,7 +124,7 @@ def _ask_less(tree, state, work, touch, pose, total, b):
     rows.block[b, R.ALLOWED] += share * min(0.0, rows.block[b, R.SPEED_NOW] - rows.block[b, R.ALLOWED])
     how = TOUCHES if touches else 0
     if touches and (share > 0.0 or asked < 0.0):
-        how = MOVES if abs(led) > STILL_SPEED else STANDS
+        how = GOES if abs(led) > STILL_SPEED else STANDS
     for root in (rows.root[i], rows.root[j]):
         # a single animated thing just goes its way
         if root > 0 and (tree.last[root] > root or state.behaviour[root] != C.ANIMATED):
@@ -147,7 +147,7 @@ def _calm_down(tree, state, aim, work, rows, h):
         how = rows.tally[root]
         if how == 0:
             state.body[root, S.PRESSED] = 0.0
-        elif how == MOVES:
+        elif how == GOES:
             state.body[root, S.PRESSED] = JUST_NOW
         elif how == STANDS:
             state.body[root, S.PRESSED] += h

@@ -8,9 +8,8 @@ from engine.collision import broad_phase, narrow_phase, signed_distance
 from engine.compile.decorators import entry_point
 from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
+from engine.tables import contacts as CT
 from shapes import random_quaternion
-
-from ...engine.tables import contacts as CT
 
 
 @entry_point
