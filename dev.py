@@ -10,12 +10,15 @@
     python3 dev.py bench window [4.3]   what a drag waits for in a real window (5.2 unless told), undo memory, and what
                                         drawing the panels of 700 bones takes there
     python3 dev.py bench posing         what a motion of the mouse takes in Pull Pose
+    python3 dev.py bench step [limp|driven|contacts]  microseconds a stage of a step
     python3 dev.py bench on_time        who is on time: On Time beside other laws, a table and out/on_time.svg
     python3 dev.py bench overlays [4.3|5.2]  what overlays cost while playing, in the real window
     python3 dev.py rigs [4.2|4.5|5.0]   every real rig through Heft and back: a table, also as out/rigs.md
     python3 dev.py rigs wild [COUNT]    random rigs, 2000 unless told, in each of these Blenders
     python3 dev.py trial [NAME…]        figures too long for the tests, measured on real rigs: a table each, also as
                                         out/trial_NAME.md (names: see TRIALS)
+    python3 dev.py flow [NAME…|write]   what each stage of a step reads and writes: a table; the stages that read or
+                                        write these columns (S.COORDS); or into the docstrings, with `write`
     python3 dev.py pin [write]          whether every sample scene and forty engine scenes give the bytes that were kept
                                         with `write`, on this machine
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -41,6 +44,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.data_flow import flow
 from tools.environments import BLENDER, ENGINE, ROOT, Env, Missing, ensure, environment_variables, run, say
 from tools.packaging import build_zip, this_platform, zips
 from tools.pins import pin
@@ -61,6 +65,7 @@ class Suite:
 
 ENGINE_TESTS = (
     "tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py", "tests/test_module_state.py",
+    "tests/test_layers.py", "tests/test_columns.py",
 )  # fmt: skip
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
@@ -259,6 +264,8 @@ def bench(arguments: list[str]) -> int:
         failures += bool(run(ENGINE, "tests/bench/engine_bench.py"))
     if "on_time" in chosen:
         failures += bool(run(ENGINE, "tests/bench/on_time_bench.py"))
+    if "step" in chosen:
+        failures += bool(run(ENGINE, "tests/bench/step_bench.py", *chosen[1:]))
     if "overlays" in chosen:
         failures += bool(run(ENGINE, "tests/bench/overlay_bench.py", *chosen[1:]))
     if "addon" in chosen:
@@ -312,6 +319,7 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "bench": bench,
+    "flow": flow,
     "package": package,
     "scenes": scenes,
     "pictures": pictures,

@@ -11,6 +11,7 @@ from .anatomy.strengths import STRENGTH_OF_ROLE, strength_limits
 from .collision.broad_phase import overlapping_at_rest
 from .compile.decorators import NO_NUMBA, is_compiled
 from .compile.gc_pause import without_gc
+from .compile.precompile import build_progress
 from .controllers import (
     ARRIVAL_SHAPES,
     BEHAVIOURS,
@@ -30,12 +31,10 @@ from .model.model import BALL, HINGE, Model
 from .model.motion import Motion
 from .model.result import Arrivals, ChannelValues, Contacts, Progress, Result
 from .model.scene import MOVES, RESPONSES, TIES, Collider, Ground, Push, Scene, Tie, Wind
-from .posing.posing import Lock, Pin, Posing
-from .posing.posing import warm_up as warm_up_posing
+from .posing.posing import Lock, Pin, Posing, warm_up as warm_up_posing
 from .simulation.assemble import Actor
 from .simulation.checkpoints import Memory
 from .simulation.loop import simulate_loop, simulate_loop_iter
-from .simulation.precompile import build_progress
 from .simulation.simulate import (
     simulate,
     simulate_iter,

@@ -16,8 +16,7 @@ from mathutils import Euler, Quaternion
 
 from ... import engine
 from ...engine import BALL, Lock
-from ...engine.math import quaternions as engine_rotations
-from ...engine.math import rotations
+from ...engine.math import quaternions as engine_rotations, rotations
 from .. import events, settings
 from ..blender import actions, bone_channels, engine_space, ik_solvers, own_marks, sample_poses
 from ..errors import RigError

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import hand_joint_limits
-from .joint_limit import AT_REST, Range
+from .joint_limit import LIMITS_AT_REST, Range
 from .rest_body import RestBody, across, unit
 from .role_list import LEFT, RIGHT, Part
 
@@ -190,7 +190,7 @@ class _Animal:
             bends = self.body.bends(b, above)
             if bends is None:
                 return self.body.even(b, LIMB_SWINGS, LEG_TURNS)
-            return self.body.laid(b, above, bends, (0.0, LIMB_BENDS), HINGE_SIDES, LEG_TURNS, AT_REST)
+            return self.body.laid(b, above, bends, (0.0, LIMB_BENDS), HINGE_SIDES, LEG_TURNS, LIMITS_AT_REST)
         if place == 2 and limb.is_front:
             return hand_joint_limits.wrist(self.body, b, self.body.way(self.body.parent(b)), self.palms.get(b))
         return self.body.even(b, ANKLE_SWINGS if place == 2 else LIMB_ENDS, LEG_TURNS)
@@ -200,7 +200,7 @@ class _Animal:
         bends = np.cross(axis, straight)
         if np.linalg.norm(bends) < 0.3:
             return self.body.even(b, 0.5 * (ends[1] - ends[0]), twist)
-        return self.body.laid(b, straight, bends, ends, sides, twist, AT_REST)
+        return self.body.laid(b, straight, bends, ends, sides, twist, LIMITS_AT_REST)
 
     # --- trunk, tail, head, wings ----------------------------------------------------------
 
@@ -217,7 +217,7 @@ class _Animal:
         belly = np.cross(self.left, way) if self.left is not None else np.zeros(3)
         if np.linalg.norm(belly) < 0.3:
             return self.body.even(b, max(leans, flexes), turns)
-        return self.body.laid(b, way, belly, (-extends, flexes), leans, turns, AT_REST)
+        return self.body.laid(b, way, belly, (-extends, flexes), leans, turns, LIMITS_AT_REST)
 
     def _shared(self, b: int, role: str, bends: float, turns: float, each: tuple[float, float]) -> Range:
         """One of several bones in a row, that bend to all sides."""
@@ -252,8 +252,8 @@ class _Animal:
         if np.linalg.norm(up) < 0.3:
             return self.body.even(b, LIMB_SWINGS, WING_TURNS)
         if b == row[0]:
-            return self.body.laid(b, way, up, (-WING_BEATS, WING_BEATS), WING_SWINGS, WING_TURNS, AT_REST)
-        return self.body.laid(b, way, np.cross(up, way), (-WING_FOLDS, WING_FOLDS), FEATHER, FEATHER, AT_REST)
+            return self.body.laid(b, way, up, (-WING_BEATS, WING_BEATS), WING_SWINGS, WING_TURNS, LIMITS_AT_REST)
+        return self.body.laid(b, way, np.cross(up, way), (-WING_FOLDS, WING_FOLDS), FEATHER, FEATHER, LIMITS_AT_REST)
 
     def _jaw(self, b: int) -> Range:
         way = self.body.way(b)

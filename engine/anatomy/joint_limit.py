@@ -19,7 +19,7 @@ ENDLESS = np.radians(172.0)
 # What a joint without a limit gets [rad]: finite, but farther than any swing or twist goes.
 WHOLE = 2.0 * np.pi
 # Said of the relaxed pose where it is the rest pose.
-AT_REST = "AT_REST"
+LIMITS_AT_REST = "AT_REST"
 # Swung as far as this the twist is not defined, and the engine does not limit it [rad].
 NO_TWIST = 3.0
 # The narrowest a joint is held in: less than what the engine watches would rattle [rad].
@@ -67,7 +67,7 @@ def laid_out(
     if max(half, side) > ENDLESS:
         return round_about(turn, middle[:, 1], way, max(*np.abs(ends), sides), twist, source)
     still = own
-    if relaxed != AT_REST:
+    if relaxed != LIMITS_AT_REST:
         still = zero @ _about_x(np.radians(0.5 * (ends[0] + ends[1]) if relaxed is None else relaxed))
     twists, spun = _twist(twist, lean, roll, own)
     rest = float(_seen(turn.T @ zero, turn.T @ own, np.eye(3)[None])[0][0, 0])

@@ -19,7 +19,7 @@ from .role_list import Part
 # to one side by this much.
 BENT_AT_REST, BENT_IN_MOTION, ONE_SIDED = 0.07, 0.17, 0.8
 # Shorter than this part of the rig's size a bone has no direction of its own.
-NO_LENGTH = 1e-4
+SHORTEST_BONE = 1e-4
 
 # Where a limb goes on.
 NEXT = {"UPPER_ARM": "LOWER_ARM", "LOWER_ARM": "HAND", "THIGH": "SHANK", "SHANK": "FOOT", "FOOT": "TOE"}
@@ -103,7 +103,7 @@ class RestBody:
         return self._ways[b]
 
     def _find_way(self, b: int) -> np.ndarray:
-        heads, least = self.bones.heads, NO_LENGTH * self.size
+        heads, least = self.bones.heads, SHORTEST_BONE * self.size
         role, own = self.role(b), self.bones.ways[b]
         if role in NEXT:
             end = next((heads[kid] - heads[b] for kid in self.below(b) if self.role(kid) == NEXT[role]), own)

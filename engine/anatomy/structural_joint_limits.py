@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..math import rotations
-from .joint_limit import AT_REST, Range
-from .rest_body import NO_LENGTH, RestBody
+from .joint_limit import LIMITS_AT_REST, Range
+from .rest_body import SHORTEST_BONE, RestBody
 
 # [degrees] Bones in a row (ropes, hair, coats) bend far and hardly turn; a single bone that ends in nothing (an
 # antenna, a sword, a plate) less; what has no length is flesh; a bone that carries several others is a trunk.
@@ -35,7 +35,7 @@ def limit(body: RestBody, b: int) -> Range:
         angles = turned @ axis
         if np.linalg.norm(bends) > 0.7:
             ends = (min(float(angles.min()) - MARGIN, -MARGIN), max(float(angles.max()) + MARGIN, MARGIN))
-            return body.laid(b, straight, bends, ends, HINGE_SIDES, HINGE_SIDES, AT_REST)
+            return body.laid(b, straight, bends, ends, HINGE_SIDES, HINGE_SIDES, LIMITS_AT_REST)
     lean = np.degrees(np.arccos(np.clip(body.went(b) @ body.way(b), -1.0, 1.0)))
     return body.even(b, max(swing, float(lean.max()) + MARGIN), twist)
 
@@ -47,7 +47,7 @@ def _default(body: RestBody, b: int) -> tuple[float, float]:
         return HUB_SWINGS, HUB_TURNS
     if _in_row(body, b):
         return CHAIN_SWINGS, CHAIN_TURNS
-    if not kids and np.linalg.norm(body.bones.ways[b]) < NO_LENGTH * body.size:
+    if not kids and np.linalg.norm(body.bones.ways[b]) < SHORTEST_BONE * body.size:
         return FLESH_SWINGS, FLESH_TURNS
     return END_SWINGS, END_TURNS
 

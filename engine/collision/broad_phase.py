@@ -10,23 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import entry, kernel, part
-from ..geometry.shape_table import AXES, BODY, EXTENT, FAMILY, KIND, PLANE, ROOT, SPOT, Shapes, new_placed
+from ..compile.decorators import entry_point, kernel, separate
+from ..compile.kernel_types import FlagRow, IndexTable, Row, Table
+from ..geometry import shape_table as SH
+from ..geometry.shape_table import Shapes, new_placed
+from ..tables import contacts as CT
 from .narrow_phase import gap_of
 from .signed_distance import place_shapes
 
-# Columns of the scratch table of groups' boxes
-MIDDLE = np.int64(0)  # 3
-SIZE = np.int64(3)  # 3: half sizes, with the reach
-MOVING = np.int64(6)  # 1: not 0 if any of its bodies moves
-BOX_COLUMNS = np.int64(7)
-
 REST_SLACK = 1e-3  # metres: shapes nearer than this at rest are taken to belong together
-
-
-def new_box(shapes: Shapes) -> np.ndarray:
-    """Scratch of `find_pairs`: a box a group."""
-    return np.zeros((len(shapes.member_start), BOX_COLUMNS))
 
 
 def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_SLACK) -> list[tuple[int, int]]:
@@ -38,15 +30,15 @@ def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_S
     return [(int(a), int(b)) for a, b in pairs[:found]]
 
 
-@entry
+@entry_point
 def _overlaps(shapes, where, placed, slack, pairs):
     place_shapes(shapes, where, placed)
     found = 0
     for a in range(len(shapes.link)):
         for b in range(a + 1, len(shapes.link)):
-            if shapes.link[a, ROOT] != shapes.link[b, ROOT] or shapes.link[a, BODY] == shapes.link[b, BODY]:
+            if shapes.link[a, SH.ROOT] != shapes.link[b, SH.ROOT] or shapes.link[a, SH.BODY] == shapes.link[b, SH.BODY]:
                 continue
-            if _overlap(placed, a, SPOT, placed, b, SPOT, EXTENT, EXTENT, slack):
+            if _overlap(placed, a, SH.SPOT, placed, b, SH.SPOT, SH.EXTENT, SH.EXTENT, slack):
                 gap, _, _, _ = gap_of(shapes, placed, a, b)
                 if gap < slack:
                     pairs[found, 0], pairs[found, 1] = a, b
@@ -54,8 +46,8 @@ def _overlaps(shapes, where, placed, slack, pairs):
     return found
 
 
-@part
-def find_pairs(shapes, placed, reach, moves, box, pairs):
+@separate
+def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: Table, pairs: IndexTable):
     """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
 
     Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), of one family, and of `skip`.
@@ -66,18 +58,18 @@ def find_pairs(shapes, placed, reach, moves, box, pairs):
     count = 0
     for g in range(groups):
         for h in range(g, groups):
-            if box[g, MOVING] + box[h, MOVING] == 0.0 or _one_family(shapes, g, h):
+            if box[g, CT.BOX_MOVES] + box[h, CT.BOX_MOVES] == 0.0 or _one_family(shapes, g, h):
                 continue
-            if not _overlap(box, g, MIDDLE, box, h, MIDDLE, SIZE, SIZE, 0.0):
+            if not _overlap(box, g, CT.BOX_MIDDLE, box, h, CT.BOX_MIDDLE, CT.BOX_SIZE, CT.BOX_SIZE, 0.0):
                 continue
             for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
                 s = shapes.member[at]
-                if not _overlap(placed, s, SPOT, box, h, MIDDLE, EXTENT, SIZE, reach[s]):
+                if not _overlap(placed, s, SH.SPOT, box, h, CT.BOX_MIDDLE, SH.EXTENT, CT.BOX_SIZE, reach[s]):
                     continue
                 first = at + 1 if g == h else shapes.member_start[h]
                 for other in range(first, shapes.member_start[h + 1]):
                     o = shapes.member[other]
-                    if not _overlap(placed, s, SPOT, placed, o, SPOT, EXTENT, EXTENT, reach[s] + reach[o]):
+                    if not _overlap(placed, s, SH.SPOT, placed, o, SH.SPOT, SH.EXTENT, SH.EXTENT, reach[s] + reach[o]):
                         continue
                     a, b = min(s, o), max(s, o)
                     if count < len(pairs) and _may_touch(shapes, placed, reach, moves, a, b):
@@ -89,25 +81,25 @@ def find_pairs(shapes, placed, reach, moves, box, pairs):
 @kernel
 def _surround(shapes, placed, reach, moves, box, g):
     """The box around a group; endless around a plane."""
-    box[g, MOVING] = 0.0
+    box[g, CT.BOX_MOVES] = 0.0
     for k in range(3):
         low, high = np.inf, -np.inf
         for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
             s = shapes.member[at]
-            far = placed[s, EXTENT + k] + reach[s]
-            low = min(low, placed[s, SPOT + k] - far)
-            high = max(high, placed[s, SPOT + k] + far)
-            if moves[shapes.link[s, BODY]]:
-                box[g, MOVING] = 1.0
-        box[g, MIDDLE + k] = 0.5 * (low + high) if high - low < np.inf else 0.0
-        box[g, SIZE + k] = 0.5 * (high - low)
+            far = placed[s, SH.EXTENT + k] + reach[s]
+            low = min(low, placed[s, SH.SPOT + k] - far)
+            high = max(high, placed[s, SH.SPOT + k] + far)
+            if moves[shapes.link[s, SH.BODY]]:
+                box[g, CT.BOX_MOVES] = 1.0
+        box[g, CT.BOX_MIDDLE + k] = 0.5 * (low + high) if high - low < np.inf else 0.0
+        box[g, CT.BOX_SIZE + k] = 0.5 * (high - low)
 
 
 @kernel
 def _one_family(shapes, g, h):
     """Whether the shapes of two groups, each of one tree, belong to a family that does not touch itself."""
-    family = shapes.link[shapes.member[shapes.member_start[g]], FAMILY]
-    return family >= 0 and family == shapes.link[shapes.member[shapes.member_start[h]], FAMILY]
+    family = shapes.link[shapes.member[shapes.member_start[g]], SH.FAMILY]
+    return family >= 0 and family == shapes.link[shapes.member[shapes.member_start[h]], SH.FAMILY]
 
 
 @kernel
@@ -122,18 +114,20 @@ def _overlap(table, i, middle, other, j, middle2, size, size2, grow):
 @kernel
 def _may_touch(shapes, placed, reach, moves, a, b):
     """Whether shapes whose boxes overlap are a pair; a plane's box is endless, so what is above it is told here."""
-    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
+    body, other = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
     if body == other or not (moves[body] or moves[other]):
         return False
     for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
         if shapes.skip[at] == b:
             return False
-    plane = shapes.link[a, KIND] == PLANE
-    if plane or shapes.link[b, KIND] == PLANE:
+    plane = shapes.link[a, SH.KIND] == SH.PLANE
+    if plane or shapes.link[b, SH.KIND] == SH.PLANE:
         p, s = (a, b) if plane else (b, a)
         height = -reach[p] - reach[s]
         for k in range(3):
-            n = placed[p, AXES + 2 + 3 * k]
-            height += n * (placed[s, SPOT + k] - placed[p, SPOT + k]) - abs(n) * min(placed[s, EXTENT + k], 1e300)
-        return height <= 0.0 and shapes.link[s, KIND] != PLANE
+            n = placed[p, SH.AXES + 2 + 3 * k]
+            height += n * (placed[s, SH.SPOT + k] - placed[p, SH.SPOT + k]) - abs(n) * min(
+                placed[s, SH.EXTENT + k], 1e300
+            )
+        return height <= 0.0 and shapes.link[s, SH.KIND] != SH.PLANE
     return True

@@ -1,6 +1,6 @@
-"""The table of contacts: its columns, what is written into it and which rows of a pair are kept.
+"""The table of contacts: what is written into it, and which rows of a pair are kept.
 
-Owns the table. Must not know shapes.
+Owns the choice. Must not know shapes.
 """
 
 from __future__ import annotations
@@ -11,17 +11,7 @@ import numpy as np
 
 from ..compile.decorators import kernel
 from ..math.vectors import axpy, cross, dot, load3, store3, sub
-
-# Columns of a table of contacts
-POINT = np.int64(0)  # 3: in the middle between the surfaces
-NORMAL = np.int64(3)  # 3: from b to a
-GAP = np.int64(6)  # 1: negative where they overlap
-CONTACT_FRICTION = np.int64(7)  # 1: geometric mean of the two
-CONTACT_BOUNCE = np.int64(8)  # 1: the larger of the two
-CONTACT_COLUMNS = np.int64(9)
-# Columns of the table of integers that goes with it
-SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = (np.int64(k) for k in range(5))
-TOUCH_COLUMNS = np.int64(5)
+from ..tables import contacts as CT
 
 KEPT = 4  # contacts of a pair
 WINDOW = 96  # rows a pair may use before it is cut down to KEPT
@@ -32,7 +22,7 @@ OF_ONE = np.int64(0)
 OF_TWO = np.int64(1 << 10)
 CROSSING = np.int64(1 << 20)
 WITNESS = np.int64(1 << 30)
-LOW, HIGH = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
+LOW_END, HIGH_END = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
 
 
 @kernel
@@ -46,22 +36,22 @@ def offer(contact, meet, first, last, margin, x, n, d, radius, other, feature):
     if last >= min(first + WINDOW, len(contact)):
         row = first
         for k in range(first + 1, last):
-            if contact[k, GAP] > contact[row, GAP]:
+            if contact[k, CT.GAP] > contact[row, CT.GAP]:
                 row = k
-        if contact[row, GAP] <= gap:
+        if contact[row, CT.GAP] <= gap:
             return last
-    store3(contact, row, POINT, axpy(0.5 * (other - radius - d), n, x))
-    store3(contact, row, NORMAL, n)
-    contact[row, GAP] = gap
-    meet[row, FEATURE] = feature
+    store3(contact, row, CT.POINT, axpy(0.5 * (other - radius - d), n, x))
+    store3(contact, row, CT.NORMAL, n)
+    contact[row, CT.GAP] = gap
+    meet[row, CT.FEATURE] = feature
     return max(last, row + 1)
 
 
 @kernel
 def _swap(contact, meet, i, j):
-    for k in range(GAP + 1):
+    for k in range(CT.GAP + 1):
         contact[i, k], contact[j, k] = contact[j, k], contact[i, k]
-    meet[i, FEATURE], meet[j, FEATURE] = meet[j, FEATURE], meet[i, FEATURE]
+    meet[i, CT.FEATURE], meet[j, CT.FEATURE] = meet[j, CT.FEATURE], meet[i, CT.FEATURE]
 
 
 @kernel
@@ -72,18 +62,18 @@ def keep(contact, meet, first, last):
         return last
     at = first
     for row in range(first + 1, last):
-        if contact[row, GAP] < contact[at, GAP]:
+        if contact[row, CT.GAP] < contact[at, CT.GAP]:
             at = row
     _swap(contact, meet, first, at)
-    p, n, lowest = load3(contact, first, POINT), load3(contact, first, NORMAL), contact[first, GAP]
+    p, n, lowest = load3(contact, first, CT.POINT), load3(contact, first, CT.NORMAL), contact[first, CT.GAP]
     u = v = (0.0, 0.0, 0.0)  # to the second and third
     kept = first + 1
     for k in range(1, KEPT):
         best, at = 0.0, -1
         for row in range(kept, last):
-            arm = sub(load3(contact, row, POINT), p)
+            arm = sub(load3(contact, row, CT.POINT), p)
             arm = axpy(-dot(arm, n), n, arm)
-            rise = RISE * (contact[row, GAP] - lowest)
+            rise = RISE * (contact[row, CT.GAP] - lowest)
             if k == 1:
                 score = math.sqrt(dot(arm, arm)) - rise - 1e-6
             else:
@@ -102,7 +92,7 @@ def keep(contact, meet, first, last):
         if at < 0:
             break
         _swap(contact, meet, kept, at)
-        arm = sub(load3(contact, kept, POINT), p)
+        arm = sub(load3(contact, kept, CT.POINT), p)
         if k == 1:
             u = arm
         else:

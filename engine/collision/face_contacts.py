@@ -8,29 +8,11 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel
-from ..geometry.shape_table import (
-    AXES,
-    BOX,
-    EDGE_END,
-    EDGE_FIRST,
-    EDGE_START,
-    EDGE_STOP,
-    FACE_END,
-    FACE_FIRST,
-    FACE_NORMAL,
-    FACE_OFFSET,
-    HALF,
-    KIND,
-    POINT_FIRST,
-    RING_END,
-    RING_FIRST,
-    ROUNDING,
-    SPOT,
-    XYZ,
-)
+from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, matrix_apply, scale, store3, sub
+from ..tables import contacts as CT
 from .capsule_contacts import PARALLEL, rods
-from .contact_table import CROSSING, GAP, NORMAL, OF_TWO, POINT, WITNESS, offer
+from .contact_table import CROSSING, OF_TWO, WITNESS, offer
 from .gjk import convex, corner, relative
 from .signed_distance import load9, matrix_unapply
 
@@ -44,17 +26,17 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
     """A solid and a solid or a capsule."""
     faces = shapes.faces
     m, shift = relative(placed, one, two)
-    radius = shapes.shape[one, ROUNDING]
+    radius = shapes.shape[one, SH.ROUNDING]
     d, n, x = convex(shapes, one, two, m, shift, max(margin + radius, 0.0))
     if d - radius > margin:
         return first
-    face, across = _facing(faces, shapes.link[two, FACE_FIRST], shapes.link[two, FACE_END], n)
+    face, across = _facing(faces, shapes.link[two, SH.FACE_FIRST], shapes.link[two, SH.FACE_END], n)
     mine, cosine = face, across
     useful = across >= FLAT
-    faced = shapes.link[one, KIND] >= BOX
+    faced = shapes.link[one, SH.KIND] >= SH.BOX
     if faced:
         back = matrix_unapply(m, scale(-1.0, n))  # seen from one
-        mine, cosine = _facing(faces, shapes.link[one, FACE_FIRST], shapes.link[one, FACE_END], back)
+        mine, cosine = _facing(faces, shapes.link[one, SH.FACE_FIRST], shapes.link[one, SH.FACE_END], back)
         useful = max(across, cosine) >= FLAT and min(across, cosine) >= STEEP
     last = first
     if useful:
@@ -66,39 +48,39 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
         last = _along_an_edge(shapes, one, two, m, shift, d, n, x, margin, contact, meet, first)
     lowest = -math.inf if last > first and not useful else math.inf  # a line stands for its middle
     for row in range(first, last):
-        lowest = min(lowest, contact[row, GAP])
+        lowest = min(lowest, contact[row, CT.GAP])
     if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the faces that look this way need not hold the deepest point
         last = offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, WITNESS)
-    world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
+    world, spot = load9(placed, two, SH.AXES), load3(placed, two, SH.SPOT)
     for row in range(first, last):
-        store3(contact, row, POINT, add(spot, matrix_apply(world, load3(contact, row, POINT))))
-        store3(contact, row, NORMAL, matrix_apply(world, load3(contact, row, NORMAL)))
+        store3(contact, row, CT.POINT, add(spot, matrix_apply(world, load3(contact, row, CT.POINT))))
+        store3(contact, row, CT.NORMAL, matrix_apply(world, load3(contact, row, CT.NORMAL)))
     return last
 
 
 @kernel
 def _outline(shapes, one, mine):
     """The edges of one that are laid over the other: those round its face, or a capsule's own."""
-    if shapes.link[one, KIND] >= BOX:
-        return shapes.rings[mine, RING_FIRST], shapes.rings[mine, RING_END]
-    return shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END]
+    if shapes.link[one, SH.KIND] >= SH.BOX:
+        return shapes.rings[mine, SH.RING_FIRST], shapes.rings[mine, SH.RING_END]
+    return shapes.link[one, SH.EDGE_FIRST], shapes.link[one, SH.EDGE_END]
 
 
 @kernel
 def _corners_of_one(shapes, one, two, m, shift, d, n, mine, face, across, margin, contact, meet, first, last):
     """Corners of one over the face of two."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
-    faced = shapes.link[one, KIND] >= BOX
+    faced = shapes.link[one, SH.KIND] >= SH.BOX
     begin, end = _outline(shapes, one, mine)
-    top, bottom = shapes.rings[face, RING_FIRST], shapes.rings[face, RING_END]
-    start = shapes.link[one, POINT_FIRST]
-    normal = load3(faces, face, FACE_NORMAL)
+    top, bottom = shapes.rings[face, SH.RING_FIRST], shapes.rings[face, SH.RING_END]
+    start = shapes.link[one, SH.POINT_FIRST]
+    normal = load3(faces, face, SH.FACE_NORMAL)
     for k in range(end - begin if faced else 2):
-        i = edges[begin + k, EDGE_START] if faced else start + k
+        i = edges[begin + k, SH.EDGE_START] if faced else start + k
         p = corner(points, i, m, shift)
         if _over(points, edges, top, bottom, p, n):
-            far = max((dot(normal, p) - faces[face, FACE_OFFSET]) / across, d)
-            last = offer(contact, meet, first, last, margin, p, n, far, shapes.shape[one, ROUNDING], 0.0, i - start)
+            far = max((dot(normal, p) - faces[face, SH.FACE_OFFSET]) / across, d)
+            last = offer(contact, meet, first, last, margin, p, n, far, shapes.shape[one, SH.ROUNDING], 0.0, i - start)
     return last
 
 
@@ -107,14 +89,14 @@ def _corners_of_two(shapes, one, two, m, shift, d, n, mine, face, margin, contac
     """Corners of two over the face of one."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
     begin, end = _outline(shapes, one, mine)
-    normal, back = load3(faces, mine, FACE_NORMAL), matrix_unapply(m, scale(-1.0, n))
-    for g in range(shapes.rings[face, RING_FIRST], shapes.rings[face, RING_END]):
-        j = edges[g, EDGE_START]
-        q = load3(points, j, XYZ)
+    normal, back = load3(faces, mine, SH.FACE_NORMAL), matrix_unapply(m, scale(-1.0, n))
+    for g in range(shapes.rings[face, SH.RING_FIRST], shapes.rings[face, SH.RING_END]):
+        j = edges[g, SH.EDGE_START]
+        q = load3(points, j, SH.XYZ)
         p = matrix_unapply(m, sub(q, shift))
         if _over(points, edges, begin, end, p, back):
-            far = max((dot(normal, p) - faces[mine, FACE_OFFSET]) / dot(normal, back), d)
-            feature = OF_TWO + j - shapes.link[two, POINT_FIRST]
+            far = max((dot(normal, p) - faces[mine, SH.FACE_OFFSET]) / dot(normal, back), d)
+            feature = OF_TWO + j - shapes.link[two, SH.POINT_FIRST]
             last = offer(contact, meet, first, last, margin, axpy(far, n, q), n, far, 0.0, 0.0, feature)
     return last
 
@@ -125,11 +107,11 @@ def _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, me
     points, edges = shapes.points, shapes.edges
     begin, end = _outline(shapes, one, mine)
     for e in range(begin, end):
-        p = corner(points, edges[e, EDGE_START], m, shift)
-        u = sub(corner(points, edges[e, EDGE_STOP], m, shift), p)
-        for g in range(shapes.rings[face, RING_FIRST], shapes.rings[face, RING_END]):
-            q = load3(points, edges[g, EDGE_START], XYZ)
-            v = sub(load3(points, edges[g, EDGE_STOP], XYZ), q)
+        p = corner(points, edges[e, SH.EDGE_START], m, shift)
+        u = sub(corner(points, edges[e, SH.EDGE_STOP], m, shift), p)
+        for g in range(shapes.rings[face, SH.RING_FIRST], shapes.rings[face, SH.RING_END]):
+            q = load3(points, edges[g, SH.EDGE_START], SH.XYZ)
+            v = sub(load3(points, edges[g, SH.EDGE_STOP], SH.XYZ), q)
             under = dot(n, cross(u, v))
             if under * under <= 1e-8 * dot(u, u) * dot(v, v):
                 continue
@@ -139,8 +121,8 @@ def _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, me
                 continue
             arm = axpy(s, u, p)
             far = max(dot(n, sub(arm, axpy(t, v, q))), d)
-            feature = CROSSING + ((e - shapes.link[one, EDGE_FIRST]) << 9) + g - shapes.link[two, EDGE_FIRST]
-            last = offer(contact, meet, first, last, margin, arm, n, far, shapes.shape[one, ROUNDING], 0.0, feature)
+            feature = CROSSING + ((e - shapes.link[one, SH.EDGE_FIRST]) << 9) + g - shapes.link[two, SH.EDGE_FIRST]
+            last = offer(contact, meet, first, last, margin, arm, n, far, shapes.shape[one, SH.ROUNDING], 0.0, feature)
     return last
 
 
@@ -148,12 +130,12 @@ def _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, me
 def _along_an_edge(shapes, one, two, m, shift, d, n, x, margin, contact, meet, first):
     """A capsule that lies along an edge touches there with a line."""
     points, edges = shapes.points, shapes.edges
-    radius = shapes.shape[one, ROUNDING]
-    u = scale(shapes.shape[one, HALF + 2], (m[2], m[5], m[8]))
+    radius = shapes.shape[one, SH.ROUNDING]
+    u = scale(shapes.shape[one, SH.HALF + 2], (m[2], m[5], m[8]))
     height = dot(n, x) - d
-    for g in range(shapes.link[two, EDGE_FIRST], shapes.link[two, EDGE_END]):
-        q = load3(points, edges[g, EDGE_START], XYZ)
-        v = scale(0.5, sub(load3(points, edges[g, EDGE_STOP], XYZ), q))
+    for g in range(shapes.link[two, SH.EDGE_FIRST], shapes.link[two, SH.EDGE_END]):
+        q = load3(points, edges[g, SH.EDGE_START], SH.XYZ)
+        v = scale(0.5, sub(load3(points, edges[g, SH.EDGE_STOP], SH.XYZ), q))
         q = add(q, v)
         uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
         if uv > 0.0 and uu * vv - uv * uv < PARALLEL * uu * vv and height - dot(n, q) < 0.1 * radius:
@@ -166,7 +148,9 @@ def _facing(faces, first, end, d):
     """The face of a range that looks most along d, and its cosine: (face, cosine)."""
     best, at = -math.inf, first
     for f in range(first, end):
-        value = faces[f, FACE_NORMAL] * d[0] + faces[f, FACE_NORMAL + 1] * d[1] + faces[f, FACE_NORMAL + 2] * d[2]
+        value = (
+            faces[f, SH.FACE_NORMAL] * d[0] + faces[f, SH.FACE_NORMAL + 1] * d[1] + faces[f, SH.FACE_NORMAL + 2] * d[2]
+        )
         if value > best:
             best, at = value, f
     return at, best
@@ -176,8 +160,8 @@ def _facing(faces, first, end, d):
 def _over(points, edges, begin, end, p, n):
     """Whether p, seen along n, is within the outline of a face."""
     for e in range(begin, end):
-        q = load3(points, edges[e, EDGE_START], XYZ)
-        side = sub(load3(points, edges[e, EDGE_STOP], XYZ), q)
+        q = load3(points, edges[e, SH.EDGE_START], SH.XYZ)
+        side = sub(load3(points, edges[e, SH.EDGE_STOP], SH.XYZ), q)
         if dot(cross(side, sub(p, q)), n) < -SLACK * dot(side, side):
             return False
     return True

@@ -11,25 +11,7 @@ import math
 import numpy as np
 
 from ..compile.decorators import kernel
-from ..geometry.shape_table import (
-    AXES,
-    BOUND,
-    EDGE_END,
-    EDGE_FACE,
-    EDGE_FIRST,
-    EDGE_OTHER,
-    EDGE_START,
-    EDGE_STOP,
-    FACE_END,
-    FACE_FIRST,
-    FACE_NORMAL,
-    FACE_OFFSET,
-    HALF,
-    POINT_END,
-    POINT_FIRST,
-    SPOT,
-    XYZ,
-)
+from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, matrix_apply, scale, sub
 from .contact_table import PREFER
 from .signed_distance import load9, matrix_unapply, nearest_between
@@ -53,17 +35,17 @@ def convex(shapes, one, two, m, shift, far):
 @kernel
 def relative(placed, row, other):
     """The axes and origin of the shape in a row, in the frame of that in the other."""
-    a, b = load9(placed, row, AXES), load9(placed, other, AXES)
+    a, b = load9(placed, row, SH.AXES), load9(placed, other, SH.AXES)
     x = matrix_unapply(b, (a[0], a[3], a[6]))
     y = matrix_unapply(b, (a[1], a[4], a[7]))
     z = matrix_unapply(b, (a[2], a[5], a[8]))
-    shift = matrix_unapply(b, sub(load3(placed, row, SPOT), load3(placed, other, SPOT)))
+    shift = matrix_unapply(b, sub(load3(placed, row, SH.SPOT), load3(placed, other, SH.SPOT)))
     return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]), shift
 
 
 @kernel
 def corner(points, i, m, shift):
-    return add(shift, matrix_apply(m, load3(points, i, XYZ)))
+    return add(shift, matrix_apply(m, load3(points, i, SH.XYZ)))
 
 
 @kernel
@@ -82,9 +64,9 @@ def _approach(shapes, one, two, m, shift, far):
     """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
     such differences. A distance of −1 if the origin is among them."""
     points = shapes.points
-    first, end = shapes.link[one, POINT_FIRST], shapes.link[one, POINT_END]
-    other, stop = shapes.link[two, POINT_FIRST], shapes.link[two, POINT_END]
-    floor = OVERLAP * (shapes.shape[one, BOUND] + shapes.shape[two, BOUND])
+    first, end = shapes.link[one, SH.POINT_FIRST], shapes.link[one, SH.POINT_END]
+    other, stop = shapes.link[two, SH.POINT_FIRST], shapes.link[two, SH.POINT_END]
+    floor = OVERLAP * (shapes.shape[one, SH.BOUND] + shapes.shape[two, SH.BOUND])
     w0 = w1 = w2 = (0.0, 0.0, 0.0)
     k0 = k1 = k2 = np.int64(-1)
     l0, l1, l2 = 1.0, 0.0, 0.0
@@ -96,7 +78,7 @@ def _approach(shapes, one, two, m, shift, far):
         x, y, z = matrix_unapply(m, v)
         i = farthest(points, first, end, -x, -y, -z)
         j = farthest(points, other, stop, v[0], v[1], v[2])
-        w = sub(corner(points, i, m, shift), load3(points, j, XYZ))
+        w = sub(corner(points, i, m, shift), load3(points, j, SH.XYZ))
         k = (i << 32) + j
         progress, length = dot(v, w), math.sqrt(dot(v, v))
         if progress > far * length:
@@ -221,22 +203,22 @@ def _least_way_out(shapes, one, two, m, shift):
     """Two convex shapes that overlap: the axis along which they do so least. Those are normals of faces, or square
     to an edge of each where the two edges meet as outlines do."""
     points, faces = shapes.points, shapes.faces
-    first, stop = shapes.link[one, POINT_FIRST], shapes.link[one, POINT_END]
-    other, halt = shapes.link[two, POINT_FIRST], shapes.link[two, POINT_END]
+    first, stop = shapes.link[one, SH.POINT_FIRST], shapes.link[one, SH.POINT_END]
+    other, halt = shapes.link[two, SH.POINT_FIRST], shapes.link[two, SH.POINT_END]
     best, n, x = -math.inf, (0.0, 0.0, 1.0), shift
-    for f in range(shapes.link[two, FACE_FIRST], shapes.link[two, FACE_END]):
-        normal = load3(faces, f, FACE_NORMAL)
+    for f in range(shapes.link[two, SH.FACE_FIRST], shapes.link[two, SH.FACE_END]):
+        normal = load3(faces, f, SH.FACE_NORMAL)
         a = matrix_unapply(m, normal)
         i = farthest(points, first, stop, -a[0], -a[1], -a[2])
         p = corner(points, i, m, shift)
-        d = dot(normal, p) - faces[f, FACE_OFFSET]
+        d = dot(normal, p) - faces[f, SH.FACE_OFFSET]
         if d > best:
             best, n, x = d, normal, p
-    for f in range(shapes.link[one, FACE_FIRST], shapes.link[one, FACE_END]):
-        normal = matrix_apply(m, load3(faces, f, FACE_NORMAL))
+    for f in range(shapes.link[one, SH.FACE_FIRST], shapes.link[one, SH.FACE_END]):
+        normal = matrix_apply(m, load3(faces, f, SH.FACE_NORMAL))
         j = farthest(points, other, halt, -normal[0], -normal[1], -normal[2])
-        q = load3(points, j, XYZ)
-        d = dot(normal, sub(q, shift)) - faces[f, FACE_OFFSET]
+        q = load3(points, j, SH.XYZ)
+        d = dot(normal, sub(q, shift)) - faces[f, SH.FACE_OFFSET]
         if d > best + (PREFER - 1.0) * abs(best):
             best, n, x = d, scale(-1.0, normal), axpy(-d, normal, q)
     return _least_across_edges(shapes, one, two, m, shift, best, n, x)
@@ -246,33 +228,33 @@ def _least_way_out(shapes, one, two, m, shift):
 def _least_across_edges(shapes, one, two, m, shift, best, n, x):
     """The same among the axes square to an edge of each, given the best of the others."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
-    half = load3(shapes.shape, two, HALF)
-    for e in range(shapes.link[one, EDGE_FIRST], shapes.link[one, EDGE_END]):
-        if edges[e, EDGE_START] > edges[e, EDGE_STOP]:
+    half = load3(shapes.shape, two, SH.HALF)
+    for e in range(shapes.link[one, SH.EDGE_FIRST], shapes.link[one, SH.EDGE_END]):
+        if edges[e, SH.EDGE_START] > edges[e, SH.EDGE_STOP]:
             continue
-        p = corner(points, edges[e, EDGE_START], m, shift)
-        u = sub(corner(points, edges[e, EDGE_STOP], m, shift), p)
+        p = corner(points, edges[e, SH.EDGE_START], m, shift)
+        u = sub(corner(points, edges[e, SH.EDGE_STOP], m, shift), p)
         near = True
         for k in range(3):  # an edge farther away than the overlap is deep has no part in a smaller one
             low, high = min(p[k], p[k] + u[k]), max(p[k], p[k] + u[k])
             near = near and low <= half[k] + abs(best) and high >= -half[k] - abs(best)
         if not near:
             continue
-        faced = edges[e, EDGE_FACE] >= 0
+        faced = edges[e, SH.EDGE_FACE] >= 0
         a = b = u
         if faced:
-            a = scale(-1.0, matrix_apply(m, load3(faces, edges[e, EDGE_FACE], FACE_NORMAL)))
-            b = scale(-1.0, matrix_apply(m, load3(faces, edges[e, EDGE_OTHER], FACE_NORMAL)))
-        for g in range(shapes.link[two, EDGE_FIRST], shapes.link[two, EDGE_END]):
-            if edges[g, EDGE_START] > edges[g, EDGE_STOP]:
+            a = scale(-1.0, matrix_apply(m, load3(faces, edges[e, SH.EDGE_FACE], SH.FACE_NORMAL)))
+            b = scale(-1.0, matrix_apply(m, load3(faces, edges[e, SH.EDGE_OTHER], SH.FACE_NORMAL)))
+        for g in range(shapes.link[two, SH.EDGE_FIRST], shapes.link[two, SH.EDGE_END]):
+            if edges[g, SH.EDGE_START] > edges[g, SH.EDGE_STOP]:
                 continue
-            c = load3(faces, edges[g, EDGE_FACE], FACE_NORMAL)
-            d = load3(faces, edges[g, EDGE_OTHER], FACE_NORMAL)
+            c = load3(faces, edges[g, SH.EDGE_FACE], SH.FACE_NORMAL)
+            d = load3(faces, edges[g, SH.EDGE_OTHER], SH.FACE_NORMAL)
             cu = dot(c, u)
             if cu * dot(d, u) >= 0.0:
                 continue
-            q = load3(points, edges[g, EDGE_START], XYZ)
-            v = sub(load3(points, edges[g, EDGE_STOP], XYZ), q)
+            q = load3(points, edges[g, SH.EDGE_START], SH.XYZ)
+            v = sub(load3(points, edges[g, SH.EDGE_STOP], SH.XYZ), q)
             if faced:
                 # the arcs that the normals sweep over the two edges must cross
                 bv = dot(b, v)

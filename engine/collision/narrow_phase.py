@@ -19,24 +19,14 @@ import math
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
-from ..geometry.shape_table import (
-    AXES,
-    BODY,
-    BOUNCE,
-    CAPSULE,
-    EXTENT,
-    FRICTION,
-    GRID,
-    KIND,
-    PLANE,
-    ROUNDING,
-    SPHERE,
-    SPOT,
-)
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, IndexTable, Real, Table
+from ..geometry import shape_table as SH
+from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, load3, matrix_apply, scale, store3
+from ..tables import contacts as CT
 from .capsule_contacts import direction, half_axis, rods
-from .contact_table import BODY_A, BODY_B, CONTACT_BOUNCE, CONTACT_FRICTION, NORMAL, SHAPE_A, SHAPE_B, keep
+from .contact_table import keep
 from .face_contacts import solids
 from .gjk import convex, relative
 from .point_contacts import features_against
@@ -45,33 +35,35 @@ from .signed_distance import load9, nearest_between
 NO_ROW = np.int64(0)  # where nothing is written
 
 
-@part
-def collide(shapes, placed, a, b, margin, contact, meet, count):
+@separate
+def collide(
+    shapes: Shapes, placed: Table, a: Index, b: Index, margin: Real, contact: Table, meet: IndexTable, count: Index
+):
     """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):
         return count
     one, two, sign = _order(shapes.link, a, b)
-    kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
+    kind, other = shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]
     last = count
-    if kind == SPHERE or other >= GRID:
-        if kind < PLANE:
+    if kind == SH.SPHERE or other >= SH.GRID:
+        if kind < SH.PLANE:
             last, _, _ = features_against(shapes, placed, one, two, margin, margin, contact, meet, count, last)
-    elif other <= CAPSULE:
+    elif other <= SH.CAPSULE:
         last = rods(
-            load3(placed, one, SPOT), half_axis(shapes.shape, placed, one),
-            load3(placed, two, SPOT), half_axis(shapes.shape, placed, two),
-            shapes.shape[one, ROUNDING], shapes.shape[two, ROUNDING], margin, contact, meet, count,
+            load3(placed, one, SH.SPOT), half_axis(shapes.shape, placed, one),
+            load3(placed, two, SH.SPOT), half_axis(shapes.shape, placed, two),
+            shapes.shape[one, SH.ROUNDING], shapes.shape[two, SH.ROUNDING], margin, contact, meet, count,
         )  # fmt: skip
     else:
         last = solids(shapes, placed, one, two, margin, contact, meet, count)
     last = keep(contact, meet, count, last)
-    friction = math.sqrt(shapes.shape[a, FRICTION] * shapes.shape[b, FRICTION])
-    bounce = max(shapes.shape[a, BOUNCE], shapes.shape[b, BOUNCE])
+    friction = math.sqrt(shapes.shape[a, SH.FRICTION] * shapes.shape[b, SH.FRICTION])
+    bounce = max(shapes.shape[a, SH.BOUNCE], shapes.shape[b, SH.BOUNCE])
     for row in range(count, last):
-        store3(contact, row, NORMAL, scale(sign, load3(contact, row, NORMAL)))
-        contact[row, CONTACT_FRICTION], contact[row, CONTACT_BOUNCE] = friction, bounce
-        meet[row, SHAPE_A], meet[row, SHAPE_B] = a, b
-        meet[row, BODY_A], meet[row, BODY_B] = shapes.link[a, BODY], shapes.link[b, BODY]
+        store3(contact, row, CT.NORMAL, scale(sign, load3(contact, row, CT.NORMAL)))
+        contact[row, CT.FRICTION], contact[row, CT.BOUNCE] = friction, bounce
+        meet[row, CT.SHAPE_A], meet[row, CT.SHAPE_B] = a, b
+        meet[row, CT.BODY_A], meet[row, CT.BODY_B] = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
     return last
 
 
@@ -79,32 +71,32 @@ def collide(shapes, placed, a, b, margin, contact, meet, count):
 def gap_of(shapes, placed, a, b):
     """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
     one, two, sign = _order(shapes.link, a, b)
-    kind, other = shapes.link[one, KIND], shapes.link[two, KIND]
-    if kind == SPHERE or other >= GRID:
+    kind, other = shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]
+    if kind == SH.SPHERE or other >= SH.GRID:
         gap, n = math.inf, (0.0, 0.0, 1.0)
-        if kind < PLANE:
+        if kind < SH.PLANE:
             # no gap is below minus infinity, so nothing is written: any tables will do for contacts
             _, gap, n = features_against(
                 shapes, placed, one, two, -math.inf, math.inf, placed, shapes.link, NO_ROW, NO_ROW
             )
-    elif other <= CAPSULE:
+    elif other <= SH.CAPSULE:
         u, v = half_axis(shapes.shape, placed, one), half_axis(shapes.shape, placed, two)
-        p, q = load3(placed, one, SPOT), load3(placed, two, SPOT)
+        p, q = load3(placed, one, SH.SPOT), load3(placed, two, SH.SPOT)
         s, t = nearest_between(p, u, q, v)
         gap, n = direction(axpy(s, u, p), axpy(t, v, q), u, v)
-        gap -= shapes.shape[one, ROUNDING] + shapes.shape[two, ROUNDING]
+        gap -= shapes.shape[one, SH.ROUNDING] + shapes.shape[two, SH.ROUNDING]
     else:
         m, shift = relative(placed, one, two)
         gap, n, _ = convex(shapes, one, two, m, shift, math.inf)
-        gap -= shapes.shape[one, ROUNDING]
-        n = matrix_apply(load9(placed, two, AXES), n)
+        gap -= shapes.shape[one, SH.ROUNDING]
+        n = matrix_apply(load9(placed, two, SH.AXES), n)
     return gap, sign * n[0], sign * n[1], sign * n[2]
 
 
 @kernel
 def _order(link, a, b):
     """The simpler shape, the other, and −1 if that is not the order given."""
-    kind, other = link[a, KIND], link[b, KIND]
+    kind, other = link[a, SH.KIND], link[b, SH.KIND]
     if kind > other or (kind == other and a > b):
         return b, a, -1.0
     return a, b, 1.0
@@ -114,7 +106,7 @@ def _order(link, a, b):
 def _apart(placed, a, b, margin):
     """Whether the bounding boxes are apart by more than the margin."""
     for k in range(3):
-        far = abs(placed[a, SPOT + k] - placed[b, SPOT + k])
-        if far > placed[a, EXTENT + k] + placed[b, EXTENT + k] + margin:
+        far = abs(placed[a, SH.SPOT + k] - placed[b, SH.SPOT + k])
+        if far > placed[a, SH.EXTENT + k] + placed[b, SH.EXTENT + k] + margin:
             return True
     return False

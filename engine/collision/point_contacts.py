@@ -8,24 +8,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel
-from ..geometry.shape_table import (
-    AXES,
-    BOX,
-    CAPSULE,
-    EDGE_END,
-    EDGE_FIRST,
-    EDGE_START,
-    EDGE_STOP,
-    GRID,
-    HALF,
-    KIND,
-    PLANE,
-    POINT_END,
-    POINT_FIRST,
-    ROUNDING,
-    SPOT,
-    XYZ,
-)
+from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, dot, load3, matrix_apply, scale, sub
 from .contact_table import CROSSING, OF_ONE, OF_TWO, offer
 from .gjk import corner, relative
@@ -37,26 +20,26 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
     """Offer the points of one that are within the margin of two; if two is a grid, also its points near one, and the
     edges of one. With the new last row, and the least gap and its normal among what is nearer than `far`."""
     least, best = far, (0.0, 0.0, 1.0)
-    solid = shapes.link[one, KIND] >= BOX and shapes.link[two, KIND] == GRID
+    solid = shapes.link[one, SH.KIND] >= SH.BOX and shapes.link[two, SH.KIND] == SH.GRID
     for turned in range(2 if solid else 1):
         # the points of s against shape o; told from the other side where that is not one
         s, o, sign, base = (two, one, -1.0, OF_TWO) if turned else (one, two, 1.0, OF_ONE)
-        m, spot = load9(placed, o, AXES), load3(placed, o, SPOT)
-        own, place = load9(placed, s, AXES), load3(placed, s, SPOT)
-        radius = shapes.shape[s, ROUNDING]
-        bounded = shapes.link[o, KIND] != PLANE
-        half = load3(shapes.shape, o, HALF)
-        start = shapes.link[s, POINT_FIRST]
-        for i in range(start, shapes.link[s, POINT_END]):
-            p = load3(shapes.points, i, XYZ)
+        m, spot = load9(placed, o, SH.AXES), load3(placed, o, SH.SPOT)
+        own, place = load9(placed, s, SH.AXES), load3(placed, s, SH.SPOT)
+        radius = shapes.shape[s, SH.ROUNDING]
+        bounded = shapes.link[o, SH.KIND] != SH.PLANE
+        half = load3(shapes.shape, o, SH.HALF)
+        start = shapes.link[s, SH.POINT_FIRST]
+        for i in range(start, shapes.link[s, SH.POINT_END]):
+            p = load3(shapes.points, i, SH.XYZ)
             x = add(place, matrix_apply(own, p))
             y = matrix_unapply(m, sub(x, spot))
-            wide = shapes.shape[o, ROUNDING] + radius + max(least, margin)
+            wide = shapes.shape[o, SH.ROUNDING] + radius + max(least, margin)
             if bounded and max(abs(y[0]) - half[0], abs(y[1]) - half[1], abs(y[2]) - half[2]) > wide:
                 continue
             d, n = own_distance(shapes, o, y)
             n = matrix_apply(m, n)
-            if d - radius <= margin and shapes.link[s, KIND] == GRID:
+            if d - radius <= margin and shapes.link[s, SH.KIND] == SH.GRID:
                 # a point of a floor beside a box is near, but does not face it
                 _, outward = own_distance(shapes, s, p)
                 if dot(matrix_apply(own, outward), n) > -0.5:
@@ -67,16 +50,16 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
             if d - radius < least:
                 least, best = d - radius, n
             last = offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, base + i - start)
-    if shapes.link[one, KIND] >= CAPSULE and shapes.link[two, KIND] == GRID:
+    if shapes.link[one, SH.KIND] >= SH.CAPSULE and shapes.link[two, SH.KIND] == SH.GRID:
         m, shift = relative(placed, one, two)
-        world, spot = load9(placed, two, AXES), load3(placed, two, SPOT)
-        radius = shapes.shape[one, ROUNDING]
-        start = shapes.link[one, EDGE_FIRST]
-        for e in range(start, shapes.link[one, EDGE_END]):
-            if shapes.edges[e, EDGE_START] > shapes.edges[e, EDGE_STOP]:
+        world, spot = load9(placed, two, SH.AXES), load3(placed, two, SH.SPOT)
+        radius = shapes.shape[one, SH.ROUNDING]
+        start = shapes.link[one, SH.EDGE_FIRST]
+        for e in range(start, shapes.link[one, SH.EDGE_END]):
+            if shapes.edges[e, SH.EDGE_START] > shapes.edges[e, SH.EDGE_STOP]:
                 continue
-            p = corner(shapes.points, shapes.edges[e, EDGE_START], m, shift)
-            side = sub(corner(shapes.points, shapes.edges[e, EDGE_STOP], m, shift), p)
+            p = corner(shapes.points, shapes.edges[e, SH.EDGE_START], m, shift)
+            side = sub(corner(shapes.points, shapes.edges[e, SH.EDGE_STOP], m, shift), p)
             d, _ = own_distance(shapes, two, axpy(0.5, side, p))
             if d - 0.5 * math.sqrt(dot(side, side)) - radius > max(least, margin):
                 continue

@@ -13,38 +13,10 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel
-from ..geometry.shape_table import (
-    AXES,
-    BODY,
-    BOX,
-    CAPSULE,
-    CELL,
-    EDGE_START,
-    EDGE_STOP,
-    EXTENT,
-    FACE_END,
-    FACE_FIRST,
-    FACE_NORMAL,
-    FACE_OFFSET,
-    GRID_FIRST,
-    GRID_SIZE,
-    HALF,
-    HULL,
-    KIND,
-    OWN_AXES,
-    OWN_SPOT,
-    PLANE,
-    POSITION,
-    QUATERNION,
-    RING_END,
-    RING_FIRST,
-    ROUNDING,
-    SPOT,
-    XYZ,
-)
+from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, load4, matrix_apply, quat_matrix, scale, store3, sub
 
-TINY = 1e-12  # metres: shorter vectors have no direction worth the name
+NO_DIRECTION = 1e-12  # metres: shorter vectors have no direction worth the name
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 NARROWINGS = 45  # of golden section: 0.618⁴⁵ is 4e-10
 GRID_NARROWINGS = 20  # within two cells: 0.618²⁰ of them is finer than the grid is true
@@ -80,33 +52,33 @@ def matrix_unapply(m, v):
 def place_shape(shapes, s, position, turn, placed):
     """Shape s into its row of `placed`, its body's frame at a position with a quaternion."""
     body = quat_matrix(turn)
-    store3(placed, s, SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, OWN_SPOT))))
-    half = load3(shapes.shape, s, HALF)
+    store3(placed, s, SH.SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, SH.OWN_SPOT))))
+    half = load3(shapes.shape, s, SH.HALF)
     for k in range(3):
         line = (body[3 * k], body[3 * k + 1], body[3 * k + 2])
-        size = shapes.shape[s, ROUNDING]
+        size = shapes.shape[s, SH.ROUNDING]
         for c in range(3):
             value = 0.0
             for j in range(3):
-                value += line[j] * shapes.shape[s, OWN_AXES + 3 * j + c]
-            placed[s, AXES + 3 * k + c] = value
+                value += line[j] * shapes.shape[s, SH.OWN_AXES + 3 * j + c]
+            placed[s, SH.AXES + 3 * k + c] = value
             size += abs(value) * half[c]
-        placed[s, EXTENT + k] = size if shapes.link[s, KIND] != PLANE else math.inf
+        placed[s, SH.EXTENT + k] = size if shapes.link[s, SH.KIND] != SH.PLANE else math.inf
 
 
 @kernel
 def place_shapes(shapes, where, placed):
     """All shapes, their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 the world."""
     for s in range(len(shapes.link)):
-        body = shapes.link[s, BODY]
-        place_shape(shapes, s, load3(where, body, POSITION), load4(where, body, QUATERNION), placed)
+        body = shapes.link[s, SH.BODY]
+        place_shape(shapes, s, load3(where, body, SH.POSITION), load4(where, body, SH.QUATERNION), placed)
 
 
 @kernel
 def distance(shapes, placed, s, point):
     """Signed distance of a world point to shape s and the outward normal there: (d, nx, ny, nz)."""
-    m = load9(placed, s, AXES)
-    d, n = own_distance(shapes, s, matrix_unapply(m, sub(point, load3(placed, s, SPOT))))
+    m = load9(placed, s, SH.AXES)
+    d, n = own_distance(shapes, s, matrix_unapply(m, sub(point, load3(placed, s, SH.SPOT))))
     x, y, z = matrix_apply(m, n)
     return d, x, y, z
 
@@ -114,18 +86,18 @@ def distance(shapes, placed, s, point):
 @kernel
 def own_distance(shapes, s, p):
     """Signed distance and normal in the shape's own frame: (d, normal)."""
-    kind = shapes.link[s, KIND]
-    half = load3(shapes.shape, s, HALF)
-    if kind == PLANE:
+    kind = shapes.link[s, SH.KIND]
+    half = load3(shapes.shape, s, SH.HALF)
+    if kind == SH.PLANE:
         return p[2], (0.0, 0.0, 1.0)
-    if kind <= CAPSULE:
+    if kind <= SH.CAPSULE:
         arm = (p[0], p[1], p[2] - min(max(p[2], -half[2]), half[2]))
         far = math.sqrt(dot(arm, arm))
-        n = scale(1.0 / far, arm) if far > TINY else (1.0, 0.0, 0.0)
-        return far - shapes.shape[s, ROUNDING], n
-    if kind == BOX:
+        n = scale(1.0 / far, arm) if far > NO_DIRECTION else (1.0, 0.0, 0.0)
+        return far - shapes.shape[s, SH.ROUNDING], n
+    if kind == SH.BOX:
         return _box_distance(half, p)
-    if kind == HULL:
+    if kind == SH.HULL:
         return _hull_distance(shapes, s, p)
     return _grid_distance(shapes, s, p)
 
@@ -138,7 +110,7 @@ def _box_distance(half, p):
     sz = 1.0 if p[2] >= 0.0 else -1.0
     out = (max(x, 0.0), max(y, 0.0), max(z, 0.0))
     far = math.sqrt(dot(out, out))
-    if far > TINY:
+    if far > NO_DIRECTION:
         f = 1.0 / far
         return far, (sx * out[0] * f, sy * out[1] * f, sz * out[2] * f)
     if z >= x and z >= y:
@@ -150,27 +122,27 @@ def _box_distance(half, p):
 
 @kernel
 def _hull_distance(shapes, s, p):
-    first, end = shapes.link[s, FACE_FIRST], shapes.link[s, FACE_END]
+    first, end = shapes.link[s, SH.FACE_FIRST], shapes.link[s, SH.FACE_END]
     inside = -math.inf
     n = (0.0, 0.0, 1.0)
     for f in range(first, end):
-        normal = load3(shapes.faces, f, FACE_NORMAL)
-        height = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        normal = load3(shapes.faces, f, SH.FACE_NORMAL)
+        height = dot(normal, p) - shapes.faces[f, SH.FACE_OFFSET]
         if height > inside:
             inside, n = height, normal
-    if inside <= TINY:
+    if inside <= NO_DIRECTION:
         return inside, n
     # outside: the nearest point is on a face that sees it, no nearer than the face's plane
     best = math.inf
     for f in range(first, end):
-        normal = load3(shapes.faces, f, FACE_NORMAL)
-        height = dot(normal, p) - shapes.faces[f, FACE_OFFSET]
+        normal = load3(shapes.faces, f, SH.FACE_NORMAL)
+        height = dot(normal, p) - shapes.faces[f, SH.FACE_OFFSET]
         if height <= 0.0 or height * height >= best:
             continue
         over = True
-        for e in range(shapes.rings[f, RING_FIRST], shapes.rings[f, RING_END]):
-            q = load3(shapes.points, shapes.edges[e, EDGE_START], XYZ)
-            side = sub(load3(shapes.points, shapes.edges[e, EDGE_STOP], XYZ), q)
+        for e in range(shapes.rings[f, SH.RING_FIRST], shapes.rings[f, SH.RING_END]):
+            q = load3(shapes.points, shapes.edges[e, SH.EDGE_START], SH.XYZ)
+            side = sub(load3(shapes.points, shapes.edges[e, SH.EDGE_STOP], SH.XYZ), q)
             arm = sub(p, q)
             if dot(cross(side, arm), normal) < 0.0:
                 over = False
@@ -189,13 +161,13 @@ def _hull_distance(shapes, s, p):
 def _grid_distance(shapes, s, p):
     """Trilinear in the grid. Outside of it the surface is at least as far as the legs of a right angle say:
     the way to the grid and what the grid says there."""
-    cell = shapes.shape[s, CELL]
-    nx, ny, nz = shapes.link[s, GRID_SIZE], shapes.link[s, GRID_SIZE + 1], shapes.link[s, GRID_SIZE + 2]
+    cell = shapes.shape[s, SH.CELL]
+    nx, ny, nz = shapes.link[s, SH.GRID_SIZE], shapes.link[s, SH.GRID_SIZE + 1], shapes.link[s, SH.GRID_SIZE + 2]
     x = min(max(p[0] / cell + 0.5 * (nx - 1), 0.0), nx - 1.0)
     y = min(max(p[1] / cell + 0.5 * (ny - 1), 0.0), ny - 1.0)
     z = min(max(p[2] / cell + 0.5 * (nz - 1), 0.0), nz - 1.0)
     i, j, k = min(int(x), nx - 2), min(int(y), ny - 2), min(int(z), nz - 2)
-    at = shapes.link[s, GRID_FIRST] + (i * ny + j) * nz + k
+    at = shapes.link[s, SH.GRID_FIRST] + (i * ny + j) * nz + k
     d = gx = gy = gz = 0.0
     for a in range(2):
         fx, sx = (x - i, 1.0) if a else (1.0 - x + i, -1.0)
@@ -232,11 +204,11 @@ def nearest_between(p, u, q, v):
     r = sub(p, q)
     a, e, b = dot(u, u), dot(v, v), dot(u, v)
     c, f = dot(u, r), dot(v, r)
-    if a <= TINY * TINY:
-        if e <= TINY * TINY:
+    if a <= NO_DIRECTION * NO_DIRECTION:
+        if e <= NO_DIRECTION * NO_DIRECTION:
             return 0.0, 0.0
         return 0.0, min(max(f / e, -1.0), 1.0)
-    if e <= TINY * TINY:
+    if e <= NO_DIRECTION * NO_DIRECTION:
         return min(max(-c / a, -1.0), 1.0), 0.0
     bottom = a * e - b * b
     s = 0.0
@@ -252,7 +224,7 @@ def nearest_between(p, u, q, v):
 @kernel
 def nearest_on_segment(shapes, placed, s, a, b):
     """The point of a–b with the least signed distance to shape s: (t in 0 … 1, d, nx, ny, nz)."""
-    m, spot = load9(placed, s, AXES), load3(placed, s, SPOT)
+    m, spot = load9(placed, s, SH.AXES), load3(placed, s, SH.SPOT)
     t, d, n = own_nearest(shapes, s, matrix_unapply(m, sub(a, spot)), matrix_unapply(m, sub(b, spot)))
     x, y, z = matrix_apply(m, n)
     return t, d, x, y, z
@@ -261,18 +233,18 @@ def nearest_on_segment(shapes, placed, s, a, b):
 @kernel
 def own_nearest(shapes, s, a, b):
     """`nearest_on_segment` in the shape's own frame: (t, d, normal)."""
-    kind = shapes.link[s, KIND]
+    kind = shapes.link[s, SH.KIND]
     side = sub(b, a)
     low, high = 0.0, 1.0
-    if kind == PLANE:
+    if kind == SH.PLANE:
         low = high = 0.0 if a[2] <= b[2] else 1.0
-    elif kind <= CAPSULE:
+    elif kind <= SH.CAPSULE:
         u = scale(0.5, side)
-        where = nearest_between(add(a, u), u, (0.0, 0.0, 0.0), (0.0, 0.0, shapes.shape[s, HALF + 2]))
+        where = nearest_between(add(a, u), u, (0.0, 0.0, 0.0), (0.0, 0.0, shapes.shape[s, SH.HALF + 2]))
         low = high = 0.5 + 0.5 * where[0]
-    elif kind > HULL:
+    elif kind > SH.HULL:
         # not convex: find the lowest sample, then look about it
-        count = min(int(math.sqrt(dot(side, side)) / shapes.shape[s, CELL]) + 2, SAMPLES)
+        count = min(int(math.sqrt(dot(side, side)) / shapes.shape[s, SH.CELL]) + 2, SAMPLES)
         best, at = math.inf, 0
         for k in range(count + 1):
             d, _ = own_distance(shapes, s, axpy(k / count, side, a))
@@ -284,7 +256,7 @@ def own_nearest(shapes, s, a, b):
         t0, t1 = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         d0, _ = own_distance(shapes, s, axpy(t0, side, a))
         d1, _ = own_distance(shapes, s, axpy(t1, side, a))
-        for _ in range(NARROWINGS if kind <= HULL else GRID_NARROWINGS):
+        for _ in range(NARROWINGS if kind <= SH.HULL else GRID_NARROWINGS):
             left = d0 <= d1
             if left:
                 high, t1, d1 = t1, t0, d0

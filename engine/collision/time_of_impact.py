@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import part
-from ..geometry.shape_table import BODY, BOUND, GRID, KIND, PLANE, POSITION, QUATERNION, REACH, SPOT
+from ..compile.decorators import separate
+from ..compile.kernel_types import Index, Real, Table
+from ..geometry import shape_table as SH
+from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_log, quat_mul, scale, sub
 from .narrow_phase import gap_of
 from .signed_distance import place_shape
@@ -16,28 +18,28 @@ from .signed_distance import place_shape
 ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
 
 
-@part
-def time_of_impact(shapes, before, after, scratch, a, b, slop):
+@separate
+def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, a: Index, b: Index, slop: Real):
     """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
     to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows
     a and b are used.
 
     Conservative advancement: as long as the gap lasts at the fastest the pair can close, nothing can happen. A pair
     that starts within the slop meets at 0 if it closes; if not, it is watched until it has parted or closes."""
-    body, other = shapes.link[a, BODY], shapes.link[b, BODY]
-    place, place2 = load3(before, body, POSITION), load3(before, other, POSITION)
-    move = sub(load3(after, body, POSITION), place)
-    move2 = sub(load3(after, other, POSITION), place2)
-    turn, turn2 = load4(before, body, QUATERNION), load4(before, other, QUATERNION)
-    spin = quat_log(quat_mul(quat_conj(turn), load4(after, body, QUATERNION)))
-    spin2 = quat_log(quat_mul(quat_conj(turn2), load4(after, other, QUATERNION)))
+    body, other = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
+    place, place2 = load3(before, body, SH.POSITION), load3(before, other, SH.POSITION)
+    move = sub(load3(after, body, SH.POSITION), place)
+    move2 = sub(load3(after, other, SH.POSITION), place2)
+    turn, turn2 = load4(before, body, SH.QUATERNION), load4(before, other, SH.QUATERNION)
+    spin = quat_log(quat_mul(quat_conj(turn), load4(after, body, SH.QUATERNION)))
+    spin2 = quat_log(quat_mul(quat_conj(turn2), load4(after, other, SH.QUATERNION)))
     path = sub(move, move2)
     length = math.sqrt(dot(path, path))
     rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
-    bounds = shapes.shape[a, BOUND] + shapes.shape[b, BOUND]
-    kind, kind2 = shapes.link[a, KIND], shapes.link[b, KIND]
-    sweep = rate * shapes.shape[a, REACH] + rate2 * shapes.shape[b, REACH]
-    hollow = kind == GRID or kind2 == GRID
+    bounds = shapes.shape[a, SH.BOUND] + shapes.shape[b, SH.BOUND]
+    kind, kind2 = shapes.link[a, SH.KIND], shapes.link[b, SH.KIND]
+    sweep = rate * shapes.shape[a, SH.REACH] + rate2 * shapes.shape[b, SH.REACH]
+    hollow = kind == SH.GRID or kind2 == SH.GRID
     near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
     t, back, last = 0.0, 0.0, 0.0
     touching = True
@@ -45,12 +47,12 @@ def time_of_impact(shapes, before, after, scratch, a, b, slop):
         place_shape(shapes, a, axpy(t, move, place), quat_mul(turn, quat_exp(scale(t, spin))), scratch)
         place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), scratch)
         if k == 0:
-            arm = sub(load3(scratch, a, SPOT), load3(scratch, b, SPOT))
-            if kind == PLANE or kind2 == PLANE:
+            arm = sub(load3(scratch, a, SH.SPOT), load3(scratch, b, SH.SPOT))
+            if kind == SH.PLANE or kind2 == SH.PLANE:
                 # a turning plane sweeps the faster the farther away
                 far = bounds + length + math.sqrt(dot(arm, arm))
-                far += shapes.shape[a, REACH] + shapes.shape[b, REACH]
-                sweep += rate * (far if kind == PLANE else 0.0) + rate2 * (far if kind2 == PLANE else 0.0)
+                far += shapes.shape[a, SH.REACH] + shapes.shape[b, SH.REACH]
+                sweep += rate * (far if kind == SH.PLANE else 0.0) + rate2 * (far if kind2 == SH.PLANE else 0.0)
             else:
                 # cheap: the balls that hold them, moved past each other
                 s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0

@@ -1,7 +1,7 @@
 """Estimate how long compiling the kernels still takes.
 
-Owns what each kernel takes beside the others, the order in which children get through them, and the estimate made of
-both. Must not compile anything.
+Owns the order in which children get through the kernels, and the estimate made of it and of what each costs. Must not
+compile anything.
 
 Kernels differ a hundredfold, and the last ones wait for one another: counting them tells little. So the whole work is
 gone through beforehand, with measured costs and as many children as there are. That gives a timeline. How fast the
@@ -16,25 +16,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-# Seconds that a kernel took on one core; only their ratios matter. One that is not here counts as a small one.
-COSTS = {
-    "alone": {
-        "aim_step": 4.1, "run_frames": 2.2, "velocities": 1.6, "keep_energy": 1.3, "give_in": 1.2,
-        "prepare_factor": 1.1, "factorise": 1.0, "stages": 0.8, "step_load": 0.7, "turn_roots": 0.6,
-        "measure_deflection": 0.6, "feed_forward": 0.6, "forward": 0.5, "solve": 0.5, "balance_roots": 0.4,
-        "begin_frame": 0.4, "keep_appointments": 0.4, "second_half": 0.4, "brake_whirls": 0.4,
-    },
-    "touching": {
-        "collide": 13.4, "collide_now": 8.7, "solve_island": 13.4, "close_ties": 5.7, "press": 5.4, "meet": 4.5,
-        "carry_rows": 3.6, "balance_together": 2.3, "still_ties": 2.2, "time_of_impact": 2.1, "run_frames": 2.0,
-        "keep_energy": 2.0, "brace": 1.7, "first_half": 1.6, "find_pairs": 1.5, "add_ties": 1.4, "lay_paths": 1.3,
-        "give_in": 1.3, "turn_roots": 1.3, "place_roots": 1.3, "stages": 1.3, "strike": 1.2, "note_work": 1.2,
-        "eliminate_ties": 1.2, "allow_source": 1.1, "add_limits": 1.0, "second_half": 1.0, "solve_ragdolls": 3.0,
-        "lead_feet": 2.3, "let_return": 2.2,
-    },
-    "posing": {},
-}  # fmt: skip
-SMALL = {"alone": 0.2, "touching": 0.5, "posing": 1.0}
 # Until this part of the work is done nobody knows how fast the machine is.
 TOO_EARLY = 0.05
 
@@ -66,19 +47,27 @@ def finish_times(
     return out
 
 
+class Stage(NamedTuple):
+    """Kernels in the order in which they are compiled, what each waits for, and what they cost [s]; only the ratios of
+    costs matter, and one that is not among them counts as a small one."""
+
+    word: str
+    kernels: Sequence[Callable]
+    needs: Mapping[Callable, set]
+    costs: Mapping[str, float]
+    small: float
+
+
 class Clock:
-    """Where the work stands on its timeline, and how fast it goes along it.
+    """Where the work stands on its timeline, and how fast it goes along it; stages in their order."""
 
-    stages: (word, functions, needs) in the order in which they are compiled.
-    """
-
-    def __init__(self, stages: Sequence[tuple[str, Sequence[Callable], Mapping]], children: int, now=time.monotonic):
-        self.words = tuple(word for word, _, _ in stages)
+    def __init__(self, stages: Sequence[Stage], children: int, now=time.monotonic):
+        self.words = tuple(stage.word for stage in stages)
         self._now, self._started, self._lock = now, now(), threading.Lock()
         self._times: dict[tuple[str, Callable], float] = {}
         start = 0.0
-        for word, order, needs in stages:
-            times = finish_times(order, needs, COSTS[word], SMALL[word], children)
+        for word, order, needs, costs, small in stages:
+            times = finish_times(order, needs, costs, small, children)
             self._times.update({(word, each): start + when for each, when in times.items()})
             start += max(times.values(), default=0.0)
         self._whole = start

@@ -4,16 +4,16 @@ Owns the decorators of the engine's kernels and the place of their cache. Must n
 know what the kernels compute.
 
 - `kernel` marks a function called from other kernels only.
-- `part` marks a large one: it is called, never merged into its callers.
-- `stage` marks one with a single caller, into which it is merged.
-- `entry` marks a function called from Python.
+- `separate` marks a large one, compiled by itself: its callers call it by name.
+- `inlined` marks one with a single caller, into which it is merged.
+- `entry_point` marks a function called from Python.
 
-Kernels and entries are compiled once and cached on disk, each by itself, so that
-`build` can compile several side by side.
+All but the inlined ones are compiled once and cached on disk, each by itself, so that
+`precompile` can compile several side by side.
 
 numba's cache does not notice when a function called by a cached one changes, nor
 when the decorator's flags do. So the cache folder's name carries a hash of every
-source file of the engine, of the flags and of the versions.
+source file that compiled code depends on (`kernel_sources`), of the flags and of the versions.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import LibraryError
+from .kernel_sources import kernel_sources
 
 NUMPY_MIN = (1, 22)
 # The engine's name in this process: `engine`, or below the name that Blender gives the extension.
@@ -53,10 +54,10 @@ else:
     from .table_type import register
 
     NO_NUMBA = ""
-    # Parts reach into numba; only the version they were written for is known to bear it.
-    PARTS = numba.__version__.startswith("0.68.")
-    if PARTS:
-        from .separate_kernels import Cache, PartCompiler, keep_needs
+    # Separate kernels reach into numba; only the version they were written for is known to bear it.
+    SEPARATE = numba.__version__.startswith("0.68.")
+    if SEPARATE:
+        from .separate_kernels import Cache, SeparateCompiler, keep_needs
 
 
 def is_compiled() -> bool:
@@ -72,10 +73,10 @@ def warn_if_plain() -> None:
 
 @cache
 def _sources() -> bytes:
-    """A hash of the engine's source files."""
+    """A hash of the source files that compiled code depends on."""
     digest = hashlib.sha256()
     here = Path(__file__).parents[1]
-    for path in sorted(here.rglob("*.py")):
+    for path in kernel_sources(here):
         digest.update(path.relative_to(here).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.digest()
@@ -116,7 +117,7 @@ def is_writable(folder: Path) -> bool:
 
 
 def table(kind: type) -> type:
-    """Hand named tuples of arrays of this class to kernels as one pointer (see `numba_tables`)."""
+    """Hand named tuples of arrays of this class to kernels as one pointer (see `table_type`)."""
     return kind if numba is None else register(kind)
 
 
@@ -125,26 +126,23 @@ def kernel(function: Callable) -> Callable:
     return _cached(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def part(function: Callable) -> Callable:
-    """Compile for calls from other kernels, by itself.
+def separate(function: Callable) -> Callable:
+    """Compile by itself, for calls by name from other kernels.
 
     numba puts the code of all that a function calls into it and optimises the whole anew,
-    so what stands on top would be the whole engine once more. A part's callers only name it.
+    so what stands on top would be the whole engine once more. A separate kernel's callers only name it.
     """
     return _cached(function, apart=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def stage(function: Callable) -> Callable:
-    """Compile as part of its one caller.
-
-    A stage is merged into its caller before anything is compiled, and so compiled once.
-    """
+def inlined(function: Callable) -> Callable:
+    """Merge into its one caller before anything is compiled, and so compile once."""
     if numba is None:
         return function
     return numba.njit(inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
 
 
-def entry(function: Callable) -> Callable:
+def entry_point(function: Callable) -> Callable:
     """Compile for calls from Python."""
     return _cached(function, no_cfunc_wrapper=True)
 
@@ -157,12 +155,12 @@ def _cached(function: Callable, apart: bool = False, **options: bool) -> Callabl
         message = f"Heft cannot write its compile cache in {folder}: it will compile at every start."
         warnings.warn(message, RuntimeWarning, stacklevel=3)
         return numba.njit(**options, **FLAGS)(function)
-    compiler = {"pipeline_class": PartCompiler} if PARTS else {}
+    compiler = {"pipeline_class": SeparateCompiler} if SEPARATE else {}
     dispatcher = numba.njit(**compiler, **options, **FLAGS)(function)
     if is_compiled():
         _keep_on_disk(dispatcher, folder)
         _take_numbers(dispatcher)
-        if PARTS:
+        if SEPARATE:
             keep_needs(dispatcher, apart)
     return dispatcher
 
@@ -178,7 +176,7 @@ def _keep_on_disk(dispatcher, folder: Path) -> None:
             numba.config.CACHE_DIR = str(folder)
             try:
                 dispatcher.enable_caching()
-                if PARTS:
+                if SEPARATE:
                     dispatcher._cache = Cache(dispatcher.py_func)
             finally:
                 numba.config.CACHE_DIR = before

@@ -1,10 +1,10 @@
-"""Parts: kernels that are compiled by themselves and called by name.
+"""Separate kernels: compiled by themselves and called by name.
 
-Owns what Heft does inside numba, of the one version `jit` lets it. Must not know the
+Owns what Heft does inside numba, of the one version `decorators` lets it. Must not know the
 engine.
 
 numba copies the code of all that a function calls into it and optimises the whole anew,
-so the function on top is the whole program once more. A part's callers link an empty
+so the function on top is the whole program once more. A separate kernel's callers link an empty
 module in its place; the name is found when the code is loaded.
 """
 
@@ -75,9 +75,9 @@ class Flags(set):
         return str(sorted(self))
 
 
-class PartCompiler(CompilerBase):
+class SeparateCompiler(CompilerBase):
     """Names what it compiles by what it is, not by how many were compiled before it: processes that
-    share the cache call a part by that name."""
+    share the cache call a separate kernel by that name."""
 
     def define_pipelines(self) -> list:
         state = self.state
@@ -85,7 +85,7 @@ class PartCompiler(CompilerBase):
         state.flags.fastmath.flags = Flags(state.flags.fastmath.flags)
         state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        passes = PassManager("part")
+        passes = PassManager("separate")
         for each in PASSES:
             passes.add_pass(each, each._name)
         passes.finalize()
@@ -93,7 +93,7 @@ class PartCompiler(CompilerBase):
 
 
 def keep_needs(dispatcher, apart: bool) -> None:
-    """See to it that what is loaded from the cache finds the parts it calls.
+    """See to it that what is loaded from the cache finds the separate kernels it calls.
 
     numba keeps with a compiled function what must be done before it is loaded, and hands it
     on to the function's callers; of a function that was itself loaded it forgets it.
@@ -114,7 +114,7 @@ def keep_needs(dispatcher, apart: bool) -> None:
 
 
 def _load(module: str, name: str, types: tuple, called: str) -> None:
-    """Load a part from the cache, or compile it if it is not there."""
+    """Load a separate kernel from the cache, or compile it if it is not there."""
     function = getattr(importlib.import_module(module), name)
     function.compile(types)
     found = function.overloads[types].fndesc.llvm_func_name

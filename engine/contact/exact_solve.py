@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from ..compile.decorators import kernel
-from .tables import ADDED, ALONG_X, ALONG_Y, CONTACT, FACTORED, FORCE, FREE_RATE, GRIP, MOST, RADIUS, STEP, WHAT
+from ..tables import rows as R
 
 # How much softer than the rows are in the mean each is taken to be: of all impulses that do it redundant contacts give
 # the least. Where trunks and finger tips touch, that much would be no hint to the trunk: so at most than it is itself.
@@ -44,7 +44,7 @@ def polish(rows, first, ties, size, least, near, pivots, follows):
     for _ in range(pivots):
         most = 0.0
         for r in range(ties, size, 3):
-            most = max(most, rows.row[FORCE, r])
+            most = max(most, rows.row[R.FORCE, r])
         still = _pick_rows(rows, ties, size, least, NOISE * most, follows)
         n = still if not follows else _pick_sliding(rows, ties, size, still)
         if n == 0:
@@ -58,7 +58,7 @@ def polish(rows, first, ties, size, least, near, pivots, follows):
             left = _ask_step(rows, still, n, soft if turn == 0 else 0.0)
             if turn > 1 and left <= GOOD * near:
                 break
-            _solve_step(rows.upper, rows.row[STEP], still, n)
+            _solve_step(rows.upper, rows.row[R.STEP], still, n)
             whole = _take_step(rows, first, ties, size, still, n, most, follows)
             if turn == 0:
                 ended = whole and not _let_in(rows, ties, size, least, near, soft, most)
@@ -78,24 +78,24 @@ def change_rates(matrix, w, r, one, two, three, ties, size):
 
 @kernel
 def _presses(rows, r, least, none):
-    return none < rows.row[FORCE, r] < rows.row[MOST, r] and rows.matrix[r, r] > least
+    return none < rows.row[R.FORCE, r] < rows.row[R.MOST, r] and rows.matrix[r, r] > least
 
 
 @kernel
 def _pick_rows(rows, ties, size, least, none, follows):
     """The rows that shall stand still: of what presses with more than `none` the first, and all where it sticks.
     ALONG_X, ALONG_Y of a contact that slides: which way its friction goes. Returns how many rows."""
-    matrix, p, pick = rows.matrix, rows.row[FORCE], rows.pick
+    matrix, p, pick = rows.matrix, rows.row[R.FORCE], rows.pick
     n = 0
     for r in range(ties, size, 3):
-        rows.row[ALONG_X, r] = rows.row[ALONG_Y, r] = 0.0
+        rows.row[R.ALONG_X, r] = rows.row[R.ALONG_Y, r] = 0.0
         if not _presses(rows, r, least, none):
             continue
-        most = rows.row[RADIUS, r]
+        most = rows.row[R.RADIUS, r]
         rubs = math.sqrt(p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2])
         moves = matrix[r + 1, r + 1] > least and matrix[r + 2, r + 2] > least
         if follows and moves and rubs > none and rubs >= SLIDES * most:
-            rows.row[ALONG_X, r], rows.row[ALONG_Y, r] = p[r + 1] / rubs, p[r + 2] / rubs
+            rows.row[R.ALONG_X, r], rows.row[R.ALONG_Y, r] = p[r + 1] / rubs, p[r + 2] / rubs
             continue
         pick[n] = r
         n += 1
@@ -109,7 +109,7 @@ def _pick_rows(rows, ties, size, least, none, follows):
 def _pick_sliding(rows, ties, size, n):
     """Behind them two of every contact that slides: its pressure, and its friction across the sliding."""
     for r in range(ties, size, 3):
-        if rows.row[ALONG_X, r] != 0.0 or rows.row[ALONG_Y, r] != 0.0:
+        if rows.row[R.ALONG_X, r] != 0.0 or rows.row[R.ALONG_Y, r] != 0.0:
             rows.pick[n], rows.pick[n + 1] = r, r + 1
             n += 2
     return n
@@ -119,7 +119,7 @@ def _pick_sliding(rows, ties, size, n):
 def _gripped(rows, first, r):
     """What a block's friction grows by with its pressure."""
     b = rows.order[first + r // 3]
-    return rows.block[b, GRIP] if rows.link[b, WHAT] == CONTACT else 0.0
+    return rows.block[b, R.GRIP] if rows.link[b, R.WHAT] == R.CONTACT else 0.0
 
 
 @kernel
@@ -129,9 +129,9 @@ def _answer_at(rows, first, still, q, j):
     if j < still:
         return matrix[q, c]
     if (j - still) % 2 == 0:
-        along = rows.row[ALONG_X, c] * matrix[q, c + 1] + rows.row[ALONG_Y, c] * matrix[q, c + 2]
+        along = rows.row[R.ALONG_X, c] * matrix[q, c + 1] + rows.row[R.ALONG_Y, c] * matrix[q, c + 2]
         return matrix[q, c] + _gripped(rows, first, c) * along
-    return rows.row[ALONG_X, c - 1] * matrix[q, c + 1] - rows.row[ALONG_Y, c - 1] * matrix[q, c]
+    return rows.row[R.ALONG_X, c - 1] * matrix[q, c + 1] - rows.row[R.ALONG_Y, c - 1] * matrix[q, c]
 
 
 @kernel
@@ -153,13 +153,13 @@ def _factor(rows, first, still, n, soft):
     """Gauss elimination of what is picked, each row a hint softer than it is; unless it is done already. Returns
     whether it can be: not where contacts press the harder the more they rub."""
     matrix, upper, pick = rows.matrix, rows.upper, rows.pick
-    same = rows.count[FACTORED] == n and n == still
+    same = rows.count[R.FACTORED] == n and n == still
     for i in range(n):
         same = same and rows.picked[i] == pick[i]
         rows.picked[i] = pick[i]
     if same:
         return True
-    rows.count[FACTORED] = n if n == still else 0
+    rows.count[R.FACTORED] = n if n == still else 0
     for i in range(still):
         for j in range(i, still):
             upper[i, j] = matrix[pick[i], pick[j]]
@@ -167,7 +167,7 @@ def _factor(rows, first, still, n, soft):
             upper[i, j] = _answer_at(rows, first, still, pick[i], j)
     for i in range(still, n, 2):
         r = pick[i]
-        x, y = rows.row[ALONG_X, r], rows.row[ALONG_Y, r]
+        x, y = rows.row[R.ALONG_X, r], rows.row[R.ALONG_Y, r]
         for j in range(n):
             upper[i, j] = _answer_at(rows, first, still, r, j)
             one, other = _answer_at(rows, first, still, r + 1, j), _answer_at(rows, first, still, r + 2, j)
@@ -181,9 +181,9 @@ def _factor(rows, first, still, n, soft):
 @kernel
 def _turns_with(rows, r):
     """How much faster sliding goes across, the more friction does: it is against the sliding."""
-    p, w = rows.row[FORCE], rows.row[FREE_RATE]
+    p, w = rows.row[R.FORCE], rows.row[R.FREE_RATE]
     rubs = math.sqrt(p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2])
-    return max(0.0, -(rows.row[ALONG_X, r] * w[r + 1] + rows.row[ALONG_Y, r] * w[r + 2])) / rubs
+    return max(0.0, -(rows.row[R.ALONG_X, r] * w[r + 1] + rows.row[R.ALONG_Y, r] * w[r + 2])) / rubs
 
 
 @kernel
@@ -235,14 +235,14 @@ def _set_pivot(matrix, upper, pick, k, soft):
 def _ask_step(rows, still, n, soft):
     """STEP becomes what the picked rows' rates shall change by: to none, and with `soft` to the least impulses. Returns
     the largest."""
-    p, w, pick, step = rows.row[FORCE], rows.row[FREE_RATE], rows.pick, rows.row[STEP]
+    p, w, pick, step = rows.row[R.FORCE], rows.row[R.FREE_RATE], rows.pick, rows.row[R.STEP]
     largest = 0.0
     for i in range(n):
         r = pick[i]
         if i < still or (i - still) % 2 == 0:
             step[i] = -w[r] - _softness(rows.matrix, r, soft) * p[r]
         else:
-            step[i] = rows.row[ALONG_Y, r - 1] * w[r] - rows.row[ALONG_X, r - 1] * w[r + 1]
+            step[i] = rows.row[R.ALONG_Y, r - 1] * w[r] - rows.row[R.ALONG_X, r - 1] * w[r + 1]
         largest = max(largest, abs(step[i]))
     return largest
 
@@ -278,7 +278,7 @@ def _take_step(rows, first, ties, size, still, n, most, follows):
 
     Rows that hardly press and would have to pull stop at once; without them the way is free for the rest.
     """
-    p, pick, step, more = rows.row[FORCE], rows.pick, rows.row[STEP], rows.row[ADDED]
+    p, pick, step, more = rows.row[R.FORCE], rows.pick, rows.row[R.STEP], rows.row[R.ADDED]
     for r in range(ties, size):
         more[r] = 0.0
     stops = False
@@ -299,31 +299,31 @@ def _take_step(rows, first, ties, size, still, n, most, follows):
         if more[r] != 0.0 or more[r + 1] != 0.0 or more[r + 2] != 0.0:
             for k in range(3):
                 p[r + k] += more[r + k]
-            change_rates(rows.matrix, rows.row[FREE_RATE], r, more[r], more[r + 1], more[r + 2], ties, size)
+            change_rates(rows.matrix, rows.row[R.FREE_RATE], r, more[r], more[r + 1], more[r + 2], ties, size)
             if follows:
-                rows.row[RADIUS, r] = max(0.0, rows.row[RADIUS, r] + _gripped(rows, first, r) * more[r])
+                rows.row[R.RADIUS, r] = max(0.0, rows.row[R.RADIUS, r] + _gripped(rows, first, r) * more[r])
     return share == 1.0
 
 
 @kernel
 def _slide(rows, first, r, more, across):
     """ADDED of a contact that slides: it presses more, rubs the more, and its friction turns by `across`."""
-    p, x, y = rows.row[FORCE], rows.row[ALONG_X, r], rows.row[ALONG_Y, r]
-    radius, along = rows.row[RADIUS, r], _gripped(rows, first, r) * more
+    p, x, y = rows.row[R.FORCE], rows.row[R.ALONG_X, r], rows.row[R.ALONG_Y, r]
+    radius, along = rows.row[R.RADIUS, r], _gripped(rows, first, r) * more
     one, other = (radius + along) * x - across * y, (radius + along) * y + across * x
     rubs = math.sqrt(one * one + other * other)
     if rubs > 0.0:
         one, other = one / rubs, other / rubs
-        rows.row[ALONG_X, r], rows.row[ALONG_Y, r] = one, other
+        rows.row[R.ALONG_X, r], rows.row[R.ALONG_Y, r] = one, other
     rubs = max(0.0, radius + along)
-    rows.row[ADDED, r] = more
-    rows.row[ADDED, r + 1], rows.row[ADDED, r + 2] = rubs * one - p[r + 1], rubs * other - p[r + 2]
+    rows.row[R.ADDED, r] = more
+    rows.row[R.ADDED, r + 1], rows.row[R.ADDED, r + 2] = rubs * one - p[r + 1], rubs * other - p[r + 2]
 
 
 @kernel
 def _share_inside(rows, first, ties, still, n, follows):
     """How much of the step stays pressing and within the friction there is."""
-    p, step, pick = rows.row[FORCE], rows.row[STEP], rows.pick
+    p, step, pick = rows.row[R.FORCE], rows.row[R.STEP], rows.pick
     share = 1.0
     for i in range(n):
         r = pick[i]
@@ -331,12 +331,12 @@ def _share_inside(rows, first, ties, still, n, follows):
             continue
         if p[r] + share * step[i] < 0.0:
             share = -p[r] / step[i]
-        if p[r] + share * step[i] > rows.row[MOST, r]:
-            share = max(0.0, (rows.row[MOST, r] - p[r]) / step[i])
+        if p[r] + share * step[i] > rows.row[R.MOST, r]:
+            share = max(0.0, (rows.row[R.MOST, r] - p[r]) / step[i])
         if i + 1 < still and pick[i + 1] == r + 1:
             # |(x, y) + t(u, v)| = radius + t·more
             x, y, u, v = p[r + 1], p[r + 2], step[i + 1], step[i + 2]
-            radius, more = rows.row[RADIUS, r], _gripped(rows, first, r) * step[i] if follows else 0.0
+            radius, more = rows.row[R.RADIUS, r], _gripped(rows, first, r) * step[i] if follows else 0.0
             two, one, none = u * u + v * v - more * more, x * u + y * v - radius * more, x * x + y * y - radius**2
             if none + share * (2.0 * one + share * two) > 0.0:
                 outwards = one + math.sqrt(max(0.0, one * one - two * none))
@@ -348,7 +348,7 @@ def _share_inside(rows, first, ties, still, n, follows):
 def _let_in(rows, ties, size, least, near, soft, most):
     """What bears nothing, but touches and would give way if all were soft, presses a little from here on.
     Returns whether anything does."""
-    matrix, p, w = rows.matrix, rows.row[FORCE], rows.row[FREE_RATE]
+    matrix, p, w = rows.matrix, rows.row[R.FORCE], rows.row[R.FREE_RATE]
     found = False
     for r in range(ties, size, 3):
         gives_way = -near < w[r] < -LETS_IN * _softness(matrix, r, soft) * most

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import math
 
-from ..collision.contact_table import BODY_A as ROW_A
-from ..collision.contact_table import BODY_B as ROW_B
-from ..collision.contact_table import GAP
-from ..compile.decorators import kernel, part
-from ..controllers.follow.reference import store_rates
+from ..compile.decorators import kernel, separate
 from ..controllers.shared.root_assist import STANDARD_GRAVITY
+from ..dynamics.joints import store_rates
 from ..dynamics.kinematics import forward, velocities
 from ..math.vectors import (
     add,
@@ -35,47 +32,19 @@ from ..math.vectors import (
     sub,
 )
 from ..model.model import FREE
-from ..tables.model_table import COM, MASS, PLACE, ROTATION
-from ..tables.state_table import (
-    ANCHOR,
-    ASSIST,
-    COORDS,
-    FROM,
-    GOAL_DRIFT,
-    MOMENTUM,
-    NEW,
-    NEW_ANCHOR,
-    NOW,
-    PULL_LIMIT,
-    RATE,
-    SIMULATED,
-    STOOD,
-    STRUCK,
-    TARGET_ANCHOR,
-    TARGET_ANCHOR_RATE,
-    TO,
-    TOTAL_RATE,
-    UNDISTURBED,
-    UNDISTURBED_BEFORE,
-    VALUE,
-    pose_of,
+from ..tables import (
+    aim as A,
+    contacts as CT,
+    control as C,
+    pose as P,
+    rows as R,
+    sample as SA,
+    state as S,
+    tree as T,
+    work as W,
 )
-from .tables import (
-    ALLOWED,
-    BEARS,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    CONTACT,
-    CONTACTS,
-    GRIP,
-    LEADS,
-    ON_A,
-    PLANT,
-    SPEED_NOW,
-    TURNING,
-    WHAT,
-)
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .tie_rows import add_block, put_force, unit
 
 # What a foot is off its place falls to a third while it goes this far in the source [m]: a foot that hardly moves is
@@ -84,7 +53,7 @@ RETURN = 0.1
 # High above what it could stand on it also falls to a third in this time [s].
 ALOFT = 0.1
 # The most that a foot is drawn with, in parts of what guides the root.
-PULL = 0.3
+LEG_PULL = 0.3
 # What turns a foot acts so far from its centre, in what counts as planted.
 LEVER = 2.0
 # Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
@@ -101,36 +70,44 @@ def note_foot(tree, state, root, i):
     """Body i stands in the source: it is a foot, or part of one."""
     mass = 0.0
     for k in range(root, tree.last[root] + 1):
-        mass += tree.body[k, MASS]
-    while i > root and tree.body[i, MASS] <= SOLE * mass:
+        mass += tree.body[k, T.MASS]
+    while i > root and tree.body[i, T.MASS] <= SOLE * mass:
         i = tree.parent[i]
     if i > root:
-        state.body[i, STOOD] = 1.0
+        state.body[i, S.STOOD] = 1.0
 
 
-@part
-def lead_feet(tree, state, aim, work, touch):
-    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step."""
+@separate
+def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
+    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step.
+
+    Reads: A.FROM, A.GOAL_DRIFT, A.PULL_LIMIT, A.TO, CT.BODY_A, CT.BODY_B, CT.GAP, CT.PLANT, R.BEARS, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.CONTACTS, R.GRIP, R.WHAT, R.mass, R.tally, S.ANCHOR, S.COORDS, S.STOOD, S.STRUCK,
+        S.behaviour, W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.NOW, W.TOTAL_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    Writes: R.ALLOWED, R.BEARS, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GIVEN_UP, R.GRIP,
+        R.IMPULSE, R.ON_A, R.OWN, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL,
+        R.TURNING, R.WHAT, R.tally, W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    """
     if touch is None:
         return
     rows = touch.rows
     struck = False
     for root in tree.roots:
-        struck = struck or (state.body[root, STRUCK] != 0.0 and state.behaviour[root] == ASSIST)
+        struck = struck or (state.body[root, S.STRUCK] != 0.0 and state.behaviour[root] == C.ASSIST)
     if not struck:
         return
     _mark_standing(tree, rows)
-    before, after = pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
-    _source_pose(tree, state, aim, work, FROM, before)
-    _source_pose(tree, state, aim, work, TO, after)
+    before, after = pose_of(work, W.UNDISTURBED_BEFORE), pose_of(work, W.UNDISTURBED)
+    _source_pose(tree, state, aim, work, A.FROM, before)
+    _source_pose(tree, state, aim, work, A.TO, after)
     _source_rates(tree, state, aim, work, after)
     for root in tree.roots:
-        if state.body[root, STRUCK] == 0.0 or state.behaviour[root] != ASSIST:
+        if state.body[root, S.STRUCK] == 0.0 or state.behaviour[root] != C.ASSIST:
             continue
-        most = PULL * aim.body[root, PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
+        most = LEG_PULL * aim.body[root, A.PULL_LIMIT] * rows.mass[root] * STANDARD_GRAVITY
         for i in range(root + 1, tree.last[root] + 1):
-            room = rows.count[BLOCKS] + 2 <= len(rows.block)
-            if state.body[i, STOOD] != 0.0 and rows.tally[i] == 0 and room:
+            room = rows.count[R.BLOCKS] + 2 <= len(rows.block)
+            if state.body[i, S.STOOD] != 0.0 and rows.tally[i] == 0 and room:
                 _draw_foot(tree, state, aim, work, touch, root, i, most)
 
 
@@ -139,9 +116,9 @@ def _mark_standing(tree, rows):
     """tally: not 0 for bodies that bear weight, and for what they hang on; not on ice, where nothing holds a foot."""
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == CONTACT and rows.block[b, BEARS] > 0.0 and rows.block[b, GRIP] > 0.0:
-            i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.block[b, R.BEARS] > 0.0 and rows.block[b, R.GRIP] > 0.0:
+            i = max(rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
             while i > 0 and rows.tally[i] == 0:
                 rows.tally[i] = 1
                 i = tree.parent[i]
@@ -151,65 +128,65 @@ def _mark_standing(tree, rows):
 def _source_pose(tree, state, aim, work, sample, pose):
     """The pose of the source at a sample, against the root's anchor there; what is not driven as it is."""
     for i in range(1, len(tree.parent)):
-        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-        store4(work.body, i, NEW, load4(aim.body, i, sample + VALUE) if driven else load4(state.body, i, COORDS))
-        place = load3(aim.body, i, sample + TARGET_ANCHOR) if driven else load3(state.body, i, ANCHOR)
-        store3(work.body, i, NEW_ANCHOR, place)
-    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+        driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+        store4(work.body, i, W.NEW, load4(aim.body, i, sample + SA.VALUE) if driven else load4(state.body, i, S.COORDS))
+        place = load3(aim.body, i, sample + SA.ANCHOR) if driven else load3(state.body, i, S.ANCHOR)
+        store3(work.body, i, W.NEW_ANCHOR, place)
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose)
 
 
 @kernel
 def _source_rates(tree, state, aim, work, pose):
     """MOMENTUM: how fast the source's bodies are at the end of the step."""
-    rates = work.rate[TOTAL_RATE]
+    rates = work.rate[W.TOTAL_RATE]
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         for k in range(d, tree.dof[i + 1]):
             rates[k] = 0.0
-        if state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST:
-            store_rates(kind, work.rate, TOTAL_RATE, d, load3(aim.body, i, TO + RATE))
+        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
+            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.TO + SA.RATE))
             if kind == FREE:
-                store3(work.rate, TOTAL_RATE, d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
-    velocities(tree, pose, rates, aim.body, GOAL_DRIFT, work.body, MOMENTUM)
+                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
+    velocities(tree, pose, rates, aim.body, A.GOAL_DRIFT, work.body, W.MOMENTUM)
 
 
 @kernel
 def _draw_foot(tree, state, aim, work, touch, root, i, most):
     """Two blocks on a foot: of its centre, and of its turn, each with up to `most` [N]."""
-    now, before, after = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE), pose_of(work, UNDISTURBED)
-    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
-    off = sub(add(load3(now.body, i, COM), shift), load3(before.body, i, COM))
+    now, before, after = pose_of(work, W.NOW), pose_of(work, W.UNDISTURBED_BEFORE), pose_of(work, W.UNDISTURBED)
+    shift = sub(load3(state.body, root, S.ANCHOR), load3(aim.body, root, A.FROM + SA.ANCHOR))
+    off = sub(add(load3(now.body, i, P.COM), shift), load3(before.body, i, P.COM))
     off = sub(off, _out_of_reach(tree, work, i, shift))
-    turned = quat_mul(load4(now.body, i, ROTATION), quat_conj(load4(before.body, i, ROTATION)))
-    turn = load3(work.body, i, MOMENTUM)
-    speed = add(load3(work.body, i, MOMENTUM + 3), cross(turn, load3(after.body, i, COM)))
+    turned = quat_mul(load4(now.body, i, P.ROTATION), quat_conj(load4(before.body, i, P.ROTATION)))
+    turn = load3(work.body, i, W.MOMENTUM)
+    speed = add(load3(work.body, i, W.MOMENTUM + 3), cross(turn, load3(after.body, i, P.COM)))
     back = math.sqrt(dot(speed, speed)) / RETURN + _height(tree, touch, i) / ALOFT
     speed, turn = axpy(-back, off, speed), axpy(-back, quat_log(turned), turn)
-    rows, lever = touch.rows, LEVER * touch.limit[PLANT]
+    rows, lever = touch.rows, LEVER * touch.limit[CT.PLANT]
     for kind in range(2):
-        b = rows.count[BLOCKS]
-        rows.count[BLOCKS] = add_block(rows, b, CONTACT, 0, i, 0, 0)
-        rows.link[b, TURNING] = LEADS
-        rows.block[b, BEARS], rows.block[b, GRIP] = most, 1.0
+        b = rows.count[R.BLOCKS]
+        rows.count[R.BLOCKS] = add_block(rows, b, R.CONTACT, 0, i, 0, 0)
+        rows.link[b, R.TURNING] = R.LEADS
+        rows.block[b, R.BEARS], rows.block[b, R.GRIP] = most, 1.0
         for r in range(3):
             direction = unit(2 - r)
             if kind == 0:
-                put_force(rows.block, b, ON_A + 6 * r, i, load3(now.body, i, COM), direction)
+                put_force(rows.block, b, R.ON_A + 6 * r, i, load3(now.body, i, P.COM), direction)
                 wanted = dot(direction, speed)
             else:
-                store3(rows.block, b, ON_A + 6 * r, scale(lever, direction))
+                store3(rows.block, b, R.ON_A + 6 * r, scale(lever, direction))
                 wanted = lever * dot(direction, turn)
-            rows.block[b, ALLOWED + r] = rows.block[b, SPEED_NOW + r] = wanted
+            rows.block[b, R.ALLOWED + r] = rows.block[b, R.SPEED_NOW + r] = wanted
 
 
 @kernel
 def _height(tree, touch, i):
     """How high a foot is above the world, in parts of what still counts as standing; 1 for all that is higher."""
-    gap = high = STRUCK_STANDS * touch.limit[PLANT]
-    for c in range(touch.rows.count[CONTACTS]):
-        one, other = touch.found.meet[c, ROW_A], touch.found.meet[c, ROW_B]
+    gap = high = STRUCK_STANDS * touch.limit[CT.PLANT]
+    for c in range(touch.rows.count[R.CONTACTS]):
+        one, other = touch.found.meet[c, CT.BODY_A], touch.found.meet[c, CT.BODY_B]
         if min(one, other) == 0 and i <= max(one, other) <= tree.last[i]:
-            gap = min(gap, touch.found.contact[c, GAP])
+            gap = min(gap, touch.found.contact[c, CT.GAP])
     return max(gap, 0.0) / high
 
 
@@ -217,14 +194,14 @@ def _height(tree, touch, i):
 def _out_of_reach(tree, work, i, shift):
     """How far short of its place in the source a foot has to stay, as its leg is no longer: towards the hip as it is
     now. `shift`: how far the root is off."""
-    now, before = pose_of(work, NOW), pose_of(work, UNDISTURBED_BEFORE)
+    now, before = pose_of(work, W.NOW), pose_of(work, W.UNDISTURBED_BEFORE)
     hip, k, length = limb_of(tree, i), i, 0.0
     while k > hip:
-        part = sub(load3(now.body, k, PLACE), load3(now.body, tree.parent[k], PLACE))
+        part = sub(load3(now.body, k, P.PLACE), load3(now.body, tree.parent[k], P.PLACE))
         length += math.sqrt(dot(part, part))
         k = tree.parent[k]
-    meant = sub(load3(before.body, i, PLACE), load3(before.body, hip, PLACE))
-    way = sub(load3(before.body, i, PLACE), add(load3(now.body, hip, PLACE), shift))
+    meant = sub(load3(before.body, i, P.PLACE), load3(before.body, hip, P.PLACE))
+    way = sub(load3(before.body, i, P.PLACE), add(load3(now.body, hip, P.PLACE), shift))
     far, reach = math.sqrt(dot(way, way)), max(STRETCH * length, math.sqrt(dot(meant, meant)))
     return scale(min(0.0, reach / max(far, reach) - 1.0), way)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from ..compile.decorators import kernel
 from ..math.vectors import axpy, dot, load3, sub
 from ..model.model import FREE
-from ..tables.model_table import MASS, MOMENT, WORLD_INERTIA
-from ..tables.state_table import ANCHOR, COMPOSITE, LIMP, NOW, WELDED, pose_of
-from .tables import HOLDS, TIE_A, TIE_B, TIE_KIND, WELD
+from ..tables import control as C, holds as H, pose as P, state as S, tree as T, work as W
+from ..tables.work import pose_of
 
 
 @kernel
@@ -19,13 +18,13 @@ def note_carried(tree, state, work, touch):
     """WELDED: the inertia of single free bodies that are welded to each body or to what it carries, about its
     root anchor; row 0 sums up everything."""
     holds = touch.holds
-    if work.body[0, WELDED + 9] > 0.0:
+    if work.body[0, W.WELDED + 9] > 0.0:
         for i in range(len(tree.parent)):
             for k in range(10):
-                work.body[i, WELDED + k] = 0.0
+                work.body[i, W.WELDED + k] = 0.0
     for t in range(len(holds.tie)):
-        if holds.tie_link[t, HOLDS] != 0 and holds.tie_link[t, TIE_KIND] == WELD:
-            i, j = holds.tie_link[t, TIE_A], holds.tie_link[t, TIE_B]
+        if holds.tie_link[t, H.HOLDS] != 0 and holds.tie_link[t, H.TIE_KIND] == H.WELD:
+            i, j = holds.tie_link[t, H.TIE_A], holds.tie_link[t, H.TIE_B]
             if _is_thing(tree, state, j) and not _is_thing(tree, state, i):
                 _put_on(tree, state, work, i, j, touch.rows.root[i])
             elif _is_thing(tree, state, i) and not _is_thing(tree, state, j):
@@ -35,7 +34,7 @@ def note_carried(tree, state, work, touch):
 @kernel
 def _is_thing(tree, state, i):
     """Whether the body is all of a tree that nothing else holds."""
-    return i > 0 and tree.parent[i] == 0 and tree.last[i] == i and tree.kind[i] == FREE and state.behaviour[i] == LIMP
+    return i > 0 and tree.parent[i] == 0 and tree.last[i] == i and tree.kind[i] == FREE and state.behaviour[i] == C.LIMP
 
 
 @kernel
@@ -43,9 +42,9 @@ def _put_on(tree, state, work, i, thing, root):
     """Add the thing's inertia to body i and all that carry it."""
     if i == 0:
         return
-    pose, out = pose_of(work, NOW), work.body
-    mass, h = tree.body[thing, MASS], load3(pose.body, thing, MOMENT)
-    o = sub(load3(state.body, thing, ANCHOR), load3(state.body, root, ANCHOR))
+    pose, out = pose_of(work, W.NOW), work.body
+    mass, h = tree.body[thing, T.MASS], load3(pose.body, thing, P.MOMENT)
+    o = sub(load3(state.body, thing, S.ANCHOR), load3(state.body, root, S.ANCHOR))
     moment = axpy(mass, o, h)
     # Steiner's rule from the thing's anchor, which need not be its centre, to the root's
     straight = 2.0 * dot(o, h) + mass * dot(o, o)
@@ -53,10 +52,10 @@ def _put_on(tree, state, work, i, thing, root):
         for k in range(6):
             a, b = (k, k) if k < 3 else (max(0, k - 4), min(2, k - 2))
             cross = o[a] * h[b] + h[a] * o[b] + mass * o[a] * o[b]
-            out[i, WELDED + k] += pose.body[thing, WORLD_INERTIA + k] + (straight - cross if k < 3 else -cross)
+            out[i, W.WELDED + k] += pose.body[thing, P.WORLD_INERTIA + k] + (straight - cross if k < 3 else -cross)
         for k in range(3):
-            out[i, WELDED + 6 + k] += moment[k]
-        out[i, WELDED + 9] += mass
+            out[i, W.WELDED + 6 + k] += moment[k]
+        out[i, W.WELDED + 9] += mass
         if i == 0:
             return
         i = tree.parent[i]
@@ -65,7 +64,7 @@ def _put_on(tree, state, work, i, thing, root):
 @kernel
 def add_carried(tree, work):
     """COMPOSITE with what is carried."""
-    if work.body[0, WELDED + 9] > 0.0:
+    if work.body[0, W.WELDED + 9] > 0.0:
         for i in range(1, len(tree.parent)):
             for k in range(10):
-                work.body[i, COMPOSITE + k] += work.body[i, WELDED + k]
+                work.body[i, W.COMPOSITE + k] += work.body[i, W.WELDED + k]

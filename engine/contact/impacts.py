@@ -8,65 +8,22 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
-from ..controllers.follow.reference import joint_rates, measure_error
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..controllers.follow.spring import peak_time, response
 from ..controllers.shared.recovery import stays_stiff
 from ..dynamics.articulated import composite_inertia, factorise, mass_block
+from ..dynamics.joints import joint_rates, measure_error
 from ..math.vectors import add, axpy, dot, load3, load4, scale, sub
-from ..tables.model_table import LOWER
-from ..tables.state_table import (
-    ANSWER,
-    ASSIST,
-    COMPLIANCE,
-    COMPOSITE,
-    COORDS,
-    DUE_KEY,
-    FROM,
-    GAINS,
-    LIMP,
-    MAIN,
-    NOW,
-    RATE,
-    RECOVERY,
-    SHAPE,
-    SIMULATED,
-    STRUCK,
-    VALUE,
-    V,
-    factor_of,
-    pose_of,
-)
+from ..tables import aim as A, contacts as CT, control as C, factor as F, rows as R, sample as SA, state as S, work as W
+from ..tables.classes import Aim, Control, State, Touch, Tree, Work
+from ..tables.work import factor_of, pose_of
 from .island_solver import eliminate_ties, solve_island
 from .joint_space import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
 from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
 from .ragdoll_sweeps import solve_ragdolls
 from .settling import note_disturbed
 from .step_size import brake_whirls
-from .tables import (
-    ALLOWED,
-    BEARS,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    BOUNCE_SPEED,
-    BRACED,
-    CONTACT,
-    ERROR_NOW,
-    FORCE,
-    FREE_RATE,
-    GIVEN_UP,
-    IMPULSE,
-    LEAST,
-    LIMIT,
-    MORE,
-    REBOUND,
-    ROWS,
-    SLOP,
-    SPEED_NOW,
-    TIE,
-    WHAT,
-)
 
 # A blow lasts about this long: what a bearing foot's friction can give meanwhile [s].
 BLOW = 0.02
@@ -87,41 +44,54 @@ BRACING, GIVING = 1, 2
 EXCESS = 1e-9
 
 
-@part
-def collide_now(tree, plan, state, aim, work, touch, frame, least):
+@separate
+def collide_now(
+    tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, least: Real
+):
     """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
     carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
     they are. No step is shorter than `least`. Returns
-    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING."""
+    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING.
+
+    Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, CT.BOUNCE_SPEED, CT.LEAST, CT.SLOP, R.ALLOWED, R.BEARS, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.GIVEN_UP, R.IMPULSE, R.MORE, R.ON_A, R.ON_B,
+        R.OWN, R.REBOUND, R.SPEED_NOW, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.own, R.pick, R.picked,
+        R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper, S.COORDS, S.DUE_KEY, S.QUIET, S.STRUCK, S.V,
+        S.behaviour, W.ANSWER, W.COMPLIANCE, W.COMPOSITE, W.FASTEST, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.NOW,
+        W.block
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.MORE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.own,
+        R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, S.QUIET, S.V, W.ANSWER, W.COMPLIANCE,
+        W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.MAIN, W.block
+    """
     any_fast, gives_way = _find_blows(tree, state, touch)
     if not any_fast:
         return 0
     _hand_on(tree, touch.rows)
-    pose, factor = pose_of(work, NOW), factor_of(work, MAIN)
+    pose, factor = pose_of(work, W.NOW), factor_of(work, W.MAIN)
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
         carries = touch.rows.tally[i]
-        stiff = carries != GIVING and stays_stiff(plan, state, touch.rows.root[i], i, frame)
-        struck = state.body[touch.rows.root[i], STRUCK] != 0.0
+        stiff = carries != GIVING and stays_stiff(control, state, touch.rows.root[i], i, frame)
+        struck = state.body[touch.rows.root[i], S.STRUCK] != 0.0
         passive = struck or (gives_way and carries != BRACING and not stiff)
-        factor.active[i] = behaviour == LIMP or behaviour == ASSIST or (behaviour == SIMULATED and passive)
-        work.body[i, COMPLIANCE] = 0.0
-    composite_inertia(tree, pose, work.body, COMPOSITE)
-    for b in range(touch.rows.count[BLOCKS]):
+        factor.active[i] = behaviour == C.LIMP or behaviour == C.ASSIST or (behaviour == C.SIMULATED and passive)
+        work.body[i, W.COMPLIANCE] = 0.0
+    composite_inertia(tree, pose, work.body, W.COMPOSITE)
+    for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
-            touch.rows.block[b, IMPULSE + r] = 0.0
+            touch.rows.block[b, R.IMPULSE + r] = 0.0
     for turn in range(STIFFENINGS):
         _share_blow(tree, work, touch, pose, factor)
         resists = turn < RESISTS and resist_blow(tree, state, work, touch.rows, pose, factor)
-        if not (stiffen(tree, plan, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
+        if not (stiffen(tree, control, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
             break
-    brake_whirls(tree, state, work, pose, state.rate[V], work.rate[ANSWER], least)
-    for d in range(len(work.rate[ANSWER])):
-        state.rate[V, d] += work.rate[ANSWER, d]
-    note_disturbed(state, work, touch.rows, IMPULSE)
-    for b in range(touch.rows.count[BLOCKS]):
+    brake_whirls(tree, state, work, pose, state.rate[S.V], work.rate[W.ANSWER], least)
+    for d in range(len(work.rate[W.ANSWER])):
+        state.rate[S.V, d] += work.rate[W.ANSWER, d]
+    note_disturbed(state, work, touch.rows, R.IMPULSE)
+    for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
-            touch.rows.block[b, IMPULSE + r] = 0.0
+            touch.rows.block[b, R.IMPULSE + r] = 0.0
     return GIVING if gives_way else BRACING
 
 
@@ -129,23 +99,23 @@ def collide_now(tree, plan, state, aim, work, touch, frame, least):
 def _find_blows(tree, state, touch):
     """Which rows have a part in an impact. Returns whether there is any, and whether joints give way to it;
     tally becomes what each joint carries of it."""
-    rows, slop, fast = touch.rows, touch.limit[SLOP], -touch.limit[BOUNCE_SPEED]
+    rows, slop, fast = touch.rows, touch.limit[CT.SLOP], -touch.limit[CT.BOUNCE_SPEED]
     any_fast = gives_way = False
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
-    for b in range(rows.count[BLOCKS]):
-        if rows.block[b, GIVEN_UP] >= 1.0:
-            rows.link[b, ROWS] = 0
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.block[b, R.GIVEN_UP] >= 1.0:
+            rows.link[b, R.ROWS] = 0
             continue
-        near = rows.block[b, ERROR_NOW] <= (STOP_NEAR if rows.link[b, WHAT] == LIMIT else slop)
-        rows.link[b, ROWS] = 1 if near or rows.link[b, WHAT] == TIE or rows.block[b, BEARS] > 0.0 else 0
-        closes = near and rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED] < fast
-        if (closes and rows.link[b, WHAT] == CONTACT and not _is_within(rows, b)) or _tears(state, rows, b, -fast):
+        near = rows.block[b, R.ERROR_NOW] <= (STOP_NEAR if rows.link[b, R.WHAT] == R.LIMIT else slop)
+        rows.link[b, R.ROWS] = 1 if near or rows.link[b, R.WHAT] == R.TIE or rows.block[b, R.BEARS] > 0.0 else 0
+        closes = near and rows.block[b, R.SPEED_NOW] - rows.block[b, R.ALLOWED] < fast
+        if (closes and rows.link[b, R.WHAT] == R.CONTACT and not _is_within(rows, b)) or _tears(state, rows, b, -fast):
             any_fast = True
-            gives_way = gives_way or rows.link[b, BRACED] == 0
-            carries = GIVING if rows.link[b, BRACED] == 0 else BRACING
+            gives_way = gives_way or rows.link[b, R.BRACED] == 0
+            carries = GIVING if rows.link[b, R.BRACED] == 0 else BRACING
             for side in range(2):
-                i = rows.link[b, BODY_A] if side == 0 else rows.link[b, BODY_B]
+                i = rows.link[b, R.BODY_A] if side == 0 else rows.link[b, R.BODY_B]
                 while i > 0:
                     rows.tally[i] = max(rows.tally[i], carries)
                     i = tree.parent[i]
@@ -157,16 +127,16 @@ def _find_blows(tree, state, touch):
 def stops_hard(state, rows, b):
     """Whether a limp joint comes to its limit so fast that it would be far beyond before a step has stopped it."""
     return (
-        rows.link[b, WHAT] == LIMIT
-        and rows.block[b, SPEED_NOW] < -STOP_FAST
-        and state.behaviour[rows.link[b, BODY_A]] == LIMP
+        rows.link[b, R.WHAT] == R.LIMIT
+        and rows.block[b, R.SPEED_NOW] < -STOP_FAST
+        and state.behaviour[rows.link[b, R.BODY_A]] == C.LIMP
     )
 
 
 @kernel
 def _is_within(rows, b):
     """Whether a contact is that of a ragdoll with itself: fingers that rattle are no blow, the step stops them."""
-    same = rows.root[rows.link[b, BODY_A]] == rows.root[rows.link[b, BODY_B]]
+    same = rows.root[rows.link[b, R.BODY_A]] == rows.root[rows.link[b, R.BODY_B]]
     return same and is_met_anywhere(rows, b)
 
 
@@ -176,9 +146,9 @@ def _hand_on(tree, rows):
     again = True
     while again:
         again = False
-        for b in range(rows.count[BLOCKS]):
-            if rows.link[b, WHAT] == TIE:
-                i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        for b in range(rows.count[R.BLOCKS]):
+            if rows.link[b, R.WHAT] == R.TIE:
+                i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
                 if rows.tally[i] != GIVING:
                     i, j = j, i
                 while rows.tally[i] == GIVING and j > 0 and rows.tally[j] == 0:
@@ -191,54 +161,54 @@ def _hand_on(tree, rows):
 def _tears(state, rows, b, fast):
     """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before. Where a
     drive pulls at it the step itself is to stop that, by no more than the drive can follow."""
-    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
-    limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
-    if rows.link[b, WHAT] != TIE or not limp:
+    i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+    limp = (i == 0 or state.behaviour[i] == C.LIMP) and (j == 0 or state.behaviour[j] == C.LIMP)
+    if rows.link[b, R.WHAT] != R.TIE or not limp:
         return False
     for r in range(3):
-        if abs(rows.block[b, SPEED_NOW + r] - rows.block[b, ALLOWED + r]) > fast:
+        if abs(rows.block[b, R.SPEED_NOW + r] - rows.block[b, R.ALLOWED + r]) > fast:
             return True
     return False
 
 
 @kernel
-def stiffen(tree, plan, state, aim, work, roots, pose, factor, frame):
+def stiffen(tree, control, state, aim, work, roots, pose, factor, frame):
     """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
     stopped) resists with as much more inertia as that takes. Returns whether any does."""
     again = False
     for i in range(1, len(tree.parent)):
-        if factor.active[i] and state.behaviour[i] == SIMULATED:
-            share = _share_within(tree, plan, state, aim, work, roots[i], i, frame)
+        if factor.active[i] and state.behaviour[i] == C.SIMULATED:
+            share = _share_within(tree, control, state, aim, work, roots[i], i, frame)
             if share < 1.0 - NEAR:
                 own = whole = 0.0
                 first = tree.dof[i]
-                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                mass_block(tree, pose, work.body, W.COMPOSITE, i, work.block)
                 for d in range(first, tree.dof[i + 1]):
-                    own += factor.joint[d, LOWER + d - first]
+                    own += factor.joint[d, F.LOWER + d - first]
                     whole += work.block[d, d - first]
-                work.body[i, COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
+                work.body[i, W.COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
                 again = True
     return again
 
 
 @kernel
-def _share_within(tree, plan, state, aim, work, root, i, frame):
+def _share_within(tree, control, state, aim, work, root, i, frame):
     """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
     swinging anyway."""
     kind, d = tree.kind[i], tree.dof[i]
-    omega = math.sqrt(aim.body[i, GAINS])
-    zeta = 0.5 * aim.body[i, GAINS + 1] / omega
-    if stays_stiff(plan, state, root, i, frame) and state.body[i, DUE_KEY] < 0.0:
-        row = min(frame, len(plan.behaviour) - 1)
-        omega, zeta = plan.setting[row, i, SHAPE] / plan.setting[row, i, RECOVERY], 1.0
+    omega = math.sqrt(aim.body[i, A.GAINS])
+    zeta = 0.5 * aim.body[i, A.GAINS + 1] / omega
+    if stays_stiff(control, state, root, i, frame) and state.body[i, S.DUE_KEY] < 0.0:
+        row = min(frame, len(control.behaviour) - 1)
+        omega, zeta = control.setting[row, i, C.SHAPE] / control.setting[row, i, C.RECOVERY], 1.0
     u, g, _, _ = response(omega, zeta, peak_time(omega, zeta))
-    value, rate = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + RATE)
-    c, w = load4(state.body, i, COORDS), joint_rates(kind, state.rate, V, d)
+    value, rate = load4(aim.body, i, A.FROM + SA.VALUE), load3(aim.body, i, A.FROM + SA.RATE)
+    c, w = load4(state.body, i, S.COORDS), joint_rates(kind, state.rate, S.V, d)
     e, before = measure_error(kind, c, w, value, rate)
-    _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, ANSWER, d)), value, rate)
+    _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, W.ANSWER, d)), value, rate)
     # the error when a swing from the target is at its widest: |out + share · more| = most
     out, more = axpy(u, e, scale(g, before)), scale(g, sub(after, before))
-    swing = GUIDED_SWING if state.behaviour[root] == ASSIST else SWING
+    swing = GUIDED_SWING if state.behaviour[root] == C.ASSIST else SWING
     most = max(swing * swing, dot(out, out))
     one, two = dot(out, more), dot(more, more)
     if dot(out, out) + 2.0 * one + two <= most:
@@ -250,7 +220,7 @@ def _share_within(tree, plan, state, aim, work, root, i, frame):
 def _share_blow(tree, work, touch, pose, factor):
     """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
     rows = touch.rows
-    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor)
+    factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor)
     lay_paths(tree, pose, factor, rows)
     find_islands(tree, factor, rows)
     first = 0
@@ -263,19 +233,19 @@ def _share_blow(tree, work, touch, pose, factor):
         _ask_back(touch, first, last, 1.0)
         if rough:
             _start_from_impulses(rows, first, last)
-            solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], BLOW)
-            take(rows, first, last, IMPULSE, 1.0)
+            solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], BLOW)
+            take(rows, first, last, R.IMPULSE, 1.0)
             first = end
             continue
         fill_matrix(factor, rows, first, last)
-        ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
-        loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
-        solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
-        if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, FORCE):
+        ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
+        loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
+        solve_island(rows, first, last, ties, touch.limit[CT.LEAST], BLOW)
+        if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, R.FORCE):
             _bounce_less(touch, first, last, ties)
-        take(rows, first, last, IMPULSE, 1.0)
+        take(rows, first, last, R.IMPULSE, 1.0)
         first = end
-    give(tree, pose, factor, rows, work, IMPULSE, work.rate[ANSWER])
+    give(tree, pose, factor, rows, work, R.IMPULSE, work.rate[W.ANSWER])
 
 
 @kernel
@@ -283,14 +253,14 @@ def _start_from_impulses(rows, first, last):
     """FORCE: what was found when the joints were last asked."""
     for x in range(first, last):
         for k in range(3):
-            rows.row[FORCE, 3 * (x - first) + k] = rows.block[rows.order[x], IMPULSE + k]
+            rows.row[R.FORCE, 3 * (x - first) + k] = rows.block[rows.order[x], R.IMPULSE + k]
 
 
 @kernel
 def _bounces(rows, first, last):
     """Whether a contact of the island bounces."""
     for x in range(first, last):
-        if rows.block[rows.order[x], REBOUND] > 0.0:
+        if rows.block[rows.order[x], R.REBOUND] > 0.0:
             return True
     return False
 
@@ -298,8 +268,8 @@ def _bounces(rows, first, last):
 @kernel
 def _kick(touch, b, speed):
     """What bounce asks of a contact that closes at `speed` (below 0)."""
-    if speed < -touch.limit[BOUNCE_SPEED] and touch.rows.link[b, WHAT] == CONTACT:
-        return touch.rows.block[b, REBOUND] * speed
+    if speed < -touch.limit[CT.BOUNCE_SPEED] and touch.rows.link[b, R.WHAT] == R.CONTACT:
+        return touch.rows.block[b, R.REBOUND] * speed
     return 0.0
 
 
@@ -307,10 +277,10 @@ def _kick(touch, b, speed):
 def _closing(touch, b):
     """How fast a block's first row parts as the blow comes."""
     rows = touch.rows
-    speed = rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED]
-    if rows.block[b, BEARS] > 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+    speed = rows.block[b, R.SPEED_NOW] - rows.block[b, R.ALLOWED]
+    if rows.block[b, R.BEARS] > 0.0 and rows.block[b, R.ERROR_NOW] > touch.limit[CT.SLOP]:
         # stands without touching: it may come down, but not slide
-        speed = max(0.0, speed) + rows.block[b, ERROR_NOW] / BLOW
+        speed = max(0.0, speed) + rows.block[b, R.ERROR_NOW] / BLOW
     return speed
 
 
@@ -322,11 +292,11 @@ def _ask_back(touch, first, last, bounce):
         b = rows.order[x]
         r = 3 * (x - first)
         speed = _closing(touch, b)
-        rows.row[FREE_RATE, r] = speed + bounce * _kick(touch, b, speed)
-        rows.row[FORCE, r] = 0.0
+        rows.row[R.FREE_RATE, r] = speed + bounce * _kick(touch, b, speed)
+        rows.row[R.FORCE, r] = 0.0
         for k in range(1, 3):
-            rows.row[FREE_RATE, r + k] = rows.block[b, SPEED_NOW + k] - rows.block[b, ALLOWED + k]
-            rows.row[FORCE, r + k] = 0.0
+            rows.row[R.FREE_RATE, r + k] = rows.block[b, R.SPEED_NOW + k] - rows.block[b, R.ALLOWED + k]
+            rows.row[R.FORCE, r + k] = 0.0
 
 
 @kernel
@@ -347,10 +317,10 @@ def _gain(touch, first, last, ties):
     """The energy that bodies gain by the blow just solved with all its bounce: pᵀu₁ − ½ pᵀGp, u₁ the rows'
     rates after it. Without bounce that is never above zero."""
     rows = touch.rows
-    p = rows.row[FORCE]
-    gain = -_given(rows, first, last, ties, FORCE)
+    p = rows.row[R.FORCE]
+    gain = -_given(rows, first, last, ties, R.FORCE)
     for r in range(ties, 3 * (last - first)):
-        gain += p[r] * rows.row[FREE_RATE, r]
+        gain += p[r] * rows.row[R.FREE_RATE, r]
         if r % 3 == 0:
             b = rows.order[first + r // 3]
             gain -= p[r] * _kick(touch, b, _closing(touch, b))
@@ -365,19 +335,19 @@ def _bounce_less(touch, first, last, ties):
     Between two sets of impulses that press and stay within friction all others do so too.
     """
     rows, size = touch.rows, 3 * (last - first)
-    p, more, u = rows.row[FORCE], rows.row[MORE], rows.row[FREE_RATE]
+    p, more, u = rows.row[R.FORCE], rows.row[R.MORE], rows.row[R.FREE_RATE]
     for r in range(size):
         more[r] = p[r]
     _ask_back(touch, first, last, 0.0)
-    solve_island(rows, first, last, ties, touch.limit[LEAST], BLOW)
-    none = -_given(rows, first, last, ties, FORCE)
+    solve_island(rows, first, last, ties, touch.limit[CT.LEAST], BLOW)
+    none = -_given(rows, first, last, ties, R.FORCE)
     one = 0.0
     for r in range(size):
         more[r] -= p[r]
         if r >= ties:
             none += p[r] * u[r]
             one += more[r] * u[r]
-    two = _given(rows, first, last, ties, MORE)
+    two = _given(rows, first, last, ties, R.MORE)
     # energy gained: none + one·s + two·s²
     share = 0.0
     if two > 0.0:

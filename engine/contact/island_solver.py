@@ -15,26 +15,11 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
+from ..tables import rows as R
+from ..tables.classes import Rows
 from .exact_solve import change_rates, polish
-from .tables import (
-    BEARS,
-    BESIDE,
-    CONTACT,
-    FORCE,
-    FREE_RATE,
-    GRIP,
-    KEPT_FORCE,
-    KEPT_RADIUS,
-    KEPT_RATE,
-    LEADS,
-    MOST,
-    RADIUS,
-    STEP,
-    TIE,
-    TURNING,
-    WHAT,
-)
 
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -68,17 +53,21 @@ MOST_IMPULSE = 10.0
 def tie_rows(rows, first, last):
     """How many rows the ties of an island have: they stand first."""
     ties = 0
-    while first + ties < last and rows.link[rows.order[first + ties], WHAT] == TIE:
+    while first + ties < last and rows.link[rows.order[first + ties], R.WHAT] == R.TIE:
         ties += 1
     return 3 * ties
 
 
-@part
-def eliminate_ties(rows, first, last, least):
+@separate
+def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
     """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
     large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
-    Returns how many rows they are."""
-    matrix, whole = rows.matrix, rows.row[STEP]
+    Returns how many rows they are.
+
+    Reads: R.STEP, R.WHAT, R.matrix, R.order
+    Writes: R.STEP, R.matrix
+    """
+    matrix, whole = rows.matrix, rows.row[R.STEP]
     ties, size = tie_rows(rows, first, last), 3 * (last - first)
     if ties == 0:
         return ties
@@ -120,26 +109,32 @@ def keep_ties(rows, at, ties):
 def solve_ties(rows, at, ties):
     """FORCE from FREE_RATE by the tie rows kept at `at`."""
     end = at + ties
-    _take_out(rows.tied, rows.row[FREE_RATE], at, end, end)
-    _put_back(rows.tied, rows.row[FREE_RATE], rows.row[FORCE], at, end, end)
+    _take_out(rows.tied, rows.row[R.FREE_RATE], at, end, end)
+    _put_back(rows.tied, rows.row[R.FREE_RATE], rows.row[R.FORCE], at, end, end)
 
 
-@part
-def solve_island(rows, first, last, ties, least, lasts):
+@separate
+def solve_island(rows: Rows, first: Index, last: Index, ties: Index, least: Real, lasts: Real):
     """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in;
     below 0 there is no friction.
     Returns the sweeps taken.
+
+    Reads: R.ADDED, R.ALONG_X, R.ALONG_Y, R.BEARS, R.FACTORED, R.FORCE, R.FREE_RATE, R.GRIP, R.KEPT_FORCE,
+        R.KEPT_RADIUS, R.KEPT_RATE, R.MOST, R.RADIUS, R.STEP, R.TURNING, R.WHAT, R.mass, R.matrix, R.order, R.pick,
+        R.picked, R.upper
+    Writes: R.ADDED, R.ALONG_X, R.ALONG_Y, R.FACTORED, R.FORCE, R.FREE_RATE, R.KEPT_FORCE, R.KEPT_RADIUS, R.KEPT_RATE,
+        R.MOST, R.RADIUS, R.STEP, R.pick, R.picked, R.upper
     """
     size = 3 * (last - first)
-    _take_out(rows.matrix, rows.row[FREE_RATE], 0, ties, size)
+    _take_out(rows.matrix, rows.row[R.FREE_RATE], 0, ties, size)
     taken = 0
     if ties < size:
         _load_footholds(rows, first, ties, size, lasts, 1.0)
         taken = _sweep(rows, first, last, ties, least, lasts)
         _load_footholds(rows, first, ties, size, lasts, -1.0)
-    _put_back(rows.matrix, rows.row[FREE_RATE], rows.row[FORCE], 0, ties, size)
+    _put_back(rows.matrix, rows.row[R.FREE_RATE], rows.row[R.FORCE], 0, ties, size)
     return taken
 
 
@@ -172,7 +167,7 @@ def _sweep(rows, first, last, ties, least, lasts):
     size = 3 * (last - first)
     scale = 0.0
     for r in range(ties, size):
-        scale = max(scale, abs(rows.row[FREE_RATE, r]))
+        scale = max(scale, abs(rows.row[R.FREE_RATE, r]))
     set_most(rows, first, ties, size, lasts)
     warm = _start(rows, first, ties, size, lasts)
     polishes, every = 0, 1 + (size - ties) // ROWS_A_SWEEP
@@ -215,12 +210,12 @@ def _sweep(rows, first, last, ties, least, lasts):
 @kernel
 def _start(rows, first, ties, size, lasts):
     """The rates with the forces to start from, and the friction they allow. Returns whether there are any."""
-    p, warm = rows.row[FORCE], False
+    p, warm = rows.row[R.FORCE], False
     for r in range(ties, size, 3):
-        rows.row[RADIUS, r] = 0.0
+        rows.row[R.RADIUS, r] = 0.0
         if p[r] != 0.0 or p[r + 1] != 0.0 or p[r + 2] != 0.0:
             warm = True
-            change_rates(rows.matrix, rows.row[FREE_RATE], r, p[r], p[r + 1], p[r + 2], ties, size)
+            change_rates(rows.matrix, rows.row[R.FREE_RATE], r, p[r], p[r + 1], p[r + 2], ties, size)
     _set_radii(rows, first, ties, size, lasts, 1.0)
     return warm
 
@@ -229,16 +224,16 @@ def _start(rows, first, ties, size, lasts):
 def _keep(rows, ties, size):
     """Remember how far the sweeps have come."""
     for r in range(ties, size):
-        rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r] = rows.row[FORCE, r], rows.row[FREE_RATE, r]
-        rows.row[KEPT_RADIUS, r] = rows.row[RADIUS, r]
+        rows.row[R.KEPT_FORCE, r], rows.row[R.KEPT_RATE, r] = rows.row[R.FORCE, r], rows.row[R.FREE_RATE, r]
+        rows.row[R.KEPT_RADIUS, r] = rows.row[R.RADIUS, r]
 
 
 @kernel
 def _take_back(rows, ties, size):
     """Be there again."""
     for r in range(ties, size):
-        rows.row[FORCE, r], rows.row[FREE_RATE, r] = rows.row[KEPT_FORCE, r], rows.row[KEPT_RATE, r]
-        rows.row[RADIUS, r] = rows.row[KEPT_RADIUS, r]
+        rows.row[R.FORCE, r], rows.row[R.FREE_RATE, r] = rows.row[R.KEPT_FORCE, r], rows.row[R.KEPT_RATE, r]
+        rows.row[R.RADIUS, r] = rows.row[R.KEPT_RADIUS, r]
 
 
 @kernel
@@ -246,28 +241,28 @@ def set_most(rows, first, ties, size, lasts):
     """The largest impulse of each row, from the rates without any; limits have none."""
     fastest = 0.0
     for r in range(ties, size, 3):
-        rows.row[MOST, r] = math.inf
-        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
+        rows.row[R.MOST, r] = math.inf
+        if rows.link[rows.order[first + r // 3], R.WHAT] == R.CONTACT:
             for k in range(3):
-                fastest = max(fastest, abs(rows.row[FREE_RATE, r + k]))
+                fastest = max(fastest, abs(rows.row[R.FREE_RATE, r + k]))
     for r in range(ties, size, 3):
-        if rows.link[rows.order[first + r // 3], WHAT] == CONTACT:
-            rows.row[MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
-            if rows.link[rows.order[first + r // 3], TURNING] == LEADS:
+        if rows.link[rows.order[first + r // 3], R.WHAT] == R.CONTACT:
+            rows.row[R.MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
+            if rows.link[rows.order[first + r // 3], R.TURNING] == R.LEADS:
                 # as much up as down
-                rows.row[MOST, r] = 2.0 * max(lasts, 0.0) * rows.block[rows.order[first + r // 3], BEARS]
+                rows.row[R.MOST, r] = 2.0 * max(lasts, 0.0) * rows.block[rows.order[first + r // 3], R.BEARS]
 
 
 @kernel
 def besides(rows, b, lasts):
     """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
-    return 0.0 if is_foothold(rows, b) else lasts * rows.block[b, BEARS]
+    return 0.0 if is_foothold(rows, b) else lasts * rows.block[b, R.BEARS]
 
 
 @kernel
 def is_foothold(rows, b):
     """Whether a contact may pull, too, with what it bears: a foothold, or what leads a foot."""
-    return rows.link[b, TURNING] == BESIDE or rows.link[b, TURNING] == LEADS
+    return rows.link[b, R.TURNING] == R.BESIDE or rows.link[b, R.TURNING] == R.LEADS
 
 
 @kernel
@@ -281,24 +276,24 @@ def _load_footholds(rows, first, ties, size, lasts, sign):
         return
     for r in range(ties, size, 3):
         b = rows.order[first + r // 3]
-        if rows.link[b, WHAT] == CONTACT and is_foothold(rows, b) and rows.block[b, BEARS] > 0.0:
-            weight = lasts * rows.block[b, BEARS]
-            rows.row[FORCE, r] += sign * weight
+        if rows.link[b, R.WHAT] == R.CONTACT and is_foothold(rows, b) and rows.block[b, R.BEARS] > 0.0:
+            weight = lasts * rows.block[b, R.BEARS]
+            rows.row[R.FORCE, r] += sign * weight
             if sign > 0.0:
-                change_rates(rows.matrix, rows.row[FREE_RATE], r, -weight, 0.0, 0.0, ties, size)
+                change_rates(rows.matrix, rows.row[R.FREE_RATE], r, -weight, 0.0, 0.0, ties, size)
 
 
 @kernel
 def _set_radii(rows, first, ties, size, lasts, share):
     """How much friction each contact can give, from how hard it presses now. Returns by how much that can
     change a row's rate."""
-    radius, p = rows.row[RADIUS], rows.row[FORCE]
+    radius, p = rows.row[R.RADIUS], rows.row[R.FORCE]
     largest = 0.0
     for r in range(ties, size, 3):
         b = rows.order[first + r // 3]
         most = 0.0
-        if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-            most = rows.block[b, GRIP] * (p[r] + besides(rows, b, lasts))
+        if lasts >= 0.0 and rows.link[b, R.WHAT] == R.CONTACT:
+            most = rows.block[b, R.GRIP] * (p[r] + besides(rows, b, lasts))
         largest = max(largest, abs(most - radius[r]) * rows.matrix[r + 1, r + 1])
         radius[r] += share * (most - radius[r])
     return largest
@@ -307,7 +302,7 @@ def _set_radii(rows, first, ties, size, lasts, share):
 @kernel
 def _sweep_once(rows, first, ties, size, least, loose, lasts):
     """One pass over the blocks. Returns the largest change of a row's rate."""
-    matrix, p = rows.matrix, rows.row[FORCE]
+    matrix, p = rows.matrix, rows.row[R.FORCE]
     largest = 0.0
     for r in range(ties, size, 3):
         change, x, y = _set_right(rows, first, r, least, loose, lasts)
@@ -315,7 +310,7 @@ def _sweep_once(rows, first, ties, size, least, loose, lasts):
             p[r] += change
             p[r + 1] += x
             p[r + 2] += y
-            change_rates(matrix, rows.row[FREE_RATE], r, change, x, y, ties, size)
+            change_rates(matrix, rows.row[R.FREE_RATE], r, change, x, y, ties, size)
             largest = max(largest, _rate_of(matrix, r, change, x, y))
     return largest
 
@@ -338,17 +333,17 @@ def _rate_of(matrix, r, change, x, y):
 @kernel
 def _set_right(rows, first, r, least, loose, lasts):
     """The changes of impulse that set the block at row r right, all others left as they are."""
-    matrix, w, p = rows.matrix, rows.row[FREE_RATE], rows.row[FORCE]
+    matrix, w, p = rows.matrix, rows.row[R.FREE_RATE], rows.row[R.FORCE]
     diagonal = matrix[r, r]
     if diagonal <= least:
         return 0.0, 0.0, 0.0
     b = rows.order[first + r // 3]
-    new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[MOST, r])
+    new = min(max(0.0, p[r] - w[r] / diagonal), rows.row[R.MOST, r])
     x, y = 0.0, 0.0
-    if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
+    if lasts >= 0.0 and rows.link[b, R.WHAT] == R.CONTACT:
         if loose:
-            rows.row[RADIUS, r] = rows.block[b, GRIP] * (new + besides(rows, b, lasts))
-        x, y = _rub(matrix, w, p, r, new - p[r], rows.row[RADIUS, r], least)
+            rows.row[R.RADIUS, r] = rows.block[b, R.GRIP] * (new + besides(rows, b, lasts))
+        x, y = _rub(matrix, w, p, r, new - p[r], rows.row[R.RADIUS, r], least)
     return new - p[r], x, y
 
 

@@ -12,44 +12,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index
 from ..dynamics.articulated import generalized, solve, solve_outwards
 from ..math.vectors import axpy6, dot6, load6, put6
-from ..tables.model_table import COLUMN, LOWER, PIVOT, TURNS
-from ..tables.state_table import LOAD, LOADED_RATE
-from .tables import (
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    CONTACT,
-    FACTORED,
-    FORCE,
-    IMPULSE,
-    LIMIT,
-    ON_A,
-    ON_B,
-    OWN,
-    POOL,
-    POOL_FROM,
-    POOL_TO,
-    ROWS,
-    SHIFT,
-    TIE,
-    WHAT,
-)
+from ..tables import factor as F, pose as P, rows as R, work as W
+from ..tables.classes import Factor, Pose, Rows, Tree
 
 # A contact of a chain that hangs on something led by keys moves no less than a mass this many times the chain's: one
 # whose line passes by the joint would take an enormous impulse, and spin the chain, to stop a slow meeting.
 HEAVIEST = 30.0
 
 
-@part
-def lay_paths(tree, pose, factor, rows):
-    """Z of every block that is not left out: from its two bodies to their roots."""
-    rows.count[POOL] = 0
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, ROWS] == 0:
-            rows.link[b, POOL_FROM] = rows.link[b, POOL_TO] = rows.count[POOL]
+@separate
+def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows):
+    """Z of every block that is not left out: from its two bodies to their roots.
+
+    Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
+        R.ROWS, R.WHAT, R.carry, R.pool
+    Writes: R.POOL, R.POOL_FROM, R.POOL_TO, R.carry, R.pool, R.pool_dof
+    """
+    rows.count[R.POOL] = 0
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.ROWS] == 0:
+            rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = rows.count[R.POOL]
         else:
             _lay_path(tree, pose, factor, rows, b)
 
@@ -60,12 +46,12 @@ def _lay_path(tree, pose, factor, rows, b):
     carry = rows.carry
     for r in range(3):
         for k in range(6):
-            carry[r, k] = -rows.block[b, ON_A + 6 * r + k]
-            carry[r, 6 + k] = -rows.block[b, ON_B + 6 * r + k]
-    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+            carry[r, k] = -rows.block[b, R.ON_A + 6 * r + k]
+            carry[r, 6 + k] = -rows.block[b, R.ON_B + 6 * r + k]
+    i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
     own = i
-    end = rows.count[POOL]
-    rows.link[b, POOL_FROM] = end
+    end = rows.count[R.POOL]
+    rows.link[b, R.POOL_FROM] = end
     while i > 0 or j > 0:
         if i == j:
             # the paths meet: one force from here
@@ -85,8 +71,8 @@ def _lay_path(tree, pose, factor, rows, b):
             i = tree.parent[i]
         else:
             j = tree.parent[j]
-    rows.link[b, POOL_TO] = end
-    rows.count[POOL] = end
+    rows.link[b, R.POOL_TO] = end
+    rows.count[R.POOL] = end
 
 
 @kernel
@@ -94,45 +80,49 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
     """One joint's entries of Z; the force goes on with what the joint takes up."""
     first, last = tree.dof[body], tree.dof[body + 1]
     joint, carry, pool = factor.joint, rows.carry, rows.pool
-    count = 1 if rows.link[b, WHAT] == LIMIT else 3  # of a limit's rows the first alone is there
+    count = 1 if rows.link[b, R.WHAT] == R.LIMIT else 3  # of a limit's rows the first alone is there
     for d in range(first, last):
         e = end + d - first
         rows.pool_dof[e] = d
         pool[e, 1] = pool[e, 2] = 0.0
-        axis = load6(pose.axes, d, TURNS)
+        axis = load6(pose.axes, d, P.TURNS)
         for r in range(count):
             w = -dot6(axis, load6(carry, r, side))
             if own and d - first < 3:
-                w += rows.block[b, OWN + 3 * r + d - first]
+                w += rows.block[b, R.OWN + 3 * r + d - first]
             for k in range(d - first):
-                w -= joint[d, LOWER + k] * pool[end + k, r]
+                w -= joint[d, F.LOWER + k] * pool[end + k, r]
             pool[e, r] = w
     if tree.parent[body] == 0:
         return end + last - first
     for d in range(first, last):
-        column = load6(joint, d, COLUMN)
+        column = load6(joint, d, F.COLUMN)
         for r in range(count):
-            put6(carry, r, side, axpy6(pool[end + d - first, r] * joint[d, PIVOT], column, load6(carry, r, side)))
+            put6(carry, r, side, axpy6(pool[end + d - first, r] * joint[d, F.PIVOT], column, load6(carry, r, side)))
     return end + last - first
 
 
-@part
-def fill_matrix(factor, rows, first, last):
-    """G of the blocks order[first:last], an island."""
-    rows.count[FACTORED] = 0
+@separate
+def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
+    """G of the blocks order[first:last], an island.
+
+    Reads: F.PIVOT, R.POOL_FROM, R.POOL_TO, R.order, R.pool, R.pool_dof, R.spread
+    Writes: R.FACTORED, R.matrix, R.spread
+    """
+    rows.count[R.FACTORED] = 0
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
     for x in range(first, last):
         b = rows.order[x]
-        start, end = rows.link[b, POOL_FROM], rows.link[b, POOL_TO]
+        start, end = rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]
         for e in range(start, end):
             d = rows.pool_dof[e]
-            pivot = factor.joint[d, PIVOT]
+            pivot = factor.joint[d, F.PIVOT]
             for r in range(3):
                 spread[d, r] = pool[e, r] * pivot
         for y in range(first, x + 1):
             other = rows.order[y]
             g00 = g01 = g02 = g10 = g11 = g12 = g20 = g21 = g22 = 0.0
-            for e in range(rows.link[other, POOL_FROM], rows.link[other, POOL_TO]):
+            for e in range(rows.link[other, R.POOL_FROM], rows.link[other, R.POOL_TO]):
                 d = rows.pool_dof[e]
                 s0, s1, s2 = spread[d, 0], spread[d, 1], spread[d, 2]
                 p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
@@ -166,9 +156,10 @@ def loosen_locked(tree, factor, rows, first, last, ties, least):
     """
     for r in range(ties, 3 * (last - first), 3):
         b = rows.order[first + r // 3]
-        if rows.link[b, WHAT] == CONTACT:
+        if rows.link[b, R.WHAT] == R.CONTACT:
             mass = max(
-                _hanging(tree, factor, rows, rows.link[b, BODY_A]), _hanging(tree, factor, rows, rows.link[b, BODY_B])
+                _hanging(tree, factor, rows, rows.link[b, R.BODY_A]),
+                _hanging(tree, factor, rows, rows.link[b, R.BODY_B]),
             )
             for k in range(3):
                 if rows.matrix[r + k, r + k] > least:
@@ -189,12 +180,12 @@ def _hanging(tree, factor, rows, i):
 @kernel
 def row_rate(dof, block, link, b, r, table, motion, rates):
     """How fast a row's bodies part: body velocities in column `motion` of `table`, joint rates (nv,)."""
-    i, j = link[b, BODY_A], link[b, BODY_B]
-    rate = dot6(load6(block, b, ON_A + 6 * r), load6(table, i, motion))
-    rate += dot6(load6(block, b, ON_B + 6 * r), load6(table, j, motion))
+    i, j = link[b, R.BODY_A], link[b, R.BODY_B]
+    rate = dot6(load6(block, b, R.ON_A + 6 * r), load6(table, i, motion))
+    rate += dot6(load6(block, b, R.ON_B + 6 * r), load6(table, j, motion))
     first = dof[i]
     for k in range(min(3, dof[i + 1] - first)):
-        rate += block[b, OWN + 3 * r + k] * rates[first + k]
+        rate += block[b, R.OWN + 3 * r + k] * rates[first + k]
     return rate
 
 
@@ -202,8 +193,8 @@ def row_rate(dof, block, link, b, r, table, motion, rates):
 def give(tree, pose, factor, rows, work, column, x):
     """x = (M+C)⁻¹Jᵀλ with the blocks' numbers in `column`, three a block; x (nv,)."""
     load_bodies(tree, rows, work, column)
-    g = work.rate[LOADED_RATE]
-    generalized(tree, pose, work.body, LOAD, g)
+    g = work.rate[W.LOADED_RATE]
+    generalized(tree, pose, work.body, W.LOAD, g)
     load_joints(tree, rows, column, g)
     solve(tree, pose, factor, g, x)
 
@@ -214,24 +205,24 @@ def answer(tree, pose, factor, rows, column, x):
     for d in range(len(x)):
         x[d] = 0.0
     pool = rows.pool
-    for b in range(rows.count[BLOCKS]):
+    for b in range(rows.count[R.BLOCKS]):
         one, two, three = rows.block[b, column], rows.block[b, column + 1], rows.block[b, column + 2]
         if one != 0.0 or two != 0.0 or three != 0.0:
-            for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+            for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
                 d = rows.pool_dof[e]
-                x[d] += factor.joint[d, PIVOT] * (one * pool[e, 0] + two * pool[e, 1] + three * pool[e, 2])
+                x[d] += factor.joint[d, F.PIVOT] * (one * pool[e, 0] + two * pool[e, 1] + three * pool[e, 2])
     solve_outwards(tree, pose, factor, x)
 
 
 @kernel
 def load_joints(tree, rows, column, g):
     """Add to g what rows do on joints of their own (limits)."""
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == LIMIT:
-            i = rows.link[b, BODY_A]
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.LIMIT:
+            i = rows.link[b, R.BODY_A]
             first = tree.dof[i]
             for k in range(min(3, tree.dof[i + 1] - first)):
-                g[first + k] += rows.block[b, OWN + k] * rows.block[b, column]
+                g[first + k] += rows.block[b, R.OWN + k] * rows.block[b, column]
 
 
 @kernel
@@ -239,32 +230,35 @@ def load_bodies(tree, rows, work, column):
     """LOAD: the wrenches on the bodies, about their root anchors."""
     for i in range(len(tree.parent)):
         for k in range(6):
-            work.body[i, LOAD + k] = 0.0
-    for b in range(rows.count[BLOCKS]):
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+            work.body[i, W.LOAD + k] = 0.0
+    for b in range(rows.count[R.BLOCKS]):
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         for r in range(3):
             s = rows.block[b, column + r]
             if s != 0.0:
                 for k in range(6):
-                    work.body[i, LOAD + k] += s * rows.block[b, ON_A + 6 * r + k]
-                    work.body[j, LOAD + k] += s * rows.block[b, ON_B + 6 * r + k]
+                    work.body[i, W.LOAD + k] += s * rows.block[b, R.ON_A + 6 * r + k]
+                    work.body[j, W.LOAD + k] += s * rows.block[b, R.ON_B + 6 * r + k]
 
 
-@part
-def find_islands(tree, factor, rows):
+@separate
+def find_islands(tree: Tree, factor: Factor, rows: Rows):
     """Order the blocks by island, ties first: trees that push one another are solved together.
 
     Returns how many blocks move anything. tally[head] becomes where an island ends.
+
+    Reads: F.active, R.BLOCKS, R.BODY_A, R.BODY_B, R.ROWS, R.WHAT, R.island, R.root, R.tally
+    Writes: R.island, R.order, R.tally
     """
-    island, tally, count = rows.island, rows.tally, rows.count[BLOCKS]
+    island, tally, count = rows.island, rows.tally, rows.count[R.BLOCKS]
     for i in range(len(island)):
         island[i] = tally[i] = 0
     for i in range(1, len(island)):
         if factor.active[i]:
             island[rows.root[i]] = rows.root[i]
     for b in range(count):
-        i = island_of(rows.island, rows.root[rows.link[b, BODY_A]])
-        j = island_of(rows.island, rows.root[rows.link[b, BODY_B]])
+        i = island_of(rows.island, rows.root[rows.link[b, R.BODY_A]])
+        j = island_of(rows.island, rows.root[rows.link[b, R.BODY_B]])
         if i != j and i > 0 and j > 0:
             island[max(i, j)] = min(i, j)
     # counting sort, ties before the rest
@@ -278,7 +272,7 @@ def find_islands(tree, factor, rows):
     for ties in range(2):
         for b in range(count):
             head = block_island(rows.link, rows.root, island, b)
-            if head > 0 and (rows.link[b, WHAT] == TIE) == (ties == 0):
+            if head > 0 and (rows.link[b, R.WHAT] == R.TIE) == (ties == 0):
                 rows.order[tally[head]] = b
                 tally[head] += 1
     return total
@@ -290,7 +284,7 @@ def solved_end(rows, first, end):
     last = min(end, first + len(rows.matrix) // 3)
     for x in range(last, end):
         for r in range(3):
-            rows.block[rows.order[x], IMPULSE + r] = rows.block[rows.order[x], SHIFT + r] = 0.0
+            rows.block[rows.order[x], R.IMPULSE + r] = rows.block[rows.order[x], R.SHIFT + r] = 0.0
     return last
 
 
@@ -306,9 +300,9 @@ def island_of(island, root):
 @kernel
 def block_island(link, root, island, b):
     """The island a block is solved in, 0 where it is left out or moves nothing."""
-    if link[b, ROWS] == 0:
+    if link[b, R.ROWS] == 0:
         return np.int64(0)
-    return max(island_of(island, root[link[b, BODY_A]]), island_of(island, root[link[b, BODY_B]]))
+    return max(island_of(island, root[link[b, R.BODY_A]]), island_of(island, root[link[b, R.BODY_B]]))
 
 
 @kernel
@@ -316,4 +310,4 @@ def take(rows, first, last, column, times):
     """The island's forces into its blocks' `column`."""
     for x in range(first, last):
         for k in range(3):
-            rows.block[rows.order[x], column + k] = times * rows.row[FORCE, 3 * (x - first) + k]
+            rows.block[rows.order[x], column + k] = times * rows.row[R.FORCE, 3 * (x - first) + k]

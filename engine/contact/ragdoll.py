@@ -18,20 +18,8 @@ import numpy as np
 from ..compile.decorators import kernel
 from ..dynamics.articulated import mass_block
 from ..dynamics.tone import DAMPING, PULL
-from ..tables.model_table import LOWER, Tree
-from ..tables.state_table import (
-    ANIMATED,
-    ANSWER,
-    COMPLIANCE,
-    COMPOSITE,
-    FASTEST,
-    LIMP,
-    TONE_DAMPING,
-    TONE_PULL,
-    Plan,
-    V,
-)
-from .tables import BODY_A, BODY_B, CONTACT, LIMIT, REBOUND, TIE, WHAT
+from ..tables import control as C, factor as F, rows as R, state as S, work as W
+from ..tables.classes import Control, Tree
 
 # `ragdoll` of a tree's root, 0 for all others: scenery stands still or goes as keyed, whatever touches it.
 RAGDOLL, SCENERY = 1, 2
@@ -44,10 +32,10 @@ NEAR = 0.05
 LEAST_SHARE = 0.02
 
 
-def any_ragdoll(tree: Tree, plan: Plan) -> bool:
+def any_ragdoll(tree: Tree, control: Control) -> bool:
     """Whether any tree is a ragdoll in any frame."""
-    limp = plan.behaviour == LIMP
-    toned = (plan.setting[..., TONE_DAMPING] > 0.0) & (plan.setting[..., TONE_PULL] > 0.0)
+    limp = control.behaviour == C.LIMP
+    toned = (control.setting[..., C.TONE_DAMPING] > 0.0) & (control.setting[..., C.TONE_PULL] > 0.0)
     for root in tree.roots:
         inside = np.arange(root + 1, tree.last[root] + 1)
         jointed = inside[tree.dof[inside + 1] > tree.dof[inside]]
@@ -59,38 +47,38 @@ def any_ragdoll(tree: Tree, plan: Plan) -> bool:
 
 
 @kernel
-def find_ragdolls(tree, plan, state, rows, frame):
+def find_ragdolls(tree, control, state, rows, frame):
     """`ragdoll` of the trees' roots."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(len(tree.parent)):
         rows.ragdoll[i] = 0
     rows.ragdoll[0] = SCENERY
     for root in tree.roots:
         if tree.last[root] == root:
-            rows.ragdoll[root] = SCENERY if state.behaviour[root] == ANIMATED else 0
-        elif state.behaviour[root] == LIMP and _all_toned(tree, plan, state, root, row):
+            rows.ragdoll[root] = SCENERY if state.behaviour[root] == C.ANIMATED else 0
+        elif state.behaviour[root] == C.LIMP and _all_toned(tree, control, state, root, row):
             rows.ragdoll[root] = RAGDOLL
 
 
 @kernel
-def limit_rates(tree, plan, work, rows, frame):
+def limit_rates(tree, control, work, rows, frame):
     """FASTEST of the joints of ragdolls."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for root in tree.roots:
         if rows.ragdoll[root] == RAGDOLL:
             for i in range(root + 1, tree.last[root] + 1):
                 if tree.dof[i + 1] > tree.dof[i]:
-                    damping, pull = plan.setting[row, i, TONE_DAMPING], plan.setting[row, i, TONE_PULL]
-                    work.body[i, FASTEST] = fastest_turn(damping, pull)
+                    damping, pull = control.setting[row, i, C.TONE_DAMPING], control.setting[row, i, C.TONE_PULL]
+                    work.body[i, W.FASTEST] = fastest_turn(damping, pull)
 
 
 @kernel
-def _all_toned(tree, plan, state, root, row):
+def _all_toned(tree, control, state, root, row):
     """Whether every joint of the tree is limp and has tone."""
     for i in range(root + 1, tree.last[root] + 1):
         if tree.dof[i + 1] > tree.dof[i]:
-            toned = plan.setting[row, i, TONE_DAMPING] > 0.0 and plan.setting[row, i, TONE_PULL] > 0.0
-            if state.behaviour[i] != LIMP or not toned:
+            toned = control.setting[row, i, C.TONE_DAMPING] > 0.0 and control.setting[row, i, C.TONE_PULL] > 0.0
+            if state.behaviour[i] != C.LIMP or not toned:
                 return False
     return True
 
@@ -106,7 +94,7 @@ def fastest_turn(damping, pull):
 @kernel
 def moves_ragdolls(rows, b):
     """Whether a block acts on ragdolls, and on nothing else that it could move."""
-    one, other = rows.ragdoll[rows.root[rows.link[b, BODY_A]]], rows.ragdoll[rows.root[rows.link[b, BODY_B]]]
+    one, other = rows.ragdoll[rows.root[rows.link[b, R.BODY_A]]], rows.ragdoll[rows.root[rows.link[b, R.BODY_B]]]
     return one != 0 and other != 0 and (one == RAGDOLL or other == RAGDOLL)
 
 
@@ -115,7 +103,7 @@ def solves_roughly(rows, first, last):
     """Whether an island, the blocks order[first:last], may be solved roughly: it moves ragdolls only, without ties."""
     for x in range(first, last):
         b = rows.order[x]
-        if rows.link[b, WHAT] == TIE or not moves_ragdolls(rows, b):
+        if rows.link[b, R.WHAT] == R.TIE or not moves_ragdolls(rows, b):
             return False
     return True
 
@@ -123,8 +111,8 @@ def solves_roughly(rows, first, last):
 @kernel
 def is_met_anywhere(rows, b):
     """Whether a block may be met anywhere within a step: a limit of a ragdoll, or its contact without bounce."""
-    what = rows.link[b, WHAT]
-    return (what == LIMIT or (what == CONTACT and rows.block[b, REBOUND] == 0.0)) and moves_ragdolls(rows, b)
+    what = rows.link[b, R.WHAT]
+    return (what == R.LIMIT or (what == R.CONTACT and rows.block[b, R.REBOUND] == 0.0)) and moves_ragdolls(rows, b)
 
 
 @kernel
@@ -139,21 +127,21 @@ def resist_blow(tree, state, work, rows, pose, factor):
         if not factor.active[i] or rows.ragdoll[rows.root[i]] != RAGDOLL or rows.root[i] == i:
             continue
         first, last = tree.dof[i], tree.dof[i + 1]
-        most = work.body[i, FASTEST]
+        most = work.body[i, W.FASTEST]
         two = one = none = 0.0
         for d in range(first, last):
-            two += work.rate[ANSWER, d] ** 2
-            one += work.rate[ANSWER, d] * state.rate[V, d]
-            none += state.rate[V, d] ** 2
+            two += work.rate[W.ANSWER, d] ** 2
+            one += work.rate[W.ANSWER, d] * state.rate[S.V, d]
+            none += state.rate[S.V, d] ** 2
         if two + 2.0 * one + none <= most * most * (1.0 + NEAR) ** 2:
             continue
         # |v + share · Δv| = most
         share = (math.sqrt(max(0.0, one * one + two * (most * most - none))) - one) / two
         own = whole = 0.0
-        mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+        mass_block(tree, pose, work.body, W.COMPOSITE, i, work.block)
         for d in range(first, last):
-            own += factor.joint[d, LOWER + d - first]
+            own += factor.joint[d, F.LOWER + d - first]
             whole += work.block[d, d - first]
-        work.body[i, COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
+        work.body[i, W.COMPLIANCE] += own / whole * (1.0 / max(share, LEAST_SHARE) - 1.0)
         again = True
     return again

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
-from ..tables.model_table import PIVOT
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
+from ..tables import factor as F, rows as R
+from ..tables.classes import Factor, Rows
 from .island_solver import besides, set_most
-from .tables import CONTACT, FORCE, FREE_RATE, GRIP, LIMIT, MORE, MOST, POOL_FROM, POOL_TO, RADIUS, STEP, WHAT
 
 SWEEPS = 20
 # Sweeps end when no row's rate changes by more than this share of the largest.
@@ -36,38 +37,42 @@ ANSWER = 0
 PARTED = 1
 
 
-@part
-def solve_ragdolls(factor, rows, first, last, least, lasts):
+@separate
+def solve_ragdolls(factor: Factor, rows: Rows, first: Index, last: Index, least: Real, lasts: Real):
     """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
     rates that are left.
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
     no friction. Returns the sweeps taken.
+
+    Reads: F.PIVOT, R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
+        R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
+    Writes: R.FORCE, R.FREE_RATE, R.MORE, R.MOST, R.RADIUS, R.STEP, R.own, R.spread
     """
     _lay_blocks(factor, rows, first, last)
     size = 3 * (last - first)
     scale = 0.0
     for r in range(size):
-        scale = max(scale, abs(rows.row[FREE_RATE, r]))
+        scale = max(scale, abs(rows.row[R.FREE_RATE, r]))
     set_most(rows, first, 0, size, lasts)
     for r in range(0, size, 3):
         b = rows.order[first + r // 3]
-        rows.row[RADIUS, r] = _grip(rows, b, r, lasts)
-        _add_answer(factor, rows, b, rows.row[FORCE, r], rows.row[FORCE, r + 1], rows.row[FORCE, r + 2])
+        rows.row[R.RADIUS, r] = _grip(rows, b, r, lasts)
+        _add_answer(factor, rows, b, rows.row[R.FORCE, r], rows.row[R.FORCE, r + 1], rows.row[R.FORCE, r + 2])
     taken = SWEEPS
     before = 0.0
     every = False
     for r in range(size):
-        rows.row[STEP, r] = 0.0
+        rows.row[R.STEP, r] = 0.0
     for sweep in range(SWEEPS):
         follow = 1.0 if sweep < LOOSE else 0.5
         everyone = every or sweep % ALL_EVERY == 0
         largest = 0.0
         for r in range(size):
-            rows.row[MORE, r] = rows.row[FORCE, r]
+            rows.row[R.MORE, r] = rows.row[R.FORCE, r]
         for x in range(first, last):
             r = 3 * (x - first)
-            if everyone or rows.row[MOST, r + PARTED] == 0.0:
+            if everyone or rows.row[R.MOST, r + PARTED] == 0.0:
                 largest = max(largest, _sweep_block(factor, rows, rows.order[x], r, least, lasts, follow))
         if everyone and largest <= ROUGH * scale:
             taken = sweep + 1
@@ -79,7 +84,7 @@ def solve_ragdolls(factor, rows, first, last, least, lasts):
     for x in range(first, last):
         w = _rates(rows, rows.order[x], 3 * (x - first))
         for k in range(3):
-            rows.row[FREE_RATE, 3 * (x - first) + k] = w[k]
+            rows.row[R.FREE_RATE, 3 * (x - first) + k] = w[k]
     return taken
 
 
@@ -87,14 +92,14 @@ def solve_ragdolls(factor, rows, first, last, least, lasts):
 def _go_on(factor, rows, first, last, before):
     """After a sweep from MORE to FORCE: go on along the conjugate direction STEP. `before`: the square of the sweep
     before, in the metric of the rows' own masses. Returns that of this one."""
-    p, start, along, own = rows.row[FORCE], rows.row[MORE], rows.row[STEP], rows.own
+    p, start, along, own = rows.row[R.FORCE], rows.row[R.MORE], rows.row[R.STEP], rows.own
     square = 0.0
     for r in range(3 * (last - first)):
         square += own[r, r % 3] * (p[r] - start[r]) ** 2
     share = square / before if before > 0.0 and square < before else 0.0
     for x in range(first, last):
         r = 3 * (x - first)
-        if rows.row[MOST, r + PARTED] != 0.0:
+        if rows.row[R.MOST, r + PARTED] != 0.0:
             along[r] = along[r + 1] = along[r + 2] = 0.0
             continue
         for k in range(r, r + 3):
@@ -102,7 +107,7 @@ def _go_on(factor, rows, first, last, before):
             start[k] = p[k]
             p[k] += share * along[k]
             along[k] = share * along[k] + swept
-        p[r] = min(max(p[r], 0.0), rows.row[MOST, r])
+        p[r] = min(max(p[r], 0.0), rows.row[R.MOST, r])
         _add_answer(factor, rows, rows.order[x], p[r] - start[r], p[r + 1] - start[r + 1], p[r + 2] - start[r + 2])
     return square
 
@@ -114,10 +119,10 @@ def _lay_blocks(factor, rows, first, last):
     for x in range(first, last):
         b, r = rows.order[x], 3 * (x - first)
         g00 = g01 = g02 = g11 = g12 = g22 = 0.0
-        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
             d = rows.pool_dof[e]
             rows.spread[d, ANSWER] = 0.0
-            pivot = factor.joint[d, PIVOT]
+            pivot = factor.joint[d, F.PIVOT]
             p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
             g00 += pivot * p0 * p0
             g01 += pivot * p0 * p1
@@ -133,9 +138,9 @@ def _lay_blocks(factor, rows, first, last):
 @kernel
 def _grip(rows, b, r, lasts):
     """The most friction that a block gives."""
-    if lasts < 0.0 or rows.link[b, WHAT] != CONTACT:
+    if lasts < 0.0 or rows.link[b, R.WHAT] != R.CONTACT:
         return 0.0
-    return rows.block[b, GRIP] * (rows.row[FORCE, r] + besides(rows, b, lasts))
+    return rows.block[b, R.GRIP] * (rows.row[R.FORCE, r] + besides(rows, b, lasts))
 
 
 @kernel
@@ -144,27 +149,27 @@ def _add_answer(factor, rows, b, p0, p1, p2):
     if p0 == 0.0 and p1 == 0.0 and p2 == 0.0:
         return
     pool = rows.pool
-    if rows.link[b, WHAT] == LIMIT:
-        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+    if rows.link[b, R.WHAT] == R.LIMIT:
+        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
             d = rows.pool_dof[e]
-            rows.spread[d, ANSWER] += factor.joint[d, PIVOT] * pool[e, 0] * p0
+            rows.spread[d, ANSWER] += factor.joint[d, F.PIVOT] * pool[e, 0] * p0
         return
-    for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+    for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
         d = rows.pool_dof[e]
         gain = pool[e, 0] * p0 + pool[e, 1] * p1 + pool[e, 2] * p2
-        rows.spread[d, ANSWER] += factor.joint[d, PIVOT] * gain
+        rows.spread[d, ANSWER] += factor.joint[d, F.PIVOT] * gain
 
 
 @kernel
 def _rates(rows, b, r):
     """The rates of a block's rows with the impulses as they are."""
-    pool, w = rows.pool, rows.row[FREE_RATE]
+    pool, w = rows.pool, rows.row[R.FREE_RATE]
     w0, w1, w2 = w[r], w[r + 1], w[r + 2]
-    if rows.link[b, WHAT] == LIMIT:
-        for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+    if rows.link[b, R.WHAT] == R.LIMIT:
+        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
             w0 += pool[e, 0] * rows.spread[rows.pool_dof[e], ANSWER]
         return w0, w1, w2
-    for e in range(rows.link[b, POOL_FROM], rows.link[b, POOL_TO]):
+    for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
         y = rows.spread[rows.pool_dof[e], ANSWER]
         w0 += pool[e, 0] * y
         w1 += pool[e, 1] * y
@@ -176,22 +181,22 @@ def _rates(rows, b, r):
 def _sweep_block(factor, rows, b, r, least, lasts, follow):
     """Set one block's impulses right. `follow`: how much of a change of its pressure its friction follows. Returns the
     largest change of a row's rate."""
-    own, p = rows.own, rows.row[FORCE]
+    own, p = rows.own, rows.row[R.FORCE]
     diagonal = own[r, 0]
-    rows.row[MOST, r + PARTED] = 1.0
+    rows.row[R.MOST, r + PARTED] = 1.0
     if diagonal <= least:
         return 0.0
     w0, w1, w2 = _rates(rows, b, r)
-    new = min(max(0.0, p[r] - w0 / diagonal), rows.row[MOST, r])
+    new = min(max(0.0, p[r] - w0 / diagonal), rows.row[R.MOST, r])
     change = new - p[r]
-    if new > 0.0 or change != 0.0 or rows.row[RADIUS, r] > 0.0:
-        rows.row[MOST, r + PARTED] = 0.0
+    if new > 0.0 or change != 0.0 or rows.row[R.RADIUS, r] > 0.0:
+        rows.row[R.MOST, r + PARTED] = 0.0
     p[r] = new
     largest = abs(change) * diagonal
     x = y = 0.0
-    if lasts >= 0.0 and rows.link[b, WHAT] == CONTACT:
-        rows.row[RADIUS, r] += follow * (_grip(rows, b, r, lasts) - rows.row[RADIUS, r])
-        x, y = _rub(own, p, r, w1 + change * own[r, 1], w2 + change * own[r, 2], rows.row[RADIUS, r], least)
+    if lasts >= 0.0 and rows.link[b, R.WHAT] == R.CONTACT:
+        rows.row[R.RADIUS, r] += follow * (_grip(rows, b, r, lasts) - rows.row[R.RADIUS, r])
+        x, y = _rub(own, p, r, w1 + change * own[r, 1], w2 + change * own[r, 2], rows.row[R.RADIUS, r], least)
         largest = max(largest, abs(x) * own[r + 1, 1], abs(y) * own[r + 2, 2])
         p[r + 1] += x
         p[r + 2] += y

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..compile.decorators import kernel
 from ..math.vectors import add, dot, load4, quat_exp, quat_mul, quat_tidy, scale, store4
 from ..model.model import BALL
-from ..tables.state_table import COORDS, NEW, SIMULATED
+from ..tables import control as C, state as S, work as W
 from .ragdoll import RAGDOLL
 from .tie_rows import room_of_ball
 
@@ -27,14 +27,14 @@ def keep_in_range(tree, state, work, touch, i):
     """Bring the new coordinates of a body back into its range. Returns whether they have changed."""
     if touch is None:
         return False
-    held = state.behaviour[i] == SIMULATED or touch.rows.ragdoll[touch.rows.root[i]] == RAGDOLL
+    held = state.behaviour[i] == C.SIMULATED or touch.rows.ragdoll[touch.rows.root[i]] == RAGDOLL
     if tree.kind[i] != BALL or not held or len(touch.holds.tie) > 0:
         return False  # a joint that is moved by itself would open ties
     bound = touch.holds.bound
-    new = load4(work.body, i, NEW)
+    new = load4(work.body, i, W.NEW)
     if not _is_outside(bound, i, new):
         return False
-    gap, _, low, high, _ = room_of_ball(bound, i, load4(state.body, i, COORDS))
+    gap, _, low, high, _ = room_of_ball(bound, i, load4(state.body, i, S.COORDS))
     least = (min(0.0, BACK * gap), min(0.0, BACK * low), min(0.0, BACK * high))
     for _ in range(ROUNDS):
         gap, along, low, high, twist = room_of_ball(bound, i, new)
@@ -48,7 +48,7 @@ def keep_in_range(tree, state, work, touch, i):
         new = quat_tidy(quat_mul(new, quat_exp(back)))
         if dot(back, back) < NEAR * NEAR:
             break
-    store4(work.body, i, NEW, new)
+    store4(work.body, i, W.NEW, new)
     return True
 
 

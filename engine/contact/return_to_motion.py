@@ -13,59 +13,18 @@ from __future__ import annotations
 
 import math
 
-from ..collision.contact_table import NORMAL, POINT, SHAPE_A, SHAPE_B
-from ..compile.decorators import kernel, part
-from ..controllers.follow.reference import store_rates
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
 from ..controllers.on_time.arrivals import expected
+from ..dynamics.joints import store_rates
 from ..dynamics.kinematics import forward, place_bodies, velocities
-from ..geometry.shape_table import THICK
+from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, dot, load3, load4, quat_conj, quat_mul, rotate, store3, store4, sub
 from ..model.model import FREE
-from ..tables.state_table import (
-    ANCHOR,
-    ASSIST,
-    COORDS,
-    DRIFT,
-    DUE,
-    ERROR,
-    FASTEST,
-    FROM,
-    LIMP,
-    MOMENTUM,
-    NEW,
-    NEW_ANCHOR,
-    NOW,
-    RATE,
-    RECOVERY,
-    RETURNS,
-    SIMULATED,
-    TARGET_ANCHOR,
-    TOTAL_RATE,
-    UNDISTURBED,
-    VALUE,
-    V,
-    pose_of,
-)
+from ..tables import aim as A, contacts as CT, control as C, rows as R, sample as SA, state as S, work as W
+from ..tables.classes import Aim, Control, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .joint_space import row_rate
-from .tables import (
-    AHEAD,
-    ALLOWED,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    BRACED,
-    CONTACT,
-    ERROR_NOW,
-    GIVEN_UP,
-    GRIP,
-    LIMIT,
-    REBOUND,
-    SOURCE,
-    SPEED_NOW,
-    START_PLACE,
-    STUCK,
-    WHAT,
-)
 
 # The fastest that contacts may turn a joint on its way back, besides what its motion and its time ask for [rad/s].
 OFF_RATE = 8.0
@@ -77,29 +36,49 @@ GIVES_FROM, GIVES_ALL = 0.3, 0.1
 LATE = 4
 
 
-@part
-def let_return(tree, plan, state, aim, work, touch, frame, time, dt):
+@separate
+def let_return(
+    tree: Tree,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    frame: Index,
+    time: Real,
+    dt: Real,
+):
     """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
-    What they are braced against, joints give way to; its gap counts from the depth that the source has there."""
+    What they are braced against, joints give way to; its gap counts from the depth that the source has there.
+
+    Reads: A.FROM, C.RECOVERY, CT.AHEAD, CT.NORMAL, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.START_PLACE, R.ALLOWED,
+        R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN, R.REBOUND, R.SOURCE,
+        R.SPEED_NOW, R.WHAT, S.ANCHOR, S.COORDS, S.DRIFT, S.DUE, S.ERROR, S.RETURNS, S.V, S.behaviour, W.FASTEST,
+        W.MOMENTUM, W.NEW, W.NEW_ANCHOR, W.NOW, W.TOTAL_RATE, W.UNDISTURBED
+    Writes: CT.AHEAD, R.ALLOWED, R.BRACED, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, W.FASTEST, W.MOMENTUM,
+        W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
+    """
     if not _ask_in_time(tree, state, aim, work, time, dt):
         return
-    rows, total = touch.rows, work.rate[TOTAL_RATE]
-    velocities(tree, pose_of(work, NOW), total, state.body, DRIFT, work.body, MOMENTUM)
+    rows, total = touch.rows, work.rate[W.TOTAL_RATE]
+    velocities(tree, pose_of(work, W.NOW), total, state.body, S.DRIFT, work.body, W.MOMENTUM)
     _place_source(tree, state, aim, work, touch)
-    for b in range(rows.count[BLOCKS]):
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
-        share = max(_share_given_up(plan, state, i, frame, time, dt), _share_given_up(plan, state, j, frame, time, dt))
-        if rows.link[b, WHAT] == LIMIT:
+    for b in range(rows.count[R.BLOCKS]):
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+        share = max(
+            _share_given_up(control, state, i, frame, time, dt), _share_given_up(control, state, j, frame, time, dt)
+        )
+        if rows.link[b, R.WHAT] == R.LIMIT:
             _give_up(rows, b, share, 0.0)
         elif _meets_return(state, rows, b):
             meant = _source_gap(touch, b)
-            if rows.link[b, BRACED] != 0:
-                rows.block[b, ERROR_NOW] -= min(meant, 0.0)
-                rows.link[b, BRACED] = 0
+            if rows.link[b, R.BRACED] != 0:
+                rows.block[b, R.ERROR_NOW] -= min(meant, 0.0)
+                rows.link[b, R.BRACED] = 0
                 _give_up(rows, b, share, 0.0)
             elif meant > 0.0 or meant < -_thickness(touch, b):
                 # it may stand in the way to the end: what it holds up gets through at last
-                asked = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+                asked = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM, total)
                 _give_up(rows, b, share, share**LATE * asked)
 
 
@@ -108,76 +87,76 @@ def _give_up(rows, b, share, asked):
     """Have a block ask for less by this share: it pushes nothing out, and what closes may go on closing, or close at
     the rate asked for."""
     if share > 0.0:
-        rows.block[b, GIVEN_UP], rows.block[b, STUCK] = share, 1.0
-        rows.block[b, GRIP] *= 1.0 - share
-        rows.block[b, REBOUND] *= 1.0 - share
-        closes = min(rows.block[b, SPEED_NOW], asked)
-        rows.block[b, ALLOWED] += share * min(0.0, closes - rows.block[b, ALLOWED])
+        rows.block[b, R.GIVEN_UP], rows.block[b, R.STUCK] = share, 1.0
+        rows.block[b, R.GRIP] *= 1.0 - share
+        rows.block[b, R.REBOUND] *= 1.0 - share
+        closes = min(rows.block[b, R.SPEED_NOW], asked)
+        rows.block[b, R.ALLOWED] += share * min(0.0, closes - rows.block[b, R.ALLOWED])
 
 
 @kernel
 def _ask_in_time(tree, state, aim, work, time, dt):
     """TOTAL_RATE: the rates that bring bodies on their way back to their motion in time, and of others those they have;
     FASTEST. Returns whether there are any."""
-    total = work.rate[TOTAL_RATE]
+    total = work.rate[W.TOTAL_RATE]
     found = False
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         for k in range(d, tree.dof[i + 1]):
-            total[k] = state.rate[V, k]
-        if state.body[i, RETURNS] != 0.0 and expected(state, i) and state.body[i, DUE] > time:
+            total[k] = state.rate[S.V, k]
+        if state.body[i, S.RETURNS] != 0.0 and expected(state, i) and state.body[i, S.DUE] > time:
             found = True
-            if state.behaviour[i] == SIMULATED:
-                haste = IN_TIME / ((state.body[i, DUE] - time) * dt)
-                rate, e = load3(aim.body, i, FROM + RATE), load3(state.body, i, ERROR)
-                store_rates(kind, work.rate, TOTAL_RATE, d, axpy(-haste, e, rate))
+            if state.behaviour[i] == C.SIMULATED:
+                haste = IN_TIME / ((state.body[i, S.DUE] - time) * dt)
+                rate, e = load3(aim.body, i, A.FROM + SA.RATE), load3(state.body, i, S.ERROR)
+                store_rates(kind, work.rate, W.TOTAL_RATE, d, axpy(-haste, e, rate))
                 asked = math.sqrt(dot(rate, rate)) + haste * math.sqrt(dot(e, e))
-                work.body[i, FASTEST] = min(work.body[i, FASTEST], OFF_RATE + asked)
+                work.body[i, W.FASTEST] = min(work.body[i, W.FASTEST], OFF_RATE + asked)
     return found
 
 
 @kernel
 def _meets_return(state, rows, b):
     """Whether the block is a contact of a body on its way back with something that does not yield by itself."""
-    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
-    if rows.link[b, WHAT] != CONTACT or state.behaviour[i] == LIMP or state.behaviour[j] == LIMP:
+    i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+    if rows.link[b, R.WHAT] != R.CONTACT or state.behaviour[i] == C.LIMP or state.behaviour[j] == C.LIMP:
         return False
-    return state.body[i, RETURNS] != 0.0 or state.body[j, RETURNS] != 0.0
+    return state.body[i, S.RETURNS] != 0.0 or state.body[j, S.RETURNS] != 0.0
 
 
 @kernel
 def _thickness(touch, b):
     """How far both bodies of a contact reach along it [m]: a source that is farther in has passed through."""
-    c = touch.rows.link[b, SOURCE]
-    one, other = touch.found.meet[c, SHAPE_A], touch.found.meet[c, SHAPE_B]
-    return 2.0 * (touch.shapes.shape[one, THICK] + touch.shapes.shape[other, THICK])
+    c = touch.rows.link[b, R.SOURCE]
+    one, other = touch.found.meet[c, CT.SHAPE_A], touch.found.meet[c, CT.SHAPE_B]
+    return 2.0 * (touch.shapes.shape[one, SH.THICK] + touch.shapes.shape[other, SH.THICK])
 
 
 @kernel
 def _source_gap(touch, b):
     """The gap that the source has where a contact is [m]."""
     rows = touch.rows
-    c = rows.link[b, SOURCE]
-    point = load3(touch.found.contact, c, POINT)
-    now, source = touch.found.where[START_PLACE], touch.found.where[AHEAD]
-    one = _off_source(now, source, rows.link[b, BODY_A], point)
-    other = _off_source(now, source, rows.link[b, BODY_B], point)
-    return rows.block[b, ERROR_NOW] - dot(load3(touch.found.contact, c, NORMAL), sub(one, other))
+    c = rows.link[b, R.SOURCE]
+    point = load3(touch.found.contact, c, CT.POINT)
+    now, source = touch.found.where[CT.START_PLACE], touch.found.where[CT.AHEAD]
+    one = _off_source(now, source, rows.link[b, R.BODY_A], point)
+    other = _off_source(now, source, rows.link[b, R.BODY_B], point)
+    return rows.block[b, R.ERROR_NOW] - dot(load3(touch.found.contact, c, CT.NORMAL), sub(one, other))
 
 
 @kernel
 def _place_source(tree, state, aim, work, touch):
     """Where bodies are in the source; those that do not follow it, where they are."""
     for i in range(1, len(tree.parent)):
-        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-        store4(work.body, i, NEW, load4(aim.body, i, FROM + VALUE) if driven else load4(state.body, i, COORDS))
-        place = load3(state.body, i, ANCHOR)
+        driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+        store4(work.body, i, W.NEW, load4(aim.body, i, A.FROM + SA.VALUE) if driven else load4(state.body, i, S.COORDS))
+        place = load3(state.body, i, S.ANCHOR)
         if driven and tree.kind[i] == FREE:
-            place = load3(aim.body, i, FROM + TARGET_ANCHOR)
-        store3(work.body, i, NEW_ANCHOR, place)
-    pose = pose_of(work, UNDISTURBED)
-    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
-    place_bodies(tree, pose, work.body, NEW_ANCHOR, touch.found.where[AHEAD])
+            place = load3(aim.body, i, A.FROM + SA.ANCHOR)
+        store3(work.body, i, W.NEW_ANCHOR, place)
+    pose = pose_of(work, W.UNDISTURBED)
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose)
+    place_bodies(tree, pose, work.body, W.NEW_ANCHOR, touch.found.where[CT.AHEAD])
 
 
 @kernel
@@ -190,11 +169,11 @@ def _off_source(now, source, i, point):
 
 
 @kernel
-def _share_given_up(plan, state, i, frame, time, dt):
+def _share_given_up(control, state, i, frame, time, dt):
     """How much of a contact body i's way back leaves it no time for, 0 to 1."""
-    row = min(frame, len(plan.behaviour) - 1)
-    if state.body[i, RETURNS] == 0.0 or not plan.setting[row, i, RECOVERY] > 0.0:
+    row = min(frame, len(control.behaviour) - 1)
+    if state.body[i, S.RETURNS] == 0.0 or not control.setting[row, i, C.RECOVERY] > 0.0:
         return 0.0
-    left = (state.body[i, DUE] - time) * dt / plan.setting[row, i, RECOVERY]
+    left = (state.body[i, S.DUE] - time) * dt / control.setting[row, i, C.RECOVERY]
     share = min(max((GIVES_FROM - left) / (GIVES_FROM - GIVES_ALL), 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)

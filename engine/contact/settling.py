@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..dynamics.kinematics import momenta, velocities
 from ..dynamics.tone import GRAVITY
 from ..math.vectors import add, axpy, cross, dot, dot6, load3, load6, scale
 from ..model.model import FREE
-from ..tables.model_table import COM, MASS
-from ..tables.state_table import DRIFT, ENDS, FINAL, GOAL_DRIFT, MEAN, MOMENTUM, MOTION, NOW, QUIET, SHIFTED, pose_of
+from ..tables import aim as A, contacts as CT, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .ragdoll import RAGDOLL, SCENERY
 from .support import is_borne
-from .tables import BLOCKS, BODY_A, BODY_B, CONTACT, PLANT, PLANT_SHARE, SHIFT, TOTAL, WHAT
 
 # Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.45 m/s.
 CALM, CALM_TURN = 0.11, 5.0
@@ -45,13 +46,13 @@ SETTLE_RATE = 30.0
 def note_calm(tree, state, work, touch, rate, gravity, dt):
     """QUIET of the roots of ragdolls: the seconds in which the tree was calm and not about to topple; `rate` (nv,): the
     mean rates of the frame that ends."""
-    pose, rows = pose_of(work, NOW), touch.rows
-    most = CALM * math.sqrt(GRAVITY * touch.limit[PLANT] / PLANT_SHARE)
-    velocities(tree, pose, rate, state.body, DRIFT, work.body, MOTION)
+    pose, rows = pose_of(work, W.NOW), touch.rows
+    most = CALM * math.sqrt(GRAVITY * touch.limit[CT.PLANT] / CT.PLANT_SHARE)
+    velocities(tree, pose, rate, state.body, S.DRIFT, work.body, W.MOTION)
     for root in tree.roots:
         calm = rows.ragdoll[root] == RAGDOLL and _is_calm(tree, work, rows, pose, rate, root, most)
         calm = calm and is_balanced(tree, touch, pose, root, gravity)
-        state.body[root, QUIET] = state.body[root, QUIET] + dt if calm else 0.0
+        state.body[root, S.QUIET] = state.body[root, S.QUIET] + dt if calm else 0.0
 
 
 @kernel
@@ -59,7 +60,7 @@ def _is_calm(tree, work, rows, pose, rate, root, most):
     for i in range(root, tree.last[root] + 1):
         if rows.mass[i] < CRUMB * rows.mass[root]:
             continue
-        v = add(load3(work.body, i, MOTION + 3), cross(load3(work.body, i, MOTION), load3(pose.body, i, COM)))
+        v = add(load3(work.body, i, W.MOTION + 3), cross(load3(work.body, i, W.MOTION), load3(pose.body, i, P.COM)))
         if dot(v, v) > most * most:
             return False
         turn = 0.0
@@ -78,8 +79,8 @@ def is_balanced(tree, touch, pose, root, gravity):
         return True
     center = (0.0, 0.0, 0.0)
     for i in range(root, tree.last[root] + 1):
-        center = axpy(tree.body[i, MASS] / touch.rows.mass[root], load3(pose.body, i, COM), center)
-    return is_borne(touch, root, center, scale(-1.0 / pull, gravity), BESIDE * touch.limit[PLANT] / PLANT_SHARE)
+        center = axpy(tree.body[i, T.MASS] / touch.rows.mass[root], load3(pose.body, i, P.COM), center)
+    return is_borne(touch, root, center, scale(-1.0 / pull, gravity), BESIDE * touch.limit[CT.PLANT] / CT.PLANT_SHARE)
 
 
 @kernel
@@ -93,21 +94,23 @@ def _settle_rate(calm):
 def note_disturbed(state, work, rows, column):
     """QUIET of trees that a contact pushes, with impulses in `column`: what moves, or was calm for less long, disturbs
     what lies. MOTION holds the bodies' velocities."""
-    for b in range(rows.count[BLOCKS]):
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    for b in range(rows.count[R.BLOCKS]):
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         one, other = rows.root[i], rows.root[j]
-        if rows.link[b, WHAT] == CONTACT and rows.block[b, column] > 0.0 and one != other:
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.block[b, column] > 0.0 and one != other:
             calm = min(_calm_of(state, work, rows, i), _calm_of(state, work, rows, j))
-            state.body[one, QUIET] = min(state.body[one, QUIET], calm) if one > 0 else state.body[one, QUIET]
-            state.body[other, QUIET] = min(state.body[other, QUIET], calm) if other > 0 else state.body[other, QUIET]
+            state.body[one, S.QUIET] = min(state.body[one, S.QUIET], calm) if one > 0 else state.body[one, S.QUIET]
+            state.body[other, S.QUIET] = (
+                min(state.body[other, S.QUIET], calm) if other > 0 else state.body[other, S.QUIET]
+            )
 
 
 @kernel
 def _calm_of(state, work, rows, i):
     """How long the tree of body i was calm [s]; without end for what stands still by itself."""
     if rows.ragdoll[rows.root[i]] != SCENERY:
-        return state.body[rows.root[i], QUIET]
-    v = load6(work.body, i, MOTION)
+        return state.body[rows.root[i], S.QUIET]
+    v = load6(work.body, i, W.MOTION)
     return math.inf if i == 0 or dot6(v, v) == 0.0 else 0.0
 
 
@@ -118,22 +121,27 @@ def settle_moves(tree, state, work, touch, h):
     if touch is None:
         return
     rows = touch.rows
-    note_disturbed(state, work, rows, TOTAL)
+    note_disturbed(state, work, rows, R.TOTAL)
     for root in tree.roots:
         slow = _slowed(state, rows, root, h)
         if slow < 1.0:
             for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-                work.rate[MEAN, d] *= slow
-                work.rate[SHIFTED, d] *= slow
-            for b in range(rows.count[BLOCKS]):
-                if rows.root[rows.link[b, BODY_A]] == root or rows.root[rows.link[b, BODY_B]] == root:
+                work.rate[W.MEAN, d] *= slow
+                work.rate[W.SHIFTED, d] *= slow
+            for b in range(rows.count[R.BLOCKS]):
+                if rows.root[rows.link[b, R.BODY_A]] == root or rows.root[rows.link[b, R.BODY_B]] == root:
                     for r in range(3):
-                        rows.block[b, SHIFT + r] *= slow
+                        rows.block[b, R.SHIFT + r] *= slow
 
 
-@part
-def settle_rates(tree, state, aim, work, touch, h):
-    """Ragdolls that settle end the step slower."""
+@separate
+def settle_rates(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
+    """Ragdolls that settle end the step slower.
+
+    Reads: A.GOAL_DRIFT, R.BLOCKS, R.BODY_A, R.BODY_B, R.TOTAL, R.WHAT, R.ragdoll, R.root, S.QUIET, W.ENDS, W.FINAL,
+        W.MOTION
+    Writes: W.ENDS, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     settles = False
@@ -142,16 +150,16 @@ def settle_rates(tree, state, aim, work, touch, h):
         if slow < 1.0:
             settles = True
             for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
-                work.rate[ENDS, d] *= slow if abs(work.rate[ENDS, d]) > NOTHING else 0.0
+                work.rate[W.ENDS, d] *= slow if abs(work.rate[W.ENDS, d]) > NOTHING else 0.0
     if settles:
-        velocities(tree, pose_of(work, FINAL), work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
-        momenta(tree, pose_of(work, FINAL), work.body, MOTION, work.body, MOMENTUM)
+        velocities(tree, pose_of(work, W.FINAL), work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+        momenta(tree, pose_of(work, W.FINAL), work.body, W.MOTION, work.body, W.MOMENTUM)
 
 
 @kernel
 def _slowed(state, rows, root, h):
     """The share of its rates that a tree keeps over h seconds."""
-    calm = state.body[root, QUIET]
+    calm = state.body[root, S.QUIET]
     if rows.ragdoll[root] != RAGDOLL or calm <= SETTLE_AFTER or not _leans(rows, root):
         return 1.0
     return math.exp(-h * _settle_rate(calm))
@@ -160,9 +168,9 @@ def _slowed(state, rows, root, h):
 @kernel
 def _leans(rows, root):
     """Whether something outside bears a tree."""
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == CONTACT and rows.block[b, TOTAL] > 0.0:
-            one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.block[b, R.TOTAL] > 0.0:
+            one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
             if one != other and root in (one, other):
                 return True
     return False

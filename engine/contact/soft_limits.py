@@ -18,8 +18,7 @@ from ..compile.decorators import kernel
 from ..dynamics.tone import DAMPING, PULL
 from ..math.vectors import load4, scale
 from ..model.model import BALL
-from ..tables.state_table import COMPLIANCE, COORDS, SLOWED, TONE, TONED, V
-from .tables import HIGH, LOW, SWING, SWING_Z, TWIST_HIGH, TWIST_LOW
+from ..tables import aim as A, holds as H, state as S, work as W
 from .tie_rows import room_of_ball
 
 STIFF = 25.0
@@ -35,19 +34,19 @@ def soften_ends(tree, state, aim, work, bound, i, h):
     """
     first = tree.dof[i]
     # 1 / t from the gains of tone, whatever the tone is
-    pace = aim.body[i, TONE + 1] / aim.body[i, TONE] * (2.0 * DAMPING / PULL)
+    pace = aim.body[i, A.TONE + 1] / aim.body[i, A.TONE] * (2.0 * DAMPING / PULL)
     if tree.kind[i] == BALL:
-        gap, along, below, above, turn = room_of_ball(bound, i, load4(state.body, i, COORDS))
-        widest = bound[i, SWING]
-        if not math.isinf(bound[i, SWING_Z]):
-            widest = min(widest, bound[i, SWING_Z])
+        gap, along, below, above, turn = room_of_ball(bound, i, load4(state.body, i, S.COORDS))
+        widest = bound[i, H.SWING]
+        if not math.isinf(bound[i, H.SWING_Z]):
+            widest = min(widest, bound[i, H.SWING_Z])
         _push_back(state, work, i, first, 3, along, gap, 2.0 * widest, pace, h)
-        twist = bound[i, TWIST_HIGH] - bound[i, TWIST_LOW]
+        twist = bound[i, H.TWIST_HIGH] - bound[i, H.TWIST_LOW]
         _push_back(state, work, i, first, 3, turn, below, twist, pace, h)
         _push_back(state, work, i, first, 3, scale(-1.0, turn), above, twist, pace, h)
         return
     for k in range(tree.dof[i + 1] - first):
-        low, high, angle = bound[i, LOW + 2 * k], bound[i, HIGH + 2 * k], state.body[i, COORDS + k]
+        low, high, angle = bound[i, H.LOW + 2 * k], bound[i, H.HIGH + 2 * k], state.body[i, S.COORDS + k]
         up = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 0.0)
         count = tree.dof[i + 1] - first
         _push_back(state, work, i, first, count, up, angle - low, high - low, pace, h)
@@ -64,7 +63,7 @@ def _push_back(state, work, i, first, count, along, room, span, pace, h):
     rate, block = work.rate, work.block
     inertia = widening = 0.0
     for d in range(count):
-        widening += along[d] * state.rate[V, first + d]
+        widening += along[d] * state.rate[S.V, first + d]
         for e in range(count):
             inertia += along[d] * block[first + d, e] * along[e]
     depth = min(depth, zone)  # beyond the limit its row holds
@@ -72,7 +71,7 @@ def _push_back(state, work, i, first, count, along, room, span, pace, h):
     implicit = h * (slow + h * stiff)
     push = h * stiff * depth
     for d in range(count):
-        rate[TONED, first + d] += inertia * push * along[d]
-        rate[SLOWED, first + d] -= inertia * implicit * widening * along[d]
+        rate[W.TONED, first + d] += inertia * push * along[d]
+        rate[W.SLOWED, first + d] -= inertia * implicit * widening * along[d]
         for e in range(count):
-            block[first + d, e] += inertia * implicit / work.body[i, COMPLIANCE] * along[d] * along[e]
+            block[first + d, e] += inertia * implicit / work.body[i, W.COMPLIANCE] * along[d] * along[e]

@@ -8,67 +8,28 @@ from __future__ import annotations
 
 import math
 
-from ..collision.contact_table import CONTACT_FRICTION as FRICTION
-from ..collision.contact_table import GAP, NORMAL, POINT
-from ..compile.decorators import kernel, part
-from ..controllers.follow.reference import difference, store_rates
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..controllers.shared.blow_state import is_deflected
+from ..dynamics.joints import difference, store_rates
 from ..dynamics.kinematics import forward, velocities
 from ..math.vectors import add, axpy, cross, dot, load3, load4, rotate, scale, store3, store4, sub, unrotate
 from ..model.model import FREE
-from ..tables.model_table import MASS, PLACE, ROTATION
-from ..tables.state_table import (
-    ANCHOR,
-    ASSIST,
-    COORDS,
-    DEFLECTION,
-    DRIFT,
-    FROM,
-    LEANED,
-    LIMP,
-    LOADED_RATE,
-    MOMENTUM,
-    MOMENTUM2,
-    NEW,
-    NEW_ANCHOR,
-    NOW,
-    RATE,
-    RETURNS,
-    SIMULATED,
-    STILL,
-    STRUCK,
-    TARGET_ANCHOR,
-    TARGET_ANCHOR_RATE,
-    TOTAL_RATE,
-    UNDISTURBED,
-    VALUE,
-    V,
-    pose_of,
+from ..tables import (
+    aim as A,
+    contacts as CT,
+    control as C,
+    pose as P,
+    rows as R,
+    sample as SA,
+    state as S,
+    tree as T,
+    work as W,
 )
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .footfall import SOLE, STRUCK_STANDS, limb_of, note_foot
 from .joint_space import row_rate
-from .tables import (
-    ALLOWED,
-    BEARS,
-    BESIDE,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    BRACED,
-    CONTACT,
-    ERROR_NOW,
-    FOOTHOLDS,
-    GRIP,
-    HEEL,
-    LIMIT,
-    MOST_FOOTHOLDS,
-    ON_A,
-    ON_B,
-    PLANT,
-    SLOP,
-    TURNING,
-    WHAT,
-)
 from .tie_rows import across, add_block, put_force
 
 # Slower than this a foot near the ground stands on it [m/s].
@@ -87,21 +48,21 @@ def add_footholds(tree, state, touch, where, count):
     """Blocks beside the contacts of feet with what they are braced against, while their character is struck. A foot
     may touch at one point only, about which it would swivel and roll. Returns the number of blocks."""
     rows = touch.rows
-    contacts, most = count, count + MOST_FOOTHOLDS
+    contacts, most = count, count + CT.MOST_FOOTHOLDS
     for c in range(contacts):
-        i, j = rows.link[c, BODY_A], rows.link[c, BODY_B]
+        i, j = rows.link[c, R.BODY_A], rows.link[c, R.BODY_B]
         foot = max(i, j)
-        struck = state.body[rows.root[foot], STRUCK] != 0.0 and min(i, j) == 0 and rows.link[c, BRACED] != 0
-        room = count + FOOTHOLDS <= most
+        struck = state.body[rows.root[foot], S.STRUCK] != 0.0 and min(i, j) == 0 and rows.link[c, R.BRACED] != 0
+        room = count + CT.FOOTHOLDS <= most
         if not (struck and room and _is_sole(tree, state, rows.root[foot], foot)):
             continue
-        normal, point = load3(touch.found.contact, c, NORMAL), load3(touch.found.contact, c, POINT)
+        normal, point = load3(touch.found.contact, c, CT.NORMAL), load3(touch.found.contact, c, CT.POINT)
         count = _add_ring(touch, where, c, point, count)
         ankle = load3(where, foot, 0)
         up = dot(normal, sub(ankle, point))
         heel = axpy(-up, normal, ankle)
-        if count + FOOTHOLDS < most and _is_bare(touch, contacts, c, heel, abs(up)):
-            count = _add_hold(touch, where, c, heel, HEEL, count)
+        if count + CT.FOOTHOLDS < most and _is_bare(touch, contacts, c, heel, abs(up)):
+            count = _add_hold(touch, where, c, heel, R.HEEL, count)
             count = _add_ring(touch, where, c, heel, count)
     return count
 
@@ -109,11 +70,11 @@ def add_footholds(tree, state, touch, where, count):
 @kernel
 def _add_ring(touch, where, c, middle, count):
     """Footholds of contact c around a point. Returns the number of blocks."""
-    side, along = across(load3(touch.found.contact, c, NORMAL))
-    for k in range(FOOTHOLDS):
-        angle = 2.0 * math.pi * k / FOOTHOLDS
+    side, along = across(load3(touch.found.contact, c, CT.NORMAL))
+    for k in range(CT.FOOTHOLDS):
+        angle = 2.0 * math.pi * k / CT.FOOTHOLDS
         out = add(scale(math.cos(angle), side), scale(math.sin(angle), along))
-        count = _add_hold(touch, where, c, axpy(FOOTHOLD * touch.limit[PLANT], out, middle), BESIDE, count)
+        count = _add_hold(touch, where, c, axpy(FOOTHOLD * touch.limit[CT.PLANT], out, middle), R.BESIDE, count)
     return count
 
 
@@ -121,21 +82,21 @@ def _add_ring(touch, where, c, middle, count):
 def _add_hold(touch, where, c, point, kind, count):
     """A block beside contact c, at another point of its foot. Returns the number of blocks."""
     rows = touch.rows
-    i, j = rows.link[c, BODY_A], rows.link[c, BODY_B]
-    normal = load3(touch.found.contact, c, NORMAL)
+    i, j = rows.link[c, R.BODY_A], rows.link[c, R.BODY_B]
+    normal = load3(touch.found.contact, c, CT.NORMAL)
     side, along = across(normal)
     arm = sub(point, load3(where, rows.root[max(i, j)], 0))
     b = count
-    count = add_block(rows, b, CONTACT, c, i, j, 1)
-    rows.link[b, TURNING] = kind
+    count = add_block(rows, b, R.CONTACT, c, i, j, 1)
+    rows.link[b, R.TURNING] = kind
     for r in range(3):
         direction = normal if r == 0 else side if r == 1 else along
         if i > 0:
-            put_force(rows.block, b, ON_A + 6 * r, i, arm, direction)
+            put_force(rows.block, b, R.ON_A + 6 * r, i, arm, direction)
         else:
-            put_force(rows.block, b, ON_B + 6 * r, j, arm, scale(-1.0, direction))
-    rows.block[b, ERROR_NOW] = touch.found.contact[c, GAP]
-    rows.block[b, GRIP] = touch.found.contact[c, FRICTION]
+            put_force(rows.block, b, R.ON_B + 6 * r, j, arm, scale(-1.0, direction))
+    rows.block[b, R.ERROR_NOW] = touch.found.contact[c, CT.GAP]
+    rows.block[b, R.GRIP] = touch.found.contact[c, CT.FRICTION]
     return count
 
 
@@ -145,10 +106,10 @@ def _is_bare(touch, contacts, c, heel, height):
     ankle. Shapes of feet slope from the ankle to the toes, and the heel of a sole is no part of them: a foot that
     bears its character would roll and swivel about its toes."""
     rows = touch.rows
-    foot, near = max(rows.link[c, BODY_A], rows.link[c, BODY_B]), max(FOOTHOLD * touch.limit[PLANT], height)
+    foot, near = max(rows.link[c, R.BODY_A], rows.link[c, R.BODY_B]), max(FOOTHOLD * touch.limit[CT.PLANT], height)
     for k in range(contacts):
-        if max(rows.link[k, BODY_A], rows.link[k, BODY_B]) == foot and rows.link[k, BRACED] != 0:
-            away = sub(load3(touch.found.contact, k, POINT), heel)
+        if max(rows.link[k, R.BODY_A], rows.link[k, R.BODY_B]) == foot and rows.link[k, R.BRACED] != 0:
+            away = sub(load3(touch.found.contact, k, CT.POINT), heel)
             if k < c or dot(away, away) < near * near:
                 return False
     return True
@@ -159,9 +120,9 @@ def _is_sole(tree, state, root, i):
     """Whether a body is heavy enough for a sole, not a toe, and near to its source: holds would flip what is not."""
     mass = 0.0
     for k in range(root, tree.last[root] + 1):
-        mass += tree.body[k, MASS]
-    bend = load3(state.body, i, DEFLECTION)
-    return tree.body[i, MASS] > SOLE * mass and dot(bend, bend) < SOLE_BENDS * SOLE_BENDS
+        mass += tree.body[k, T.MASS]
+    bend = load3(state.body, i, S.DEFLECTION)
+    return tree.body[i, T.MASS] > SOLE * mass and dot(bend, bend) < SOLE_BENDS * SOLE_BENDS
 
 
 @kernel
@@ -170,86 +131,93 @@ def _source_pose(tree, state, aim, work):
     character is struck. A foot stands because rates cancel: those of a tilted body would let it slide."""
     struck = False
     for root in tree.roots:
-        struck = struck or state.body[root, STRUCK] != 0.0
+        struck = struck or state.body[root, S.STRUCK] != 0.0
     if not struck:
-        return pose_of(work, NOW)
+        return pose_of(work, W.NOW)
     for i in range(1, len(tree.parent)):
-        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-        store4(work.body, i, NEW, load4(aim.body, i, FROM + VALUE) if driven else load4(state.body, i, COORDS))
-        place = load3(state.body, i, ANCHOR)
+        driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+        store4(work.body, i, W.NEW, load4(aim.body, i, A.FROM + SA.VALUE) if driven else load4(state.body, i, S.COORDS))
+        place = load3(state.body, i, S.ANCHOR)
         if driven and tree.kind[i] == FREE:
-            place = load3(aim.body, i, FROM + TARGET_ANCHOR)
-        store3(work.body, i, NEW_ANCHOR, place)
-    source = pose_of(work, UNDISTURBED)
-    forward(tree, work.body, NEW, NEW_ANCHOR, source)
+            place = load3(aim.body, i, A.FROM + SA.ANCHOR)
+        store3(work.body, i, W.NEW_ANCHOR, place)
+    source = pose_of(work, W.UNDISTURBED)
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, source)
     return source
 
 
-@part
-def allow_source(tree, state, aim, work, touch, h, gravity):
+@separate
+def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """Braced contacts of a character whose root is held: what its source motion does there, it may.
 
     Recorded feet sink into the floor, slide and land hard; held roots carry the weight. So such
     a contact resists only what goes beyond the source: its gap counts from the depth the source
     has there, its rates from the source's, and its friction knows the weight it bears.
+
+    Reads: A.FROM, CT.PLANT, CT.SLOP, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.ON_A, R.ON_B,
+        R.OWN, R.TURNING, R.WHAT, R.block, R.root, R.tally, S.ANCHOR, S.COORDS, S.DRIFT, S.RETURNS, S.STRUCK, S.V,
+        S.behaviour, W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW, W.NEW_ANCHOR, W.NOW, W.STILL, W.TOTAL_RATE,
+        W.UNDISTURBED
+    Writes: R.ALLOWED, R.BEARS, R.ERROR_NOW, R.tally, S.STOOD, W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW,
+        W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
     """
     rows = touch.rows
     found = False
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0:
-            i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
+            i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
             if _held(tree, state, i) and _held(tree, state, j):
                 rows.tally[rows.root[max(i, j)]] += 1
                 found = True
     if not found:
         return
-    pose = pose_of(work, NOW)
-    total, off = work.rate[TOTAL_RATE], work.rate[LOADED_RATE]
+    pose = pose_of(work, W.NOW)
+    total, off = work.rate[W.TOTAL_RATE], work.rate[W.LOADED_RATE]
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         for k in range(d, tree.dof[i + 1]):
-            total[k], off[k] = state.rate[V, k], 0.0
-        if state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST:
-            store_rates(kind, work.rate, TOTAL_RATE, d, load3(aim.body, i, FROM + RATE))
-            away = difference(kind, load4(aim.body, i, FROM + VALUE), load4(state.body, i, COORDS))
-            store_rates(kind, work.rate, LOADED_RATE, d, away)
+            total[k], off[k] = state.rate[S.V, k], 0.0
+        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
+            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
+            away = difference(kind, load4(aim.body, i, A.FROM + SA.VALUE), load4(state.body, i, S.COORDS))
+            store_rates(kind, work.rate, W.LOADED_RATE, d, away)
             if kind == FREE:
-                store3(work.rate, TOTAL_RATE, d + 3, load3(aim.body, i, FROM + TARGET_ANCHOR_RATE))
-                away = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, FROM + TARGET_ANCHOR))
-                store3(work.rate, LOADED_RATE, d + 3, away)
+                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.FROM + SA.ANCHOR_RATE))
+                away = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.FROM + SA.ANCHOR))
+                store3(work.rate, W.LOADED_RATE, d + 3, away)
     # rates of the source, and how far the body is from it, as motions
     source = _source_pose(tree, state, aim, work)
-    velocities(tree, source, total, state.body, DRIFT, work.body, MOMENTUM)
-    velocities(tree, pose, off, work.body, STILL, work.body, MOMENTUM2)
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] == 0:
+    velocities(tree, source, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
+    velocities(tree, pose, off, work.body, W.STILL, work.body, W.MOMENTUM2)
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] != R.CONTACT or rows.link[b, R.BRACED] == 0:
             continue
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         if not (_held(tree, state, i) and _held(tree, state, j)):
             continue
-        gap = rows.block[b, ERROR_NOW]
+        gap = rows.block[b, R.ERROR_NOW]
         away, rate, side, along = _beside_source(tree, state, aim, work, rows, b, source, total, off)
         meant = gap - away
-        presses = meant <= touch.limit[SLOP] or meant + h * rate < 0.0
+        presses = meant <= touch.limit[CT.SLOP] or meant + h * rate < 0.0
         speed = rate * rate + side * side + along * along
-        rows.block[b, ALLOWED + 1], rows.block[b, ALLOWED + 2] = side, along
+        rows.block[b, R.ALLOWED + 1], rows.block[b, R.ALLOWED + 2] = side, along
         if presses or meant + LANDS * rate < 0.0:
-            rows.block[b, ALLOWED] = min(rate, 0.0)
+            rows.block[b, R.ALLOWED] = min(rate, 0.0)
         root = rows.root[max(i, j)]
-        near = touch.limit[PLANT] * (STRUCK_STANDS if state.body[root, STRUCK] != 0.0 else 1.0)
+        near = touch.limit[CT.PLANT] * (STRUCK_STANDS if state.body[root, S.STRUCK] != 0.0 else 1.0)
         if presses or (meant < near and speed < STANDS * STANDS):
             mass = 0.0
             for k in range(root, tree.last[root] + 1):
-                mass += tree.body[k, MASS]
-            rows.block[b, BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
+                mass += tree.body[k, T.MASS]
+            rows.block[b, R.BEARS] = mass * math.sqrt(dot(gravity, gravity)) / rows.tally[root]
             note_foot(tree, state, root, max(i, j))
-        rows.block[b, ERROR_NOW] = gap - min(meant, 0.0)
-        if rows.link[b, TURNING] != 0:
+        rows.block[b, R.ERROR_NOW] = gap - min(meant, 0.0)
+        if rows.link[b, R.TURNING] != 0:
             # a foothold keeps the foot as it is in the source, or is none
-            rows.block[b, ERROR_NOW] = gap - meant if rows.block[b, BEARS] > 0.0 else NONE
-            rows.block[b, ALLOWED] = rate
+            rows.block[b, R.ERROR_NOW] = gap - meant if rows.block[b, R.BEARS] > 0.0 else NONE
+            rows.block[b, R.ALLOWED] = rate
 
 
 @kernel
@@ -257,25 +225,25 @@ def _beside_source(tree, state, aim, work, rows, b, source, total, off):
     """Of a block's rows: how far along the first its bodies are from where the source has them, and the three rates
     there. Of a struck character's contact with the world as the poses are, else to first order: one that is bent far
     has its feet elsewhere than that says."""
-    i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+    i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
     root = rows.root[max(i, j)]
-    if min(i, j) > 0 or state.body[root, STRUCK] == 0.0:
-        away = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM2, off)
-        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
-        side = row_rate(tree.dof, rows.block, rows.link, b, 1, work.body, MOMENTUM, total)
-        along = row_rate(tree.dof, rows.block, rows.link, b, 2, work.body, MOMENTUM, total)
+    if min(i, j) > 0 or state.body[root, S.STRUCK] == 0.0:
+        away = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM2, off)
+        rate = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM, total)
+        side = row_rate(tree.dof, rows.block, rows.link, b, 1, work.body, W.MOMENTUM, total)
+        along = row_rate(tree.dof, rows.block, rows.link, b, 2, work.body, W.MOMENTUM, total)
         return away, rate, side, along
-    foot, column = max(i, j), ON_A if i > 0 else ON_B
+    foot, column = max(i, j), R.ON_A if i > 0 else R.ON_B
     arm = (0.0, 0.0, 0.0)
     for r in range(3):
         turns, goes = load3(rows.block, b, column + 6 * r), load3(rows.block, b, column + 6 * r + 3)
         arm = axpy(0.5, cross(goes, turns), arm)
-    now = pose_of(work, NOW)
-    own = unrotate(load4(now.body, foot, ROTATION), sub(arm, load3(now.body, foot, PLACE)))
-    there = add(load3(source.body, foot, PLACE), rotate(load4(source.body, foot, ROTATION), own))
-    shift = sub(load3(state.body, root, ANCHOR), load3(aim.body, root, FROM + TARGET_ANCHOR))
+    now = pose_of(work, W.NOW)
+    own = unrotate(load4(now.body, foot, P.ROTATION), sub(arm, load3(now.body, foot, P.PLACE)))
+    there = add(load3(source.body, foot, P.PLACE), rotate(load4(source.body, foot, P.ROTATION), own))
+    shift = sub(load3(state.body, root, S.ANCHOR), load3(aim.body, root, A.FROM + SA.ANCHOR))
     gone = add(sub(arm, there), shift)
-    speed = add(load3(work.body, foot, MOMENTUM + 3), cross(load3(work.body, foot, MOMENTUM), there))
+    speed = add(load3(work.body, foot, W.MOMENTUM + 3), cross(load3(work.body, foot, W.MOMENTUM), there))
     press, side = load3(rows.block, b, column + 3), load3(rows.block, b, column + 9)
     along = load3(rows.block, b, column + 15)
     return dot(press, gone), dot(press, speed), dot(side, speed), dot(along, speed)
@@ -292,27 +260,27 @@ def yield_to_pull(tree, state, aim, touch):
     rows = touch.rows
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
-    for b in range(rows.count[BLOCKS]):
-        one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
-        feet = rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0
-        if one != other and rows.link[b, WHAT] != LIMIT and not feet:
+    for b in range(rows.count[R.BLOCKS]):
+        one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
+        feet = rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0
+        if one != other and rows.link[b, R.WHAT] != R.LIMIT and not feet:
             rows.tally[one] += 1
             rows.tally[other] += 1
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == CONTACT and rows.link[b, BRACED] != 0:
-            i = max(rows.link[b, BODY_A], rows.link[b, BODY_B])
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
+            i = max(rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
             root = rows.root[i]
-            alone = rows.tally[root] == 0 or state.body[root, STRUCK] != 0.0
-            if alone and state.behaviour[root] == ASSIST and is_deflected(tree, state, root):
-                rows.link[b, BRACED] = 0
-                aim.body[limb_of(tree, i), LEANED] = 1.0
+            alone = rows.tally[root] == 0 or state.body[root, S.STRUCK] != 0.0
+            if alone and state.behaviour[root] == C.ASSIST and is_deflected(tree, state, root):
+                rows.link[b, R.BRACED] = 0
+                aim.body[limb_of(tree, i), A.LEANED] = 1.0
 
 
 @kernel
 def _held(tree, state, i):
     """Whether the body is the world, or follows its keys all the way from its root."""
     while i > 0:
-        if state.behaviour[i] == LIMP or state.body[i, RETURNS] != 0.0:
+        if state.behaviour[i] == C.LIMP or state.body[i, S.RETURNS] != 0.0:
             return False
         i = tree.parent[i]
     return True

@@ -16,38 +16,15 @@ import math
 
 import numpy as np
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Row
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
 from ..dynamics.articulated import solve
 from ..math.vectors import dot
 from ..model.model import FREE
-from ..tables.model_table import Tree
-from ..tables.state_table import (
-    ANIMATED,
-    ARRIVAL,
-    ENDS,
-    FASTEST,
-    LAW,
-    LIMP,
-    LOOSE,
-    MAIN,
-    MEAN,
-    MIDDLE,
-    OMEGA,
-    PRESCRIBED,
-    QUICKENS,
-    QUICKER,
-    SIMULATED,
-    STATE_COLUMNS,
-    STRENGTH,
-    X1,
-    X2,
-    G,
-    Plan,
-    V,
-    factor_of,
-    pose_of,
-)
+from ..tables import aim as A, control as C, state as S, work as W
+from ..tables.classes import Aim, Control, Pose, State, Tree, Work
+from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
 
 # Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
@@ -62,7 +39,7 @@ TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
 # [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
 BOUNDED_TURN = 0.12
 TOO_FAR = 2.0  # a step in which a limp joint turns by this many times as much is not taken
-MAX_PARTS = 64.0  # of a step, however fast joints whirl
+MOST_PARTS = 64.0  # of a step, however fast joints whirl
 # [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
 # those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
 WHIRL = 0.1
@@ -72,30 +49,30 @@ BRAKINGS = 4
 BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
 
 
-def steps_needed(tree: Tree, plan: Plan, bounded: bool, steps: float) -> float:
-    """Steps a second that the plan needs where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
-    setting = plan.setting[:, 1:]
-    if bounded and any_ragdoll(tree, plan):
+def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> float:
+    """Steps a second needed where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
+    setting = control.setting[:, 1:]
+    if bounded and any_ragdoll(tree, control):
         return max(steps, FALL_STEPS)
-    loose = ~np.isin(plan.behaviour[:, 1:], (ANIMATED, SIMULATED)).all()
-    forced = np.isfinite(setting[..., STRENGTH]).any() or (setting[..., LAW] != 0.0).any()
-    if bounded or loose or forced or (setting[..., ARRIVAL] >= 0.0).any():
+    loose = ~np.isin(control.behaviour[:, 1:], (C.ANIMATED, C.SIMULATED)).all()
+    forced = np.isfinite(setting[..., C.STRENGTH]).any() or (setting[..., C.LAW] != 0.0).any()
+    if bounded or loose or forced or (setting[..., C.ARRIVAL] >= 0.0).any():
         return steps
-    fastest = (setting[..., OMEGA] / setting[..., QUICKER]).max()
+    fastest = (setting[..., C.OMEGA] / setting[..., C.QUICKER]).max()
     return min(steps, max(SPRING_STEPS, fastest / SPRING_TURN) * steps / OF_STEPS)
 
 
 @kernel
-def even_part(tree, state, aim, work, rest, longest, least):
+def even_part(tree: Tree, state: State, aim: Aim, work: Work, rest: Real, longest: Real, least: Real):
     """The next of equal parts of `rest` seconds, of at most `longest`, in which no joint turns too far; none shorter
     than `least`."""
     for i in range(1, len(tree.parent)):
-        limp = state.behaviour[i] == LIMP
-        if limp or aim.mode[i] != PRESCRIBED:
+        limp = state.behaviour[i] == C.LIMP
+        if limp or aim.mode[i] != A.PRESCRIBED:
             turn = 0.0
             for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                turn += state.rate[V, d] * state.rate[V, d]
-            gain = state.body[i, QUICKENS] if limp else 0.0
+                turn += state.rate[S.V, d] * state.rate[S.V, d]
+            gain = state.body[i, S.QUICKENS] if limp else 0.0
             most = turn_limit(state, work, i)
             # turn·t + gain·t²/2 = most
             fast = math.sqrt(turn) + math.sqrt(turn + 2.0 * gain * most)
@@ -109,17 +86,17 @@ def even_part(tree, state, aim, work, rest, longest, least):
 @kernel
 def turn_limit(state, work, i):
     """How far joint i may turn in one step [rad]."""
-    return BOUNDED_TURN if state.behaviour[i] == LIMP and work.body[i, FASTEST] < math.inf else TURN_LIMIT
+    return BOUNDED_TURN if state.behaviour[i] == C.LIMP and work.body[i, W.FASTEST] < math.inf else TURN_LIMIT
 
 
 @kernel
-def too_far(tree, state, work, h):
+def too_far(tree: Tree, state: State, work: Work, h: Real):
     """Whether a limp joint would turn too far between the rates it has and those it ends with."""
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] == LIMP and tree.kind[i] != FREE:
+        if state.behaviour[i] == C.LIMP and tree.kind[i] != FREE:
             turn = 0.0
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                turn += (state.rate[V, d] + work.rate[ENDS, d]) ** 2
+                turn += (state.rate[S.V, d] + work.rate[W.ENDS, d]) ** 2
             if h * math.sqrt(turn) > 2.0 * TOO_FAR * turn_limit(state, work, i):
                 return True
     return False
@@ -128,29 +105,29 @@ def too_far(tree, state, work, h):
 @kernel
 def any_limp(state):
     for i in range(1, len(state.behaviour)):
-        if state.behaviour[i] == LIMP:
+        if state.behaviour[i] == C.LIMP:
             return True
     return False
 
 
 @kernel
-def remember(state, work):
+def remember(state: State, work: Work):
     """Keep the state as it is before a step that may have to be taken again."""
     for i in range(len(state.body)):
-        for k in range(STATE_COLUMNS):
+        for k in range(S.COLUMNS):
             work.kept[i, k] = state.body[i, k]
-    for d in range(len(state.rate[V])):
+    for d in range(len(state.rate[S.V])):
         for k in range(2):
             work.kept_rate[k, d] = state.rate[k, d]
 
 
 @kernel
-def return_to(state, work):
+def return_to(state: State, work: Work):
     """The state as it was remembered."""
     for i in range(len(state.body)):
-        for k in range(STATE_COLUMNS):
+        for k in range(S.COLUMNS):
             state.body[i, k] = work.kept[i, k]
-    for d in range(len(state.rate[V])):
+    for d in range(len(state.rate[S.V])):
         for k in range(2):
             state.rate[k, d] = work.kept_rate[k, d]
 
@@ -159,47 +136,51 @@ def return_to(state, work):
 def forget_quickening(state):
     """A new step: joints are taken to keep their rates until it shows that they do not."""
     for i in range(len(state.body)):
-        state.body[i, QUICKENS] = 0.0
+        state.body[i, S.QUICKENS] = 0.0
 
 
 @kernel
-def note_quickening(tree, state, aim, work, h):
+def note_quickening(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
     """From the rates a step begins with and those it would end with, of a step that is not taken."""
     for i in range(1, len(tree.parent)):
         change = 0.0
-        if aim.mode[i] == LOOSE and tree.kind[i] != FREE:
+        if aim.mode[i] == A.LOOSE and tree.kind[i] != FREE:
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                change += (work.rate[ENDS, d] - state.rate[V, d]) ** 2
-        state.body[i, QUICKENS] = math.sqrt(change) / h
+                change += (work.rate[W.ENDS, d] - state.rate[S.V, d]) ** 2
+        state.body[i, S.QUICKENS] = math.sqrt(change) / h
 
 
 @kernel
 def brake_ends(tree, state, work, least):
     """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
-    change, rate = work.rate[X2], work.rate
+    change, rate = work.rate[W.X2], work.rate
     for d in range(len(change)):
-        change[d] = rate[ENDS, d] - state.rate[V, d]
-    if brake_whirls(tree, state, work, pose_of(work, MIDDLE), state.rate[V], change, least):
+        change[d] = rate[W.ENDS, d] - state.rate[S.V, d]
+    if brake_whirls(tree, state, work, pose_of(work, W.MIDDLE), state.rate[S.V], change, least):
         for d in range(len(change)):
-            less = state.rate[V, d] + change[d] - rate[ENDS, d]
-            rate[ENDS, d] += less
-            rate[MEAN, d] += 0.5 * less
+            less = state.rate[S.V, d] + change[d] - rate[W.ENDS, d]
+            rate[W.ENDS, d] += less
+            rate[W.MEAN, d] += 0.5 * less
     hold_ways(tree, state, work)
 
 
-@part
-def brake_whirls(tree, state, work, pose, base, change, least):
+@separate
+def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, change: Row, least: Real):
     """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
     off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
     them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
     (nv,). Returns whether any does.
+
+    Reads: P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, S.behaviour, W.BONE_TURN, W.FASTEST, W.G,
+        W.MAIN, W.MOMENTUM, W.MOTION, W.OWN_RATE, W.STILL, W.X1, base, change
+    Writes: W.BONE_TURN, W.G, W.MAIN, W.MOMENTUM, W.MOTION, W.X1, change
     """
-    factor = factor_of(work, MAIN)
+    factor = factor_of(work, W.MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
     for turn in range(BRAKINGS):
         again = False
         for i in range(1, len(tree.parent)):
-            if not factor.active[i] or (state.behaviour[i] == LIMP and tree.kind[i] == FREE):
+            if not factor.active[i] or (state.behaviour[i] == C.LIMP and tree.kind[i] == FREE):
                 continue
             held = most_held(tree, state, work, i)
             most = min(held, WHIRL / least)
@@ -224,7 +205,7 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
     freedom. The push of any number of rounds takes energy.
     """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-    push, answer = work.rate[G], work.rate[X1]
+    push, answer = work.rate[W.G], work.rate[W.X1]
     for d in range(len(push)):
         push[d] = 0.0
     share = most / rate - 1.0

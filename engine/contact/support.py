@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 
-from ..collision.contact_table import POINT
 from ..compile.decorators import kernel
 from ..math.vectors import axpy, dot, load3, sub
-from .tables import BLOCKS, BODY_A, BODY_B, CONTACT, ERROR_NOW, ON_A, ON_B, SLOP, SOURCE, START_PLACE, TIE, TOTAL, WHAT
+from ..tables import contacts as CT, rows as R
 
 # A contact whose normal is at less than this cosine to gravity is a wall.
 STEEP = 0.7
@@ -27,10 +26,10 @@ NOT_AT_ALL, BELOW, BESIDE = 0, 1, 2
 def is_borne(touch, root, center, up, margin):
     """Whether the centre of mass, seen from the anchor of the tree's root, is no farther than `margin` beside what is
     below the tree. `up`: a unit vector. True where nothing bears it."""
-    place = load3(touch.found.where[START_PLACE], root, 0)
+    place = load3(touch.found.where[CT.START_PLACE], root, 0)
     near = (0.0, 0.0, 0.0)
     found = False
-    for b in range(touch.rows.count[BLOCKS]):
+    for b in range(touch.rows.count[R.BLOCKS]):
         how = _bears(touch, b, root, up)
         if how == BESIDE:
             return True
@@ -44,7 +43,7 @@ def is_borne(touch, root, center, up, margin):
         if length <= margin:
             return True
         least, best = length, near
-        for b in range(touch.rows.count[BLOCKS]):
+        for b in range(touch.rows.count[R.BLOCKS]):
             if _bears(touch, b, root, up) == BELOW:
                 point = _aside(touch, b, place, center, up)
                 along = dot(point, near) / length
@@ -61,21 +60,21 @@ def is_borne(touch, root, center, up, margin):
 def _bears(touch, b, root, up):
     """How a block bears a tree from outside: a contact that presses or touches, or a tie."""
     rows = touch.rows
-    one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+    one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
     if one == other or root not in (one, other):
         return NOT_AT_ALL
-    if rows.link[b, WHAT] == TIE:
+    if rows.link[b, R.WHAT] == R.TIE:
         return BESIDE
-    if rows.link[b, WHAT] != CONTACT:
+    if rows.link[b, R.WHAT] != R.CONTACT:
         return NOT_AT_ALL
-    if rows.block[b, TOTAL] <= 0.0 and rows.block[b, ERROR_NOW] > touch.limit[SLOP]:
+    if rows.block[b, R.TOTAL] <= 0.0 and rows.block[b, R.ERROR_NOW] > touch.limit[CT.SLOP]:
         return NOT_AT_ALL
-    normal = load3(rows.block, b, ON_A + 3) if one == root else load3(rows.block, b, ON_B + 3)
+    normal = load3(rows.block, b, R.ON_A + 3) if one == root else load3(rows.block, b, R.ON_B + 3)
     return BELOW if dot(normal, up) > STEEP else BESIDE
 
 
 @kernel
 def _aside(touch, b, place, center, up):
     """Where a contact is beside the centre of mass, seen along gravity."""
-    point = sub(sub(load3(touch.found.contact, touch.rows.link[b, SOURCE], POINT), place), center)
+    point = sub(sub(load3(touch.found.contact, touch.rows.link[b, R.SOURCE], CT.POINT), place), center)
     return axpy(-dot(point, up), up, point)

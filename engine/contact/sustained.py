@@ -9,30 +9,13 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Column, Flag, Real
 from ..dynamics.articulated import momentum_of
 from ..dynamics.kinematics import velocities
-from ..tables.state_table import (
-    ANSWER,
-    CHANGE,
-    COMPLIANT,
-    FELT,
-    GOAL_DRIFT,
-    LOAD,
-    LOADED_RATE,
-    MAIN,
-    MOTION,
-    SHARE,
-    SHIFTED,
-    STAGE_RATE,
-    STOPS,
-    TOTAL_RATE,
-    TRACKED,
-    TRACKING,
-    U,
-    V,
-    factor_of,
-)
+from ..tables import aim as A, contacts as CT, rows as R, state as S, work as W
+from ..tables.classes import Aim, Pose, State, Touch, Tree, Work
+from ..tables.work import factor_of
 from .island_solver import eliminate_ties, is_foothold, keep_ties, solve_island, tie_rows
 from .joint_space import (
     answer,
@@ -49,31 +32,6 @@ from .joint_space import (
 )
 from .ragdoll import solves_roughly
 from .ragdoll_sweeps import solve_ragdolls
-from .tables import (
-    ALLOWED,
-    BEND,
-    BLOCKS,
-    BRACED,
-    CONTACT,
-    ERROR_NOW,
-    FILLED,
-    FORCE,
-    FREE_RATE,
-    IMPULSE,
-    LEAST,
-    PARTING,
-    ROWS,
-    SHIFT,
-    SLOP,
-    SPEED_NOW,
-    STAYS,
-    STUCK,
-    TIE,
-    TIED,
-    TOTAL,
-    TURNED,
-    WHAT,
-)
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
@@ -89,73 +47,86 @@ RATE_MOST, SHIFT_MOST = 40.0, 0.1
 TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
-@part
-def lean(tree, work, touch, pose):
-    """See the rows through the factor of this step's solve."""
+@separate
+def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
+    """See the rows through the factor of this step's solve.
+
+    Reads: P.TURNS, R.BLOCKS, R.carry, R.island, R.pool, R.root, R.tally, W.MAIN
+    Writes: CT.force, R.FILLED, R.TOTAL, R.carry, R.island, R.order, R.pool, R.pool_dof, R.tally
+    """
     if touch is None:
         return
-    factor = factor_of(work, MAIN)
+    factor = factor_of(work, W.MAIN)
     for i in range(len(tree.parent)):
         for k in range(6):
             touch.force[i, k] = 0.0
-    for b in range(touch.rows.count[BLOCKS]):
+    for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
-            touch.rows.block[b, TOTAL + r] = 0.0
+            touch.rows.block[b, R.TOTAL + r] = 0.0
     lay_paths(tree, pose, factor, touch.rows)
     find_islands(tree, factor, touch.rows)
-    touch.rows.count[FILLED] = 0
+    touch.rows.count[R.FILLED] = 0
 
 
-@part
-def brace(tree, state, aim, work, touch, pose, h):
+@separate
+def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
     """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
     them while they hold, except for the share that heaviness makes them feel.
 
     Solved with the compliant joints holding (the tracking factor); loose ones and free roots answer.
+
+    Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
+        R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A,
+        R.ON_B, R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order,
+        R.pick, R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.CHANGE, W.FELT,
+        W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.pick, R.picked,
+        R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE,
+        W.TRACKING
     """
     if touch is None:
         return
     rows, rate = touch.rows, work.rate
     braced = False
-    for b in range(rows.count[BLOCKS]):
-        rows.link[b, ROWS] = rows.link[b, BRACED]
-        braced = braced or rows.link[b, BRACED] != 0
+    for b in range(rows.count[R.BLOCKS]):
+        rows.link[b, R.ROWS] = rows.link[b, R.BRACED]
+        braced = braced or rows.link[b, R.BRACED] != 0
         for r in range(3):
-            rows.block[b, SHIFT + r] = 0.0
+            rows.block[b, R.SHIFT + r] = 0.0
     if braced:
-        factor = factor_of(work, TRACKING)
+        factor = factor_of(work, W.TRACKING)
         lay_paths(tree, pose, factor, rows)
         find_islands(tree, factor, rows)
-        total = rate[TOTAL_RATE]
+        total = rate[W.TOTAL_RATE]
         for d in range(len(total)):
-            total[d] = state.rate[V, d] - rate[U, d] + rate[CHANGE, d] + rate[TRACKED, d]
+            total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
         for i in range(1, len(tree.parent)):
             if factor.active[i]:
                 for d in range(tree.dof[i], tree.dof[i + 1]):
-                    total[d] += rate[U, d]
-        velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
+                    total[d] += rate[W.U, d]
+        velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
         first = 0
         for head in tree.roots:
             end = rows.tally[head]
             if end > first:
                 last = solved_end(rows, first, end)
                 fill_matrix(factor, rows, first, last)
-                ties = eliminate_ties(rows, first, last, touch.limit[LEAST])
-                loosen_locked(tree, factor, rows, first, last, ties, touch.limit[LEAST])
+                ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
+                loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
                 _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
-                solve_island(rows, first, last, ties, touch.limit[LEAST], h)
-                take(rows, first, last, SHIFT, 1.0)
+                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], h)
+                take(rows, first, last, R.SHIFT, 1.0)
                 first = end
-        give(tree, pose, factor, rows, work, SHIFT, rate[ANSWER])
+        give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
         # what reaches the joints: the push itself less what the loose parts take up
-        load = rate[LOADED_RATE]
-        momentum_of(tree, pose, work.body, rate[ANSWER], total)
+        load = rate[W.LOADED_RATE]
+        momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
         for i in range(1, len(tree.parent)):
-            if aim.mode[i] == COMPLIANT:
+            if aim.mode[i] == A.COMPLIANT:
                 for d in range(tree.dof[i], tree.dof[i + 1]):
-                    rate[FELT, d] -= (1.0 - aim.rate[SHARE, d]) * (load[d] - total[d])
-    for b in range(rows.count[BLOCKS]):
-        rows.link[b, ROWS] = 1
+                    rate[W.FELT, d] -= (1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
+    for b in range(rows.count[R.BLOCKS]):
+        rows.link[b, R.ROWS] = 1
 
 
 @kernel
@@ -169,30 +140,53 @@ def _ask(tree, touch, work, first, last, total, gamma, share, h):
         b = rows.order[k]
         r = 3 * (k - first)
         for n in range(3):
-            rows.row[FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, MOTION, total)
-            rows.row[FORCE, r + n] = gamma * rows.block[b, IMPULSE + n]
-            bent = (2.0 * share - 1.0) * rows.block[b, BEND + n]
-            rows.row[FREE_RATE, r + n] += bent - rows.block[b, ALLOWED + n]
-        rows.row[FREE_RATE, r] += share * rows.block[b, TURNED]
-        rows.row[FREE_RATE, r] -= _wanted(touch, b, h)
+            rows.row[R.FREE_RATE, r + n] = row_rate(tree.dof, rows.block, rows.link, b, n, work.body, W.MOTION, total)
+            rows.row[R.FORCE, r + n] = gamma * rows.block[b, R.IMPULSE + n]
+            bent = (2.0 * share - 1.0) * rows.block[b, R.BEND + n]
+            rows.row[R.FREE_RATE, r + n] += bent - rows.block[b, R.ALLOWED + n]
+        rows.row[R.FREE_RATE, r] += share * rows.block[b, R.TURNED]
+        rows.row[R.FREE_RATE, r] -= _wanted(touch, b, h)
 
 
-@part
-def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, last_stage):
+@separate
+def press(
+    tree: Tree,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    pose: Pose,
+    x_row: Column,
+    gamma: Real,
+    share: Real,
+    weight: Real,
+    h: Real,
+    last_stage: Flag,
+):
     """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
 
     `share` of the way through the step the stage ends; its impulses count with `weight`. After
     the last stage depth and ties' errors are shifted away.
+
+    Reads: A.GOAL_DRIFT, A.mode, CT.LEAST, CT.SLOP, CT.drag, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING,
+        R.POOL_FROM, R.POOL_TO, R.SHIFT, R.SPEED_NOW, R.STAYS, R.STUCK, R.TOTAL, R.TURNED, R.TURNING, R.WHAT, R.mass,
+        R.matrix, R.order, R.own, R.pick, R.picked, R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper,
+        S.V, W.ANSWER, W.CHANGE, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STAGE_RATE, W.STOPS, W.TOTAL_RATE, W.TRACKED,
+        W.U, W.rate
+    Writes: CT.force, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.TIED, R.TOTAL, R.matrix, R.own, R.pick,
+        R.picked, R.spread, R.tied, R.upper, W.ANSWER, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STOPS, W.TOTAL_RATE,
+        W.rate
     """
     if touch is None:
         return
     rate, rows = work.rate, touch.rows
-    total = rate[TOTAL_RATE]
+    total = rate[W.TOTAL_RATE]
     for d in range(len(total)):
-        follow = state.rate[V, d] - rate[U, d] + share * (rate[CHANGE, d] + rate[TRACKED, d])
-        total[d] = follow + rate[STAGE_RATE, d] + gamma * rate[x_row, d]
-    velocities(tree, pose, total, aim.body, GOAL_DRIFT, work.body, MOTION)
-    factor = factor_of(work, MAIN)
+        follow = state.rate[S.V, d] - rate[W.U, d] + share * (rate[W.CHANGE, d] + rate[W.TRACKED, d])
+        total[d] = follow + rate[W.STAGE_RATE, d] + gamma * rate[x_row, d]
+    velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    factor = factor_of(work, W.MAIN)
     first = tied = 0
     for head in tree.roots:
         end = rows.tally[head]
@@ -201,49 +195,49 @@ def press(tree, state, aim, work, touch, pose, x_row, gamma, share, weight, h, l
         rough, ties = solves_roughly(rows, first, end), 0
         last = end if rough else solved_end(rows, first, end)
         if not rough:
-            ties = _fill(tree, factor, rows, first, last, tied, touch.limit[LEAST])
+            ties = _fill(tree, factor, rows, first, last, tied, touch.limit[CT.LEAST])
             tied += ties
         _ask(tree, touch, work, first, last, total, gamma, share, h)
         if rough:
-            solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], gamma * h)
+            solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], gamma * h)
         else:
-            solve_island(rows, first, last, ties, touch.limit[LEAST], gamma * h)
-        take(rows, first, last, IMPULSE, 1.0 / gamma)
+            solve_island(rows, first, last, ties, touch.limit[CT.LEAST], gamma * h)
+        take(rows, first, last, R.IMPULSE, 1.0 / gamma)
         if last_stage:
             _ask_shift(touch, first, last, h, RECOVER_LIMP if rough else RECOVER)
             if rough:
-                solve_ragdolls(factor, rows, first, last, touch.limit[LEAST], NO_FRICTION)
+                solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], NO_FRICTION)
             else:
-                solve_island(rows, first, last, ties, touch.limit[LEAST], NO_FRICTION)
-            take(rows, first, last, SHIFT, 1.0 if rows.count[STAYS] == 0 else 0.0)
+                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], NO_FRICTION)
+            take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
         first = end
-    answer(tree, pose, factor, rows, IMPULSE, rate[ANSWER])
+    answer(tree, pose, factor, rows, R.IMPULSE, rate[W.ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
-    _hold_within(tree, aim, rows, rate[ANSWER], IMPULSE, RATE_MOST / gamma, loose)
+    _hold_within(tree, aim, rows, rate[W.ANSWER], R.IMPULSE, RATE_MOST / gamma, loose)
     for d in range(len(total)):
-        rate[x_row, d] += rate[ANSWER, d]
-    for b in range(rows.count[BLOCKS]):
+        rate[x_row, d] += rate[W.ANSWER, d]
+    for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
-            rows.block[b, TOTAL + r] += weight * rows.block[b, IMPULSE + r]
+            rows.block[b, R.TOTAL + r] += weight * rows.block[b, R.IMPULSE + r]
     if last_stage:
-        _shift(tree, aim, pose, factor, rows, rate[SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
+        _shift(tree, aim, pose, factor, rows, rate[W.SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
         note_forces(tree, work, touch)
-        rows.count[TIED] = tied
+        rows.count[R.TIED] = tied
         for d in range(len(total)):
-            rate[STOPS, d] = 0.0
-        load_joints(tree, rows, TOTAL, rate[STOPS])
+            rate[W.STOPS, d] = 0.0
+        load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
 
 
 @kernel
 def _fill(tree, factor, rows, first, last, at, least):
     """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
-    if rows.count[FILLED] == first + 1:
+    if rows.count[R.FILLED] == first + 1:
         return tie_rows(rows, first, last)
     fill_matrix(factor, rows, first, last)
     ties = eliminate_ties(rows, first, last, least)
     keep_ties(rows, at, ties)
     loosen_locked(tree, factor, rows, first, last, ties, least)
-    rows.count[FILLED] = first + 1
+    rows.count[R.FILLED] = first + 1
     return ties
 
 
@@ -252,16 +246,16 @@ def tied(touch):
     """Whether ties were solved in this step."""
     if touch is None:
         return False
-    return touch.rows.count[TIED] > 0
+    return touch.rows.count[R.TIED] > 0
 
 
 @kernel
 def note_forces(tree, work, touch):
     """What rows and wind give the bodies in the whole step."""
-    load_bodies(tree, touch.rows, work, TOTAL)
+    load_bodies(tree, touch.rows, work, R.TOTAL)
     for i in range(len(tree.parent)):
         for k in range(6):
-            touch.force[i, k] = work.body[i, LOAD + k] + touch.drag[i, k]
+            touch.force[i, k] = work.body[i, W.LOAD + k] + touch.drag[i, k]
 
 
 @kernel
@@ -270,14 +264,14 @@ def _hold_within(tree, aim, rows, x, column, driven, loose):
     what they can: x and the numbers in `column` scaled until none exceeds `driven`, and no loose one `loose`."""
     times = 1.0
     for i in range(1, len(tree.parent)):
-        most = driven if aim.mode[i] == COMPLIANT else loose
+        most = driven if aim.mode[i] == A.COMPLIANT else loose
         for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
             if times * abs(x[d]) > most:
                 times = most / abs(x[d])
     if times < 1.0:
         for d in range(len(x)):
             x[d] *= times
-        for b in range(rows.count[BLOCKS]):
+        for b in range(rows.count[R.BLOCKS]):
             for r in range(3):
                 rows.block[b, column + r] *= times
 
@@ -290,10 +284,10 @@ def _wanted(touch, b, h):
     and some a hair below, could not all stand. What is limp and parts as the step starts may come
     back as fast: it is no nearer then, and a push that held it off would give energy.
     """
-    gap, back = touch.rows.block[b, ERROR_NOW], -touch.rows.block[b, PARTING]
-    if touch.rows.link[b, WHAT] == CONTACT and is_foothold(touch.rows, b) and gap > 0.0:
+    gap, back = touch.rows.block[b, R.ERROR_NOW], -touch.rows.block[b, R.PARTING]
+    if touch.rows.link[b, R.WHAT] == R.CONTACT and is_foothold(touch.rows, b) and gap > 0.0:
         return -gap / max(h, RECOVER)  # a foothold: the foot comes down to where the source has it
-    if touch.rows.link[b, WHAT] == TIE or gap <= HAIR * touch.limit[SLOP]:
+    if touch.rows.link[b, R.WHAT] == R.TIE or gap <= HAIR * touch.limit[CT.SLOP]:
         return back
     return min(-gap / h, back)
 
@@ -302,31 +296,31 @@ def _wanted(touch, b, h):
 def _ask_shift(touch, first, last, h, recover):
     """FREE_RATE of the shift of places: what the step would leave too deep, and what ties would be off. No FORCE.
     `recover`: the time in which depth goes [s]."""
-    rows, slop = touch.rows, touch.limit[SLOP]
+    rows, slop = touch.rows, touch.limit[CT.SLOP]
     keep = math.exp(-h / recover)
     for k in range(first, last):
         b = rows.order[k]
         r = 3 * (k - first)
         for n in range(3):
             end = 0.0
-            if rows.link[b, WHAT] != TIE:
-                end = rows.row[FREE_RATE, r + n] + (_wanted(touch, b, h) if n == 0 else 0.0)
-            start = rows.block[b, SPEED_NOW + n] - rows.block[b, ALLOWED + n]
-            ahead = rows.block[b, ERROR_NOW + n] + 0.5 * h * (start + end)
-            if rows.link[b, WHAT] != TIE:
-                ahead = ahead - min(-slop, keep * rows.block[b, ERROR_NOW]) if n == 0 else 0.0
-                if rows.block[b, STUCK] != 0.0:
+            if rows.link[b, R.WHAT] != R.TIE:
+                end = rows.row[R.FREE_RATE, r + n] + (_wanted(touch, b, h) if n == 0 else 0.0)
+            start = rows.block[b, R.SPEED_NOW + n] - rows.block[b, R.ALLOWED + n]
+            ahead = rows.block[b, R.ERROR_NOW + n] + 0.5 * h * (start + end)
+            if rows.link[b, R.WHAT] != R.TIE:
+                ahead = ahead - min(-slop, keep * rows.block[b, R.ERROR_NOW]) if n == 0 else 0.0
+                if rows.block[b, R.STUCK] != 0.0:
                     ahead = max(ahead, 0.0)
-            rows.row[FREE_RATE, r + n] = ahead
-            rows.row[FORCE, r + n] = 0.0
+            rows.row[R.FREE_RATE, r + n] = ahead
+            rows.row[R.FORCE, r + n] = 0.0
 
 
 @kernel
 def _shift(tree, aim, pose, factor, rows, x, loose):
     """x: what the rows shift the joints by, no loose one more than `loose`. Mostly there is nothing to shift."""
     if _shifts(rows):
-        answer(tree, pose, factor, rows, SHIFT, x)
-        _hold_within(tree, aim, rows, x, SHIFT, SHIFT_MOST, loose)
+        answer(tree, pose, factor, rows, R.SHIFT, x)
+        _hold_within(tree, aim, rows, x, R.SHIFT, SHIFT_MOST, loose)
         return
     for d in range(len(x)):
         x[d] = 0.0
@@ -335,9 +329,9 @@ def _shift(tree, aim, pose, factor, rows, x, loose):
 @kernel
 def _shifts(rows):
     """Whether any row shifts places."""
-    for b in range(rows.count[BLOCKS]):
+    for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
-            if rows.block[b, SHIFT + r] != 0.0:
+            if rows.block[b, R.SHIFT + r] != 0.0:
                 return True
     return False
 
@@ -348,9 +342,9 @@ def stay(touch):
     if touch is None:
         return False
     rows = touch.rows
-    if rows.count[STAYS] != 0:
+    if rows.count[R.STAYS] != 0:
         return False
-    rows.count[STAYS] = 1
+    rows.count[R.STAYS] = 1
     return _shifts(rows)
 
 
@@ -359,9 +353,9 @@ def forget_forces(work, touch):
     """A step in which nothing can be pushed."""
     if touch is None:
         return
-    touch.rows.count[TIED] = 0
-    for d in range(len(work.rate[STOPS])):
-        work.rate[STOPS, d] = work.rate[SHIFTED, d] = 0.0
+    touch.rows.count[R.TIED] = 0
+    for d in range(len(work.rate[W.STOPS])):
+        work.rate[W.STOPS, d] = work.rate[W.SHIFTED, d] = 0.0
     for i in range(len(touch.force)):
         for k in range(6):
             touch.force[i, k] = 0.0

@@ -15,59 +15,27 @@ from __future__ import annotations
 
 import math
 
-from ..collision.contact_table import GAP, SHAPE_A, SHAPE_B
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..controllers.shared.rate_limits import note_rates
 from ..dynamics.kinematics import velocities
-from ..geometry.shape_table import BODY, RESPONSE_KIND, THICK
+from ..geometry import shape_table as SH
 from ..math.vectors import axpy, dot, dot6, load3, load4, load6, scale
 from ..model.model import BALL, FREE
-from ..tables.model_table import TURNS
-from ..tables.state_table import (
-    ANIMATED,
-    COORDS,
-    DEFLECTION,
-    DRIFT,
-    DUE_KEY,
-    ERROR,
-    FASTEST,
-    FROM,
-    LIMP,
-    MET,
-    MOMENTUM,
-    NOW,
-    PRESSED,
-    RATE,
-    REFERENCE_V,
-    TARGET_ANCHOR_RATE,
-    TOTAL_RATE,
-    V,
-    pose_of,
+from ..tables import (
+    aim as A,
+    contacts as CT,
+    control as C,
+    holds as H,
+    pose as P,
+    rows as R,
+    sample as SA,
+    state as S,
+    work as W,
 )
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .joint_space import row_rate
-from .tables import (
-    ALLOWED,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    BRACED,
-    CONTACT,
-    CONTACTS,
-    ERROR_NOW,
-    GIVEN_UP,
-    GRIP,
-    HIGH,
-    LOW,
-    ON_A,
-    ON_B,
-    PLANT,
-    PLANT_SHARE,
-    REBOUND,
-    SOURCE,
-    SPEED_NOW,
-    STUCK,
-    WHAT,
-)
 from .tie_rows import room_of_ball
 
 # The fastest a contact between led bodies may ask a joint to turn off its motion [rad/s].
@@ -87,7 +55,7 @@ MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
 STILL_SPEED = 0.05
 # What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
 # forced into, or is on its way through it.
-TOUCHES, RESTS, MEETS, STANDS, MOVES = 1, 2, 3, 4, 5
+TOUCHES, RESTS, MEETS, STANDS, GOES = 1, 2, 3, 4, 5
 # A motion whose joints turn slower stands [rad/s].
 STILL_RATE = 0.05
 # A tree none of whose bodies is farther off its motion is back [rad, m].
@@ -96,28 +64,37 @@ BACK = 0.01
 JUST_NOW = 1e-9
 
 
-@part
-def give_up(tree, state, aim, work, touch, h):
+@separate
+def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Of contacts between led trees the closing speed ALLOWED, GIVEN_UP and STUCK; of joints FASTEST. The step takes h
-    seconds."""
+    seconds.
+
+    Reads: A.FROM, CT.PLANT, CT.SHAPE_A, CT.SHAPE_B, H.HIGH, H.LIMIT_FRAME, H.LOW, H.SWING, H.SWING_Z, H.TWIST_HIGH,
+        H.TWIST_LOW, R.ALLOWED, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN,
+        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.root, R.tally, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE_KEY,
+        S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.MOMENTUM, W.NOW,
+        W.TOTAL_RATE
+    Writes: R.ALLOWED, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, R.led, R.tally, S.MET, S.PRESSED, W.BONE_TURN, W.FASTEST,
+        W.MOMENTUM, W.OWN_RATE, W.TOTAL_RATE
+    """
     rows = touch.rows
     _find_led(tree, state, rows)
     for i in range(1, len(tree.parent)):
-        work.body[i, FASTEST] = math.inf
+        work.body[i, W.FASTEST] = math.inf
     found = False
-    for b in range(rows.count[BLOCKS]):
+    for b in range(rows.count[R.BLOCKS]):
         found = found or _is_forced(rows, b) or _meets(tree, rows, b)
     if found:
-        pose, total = pose_of(work, NOW), work.rate[TOTAL_RATE]
+        pose, total = pose_of(work, W.NOW), work.rate[W.TOTAL_RATE]
         for i in range(1, len(tree.parent)):
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                total[d] = state.rate[V, d] if state.behaviour[i] == ANIMATED else 0.0
-        velocities(tree, pose, total, state.body, DRIFT, work.body, MOMENTUM)
-        for b in range(rows.count[BLOCKS]):
+                total[d] = state.rate[S.V, d] if state.behaviour[i] == C.ANIMATED else 0.0
+        velocities(tree, pose, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
+        for b in range(rows.count[R.BLOCKS]):
             if _is_forced(rows, b):
                 _ask_less(tree, state, work, touch, pose, total, b)
             if _meets(tree, rows, b):
-                one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
+                one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
                 how = RESTS if _stands(tree, aim, one) and _stands(tree, aim, other) else MEETS
                 rows.tally[one], rows.tally[other] = max(rows.tally[one], how), max(rows.tally[other], how)
     _calm_down(tree, state, aim, work, rows, h)
@@ -128,38 +105,38 @@ def _ask_less(tree, state, work, touch, pose, total, b):
     """Have a contact ask for what its joints can do; `total` (nv,): the rates that keys alone say. Notes in `tally`
     what becomes of its trees."""
     rows = touch.rows
-    i, j, c = rows.link[b, BODY_A], rows.link[b, BODY_B], rows.link[b, SOURCE]
-    lever = _lever(tree, state, pose, touch, b, i, j, ON_A) + _lever(tree, state, pose, touch, b, j, i, ON_B)
-    near = min(1.0, lever * PLANT_SHARE / (SHORT_LEVER * touch.limit[PLANT]))
-    led = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOMENTUM, total)
+    i, j, c = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B], rows.link[b, R.SOURCE]
+    lever = _lever(tree, state, pose, touch, b, i, j, R.ON_A) + _lever(tree, state, pose, touch, b, j, i, R.ON_B)
+    near = min(1.0, lever * CT.PLANT_SHARE / (SHORT_LEVER * touch.limit[CT.PLANT]))
+    led = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM, total)
     asked = led + YIELD_RATE * near * lever
-    rows.block[b, GRIP] *= near
-    rows.block[b, ALLOWED] = min(rows.block[b, ALLOWED], asked)
-    touches = rows.block[b, ERROR_NOW] <= 0.0 and rows.link[b, BRACED] == 0
+    rows.block[b, R.GRIP] *= near
+    rows.block[b, R.ALLOWED] = min(rows.block[b, R.ALLOWED], asked)
+    touches = rows.block[b, R.ERROR_NOW] <= 0.0 and rows.link[b, R.BRACED] == 0
     share = 0.0
     if (touches and led < -STILL_SPEED) or is_led_into(state, rows, i, j):
         share = share_given_up(
-            touch, touch.found.meet[c, SHAPE_A], touch.found.meet[c, SHAPE_B], rows.block[b, ERROR_NOW]
+            touch, touch.found.meet[c, CT.SHAPE_A], touch.found.meet[c, CT.SHAPE_B], rows.block[b, R.ERROR_NOW]
         )
-    rows.block[b, GIVEN_UP] = share
-    rows.block[b, GRIP] *= 1.0 - share
-    rows.block[b, REBOUND] *= 1.0 - share
-    rows.block[b, ALLOWED] += share * min(0.0, rows.block[b, SPEED_NOW] - rows.block[b, ALLOWED])
+    rows.block[b, R.GIVEN_UP] = share
+    rows.block[b, R.GRIP] *= 1.0 - share
+    rows.block[b, R.REBOUND] *= 1.0 - share
+    rows.block[b, R.ALLOWED] += share * min(0.0, rows.block[b, R.SPEED_NOW] - rows.block[b, R.ALLOWED])
     how = TOUCHES if touches else 0
     if touches and (share > 0.0 or asked < 0.0):
-        how = MOVES if abs(led) > STILL_SPEED else STANDS
+        how = GOES if abs(led) > STILL_SPEED else STANDS
     for root in (rows.root[i], rows.root[j]):
         # a single animated thing just goes its way
-        if root > 0 and (tree.last[root] > root or state.behaviour[root] != ANIMATED):
+        if root > 0 and (tree.last[root] > root or state.behaviour[root] != C.ANIMATED):
             rows.tally[root] = max(rows.tally[root], how)
-            if touches and led < -STILL_SPEED and state.body[root, PRESSED] == 0.0:
-                state.body[root, PRESSED] = JUST_NOW
+            if touches and led < -STILL_SPEED and state.body[root, S.PRESSED] == 0.0:
+                state.body[root, S.PRESSED] = JUST_NOW
 
 
 @kernel
 def is_led_into(state, rows, i, j):
     """Whether keys have led the tree of one of two bodies into something it touches."""
-    return state.body[rows.root[i], PRESSED] > 0.0 or state.body[rows.root[j], PRESSED] > 0.0
+    return state.body[rows.root[i], S.PRESSED] > 0.0 or state.body[rows.root[j], S.PRESSED] > 0.0
 
 
 @kernel
@@ -169,52 +146,52 @@ def _calm_down(tree, state, aim, work, rows, h):
     for root in tree.roots:
         how = rows.tally[root]
         if how == 0:
-            state.body[root, PRESSED] = 0.0
-        elif how == MOVES:
-            state.body[root, PRESSED] = JUST_NOW
+            state.body[root, S.PRESSED] = 0.0
+        elif how == GOES:
+            state.body[root, S.PRESSED] = JUST_NOW
         elif how == STANDS:
-            state.body[root, PRESSED] += h
+            state.body[root, S.PRESSED] += h
         _note_meeting(tree, state, aim, root, how, h)
-        if state.body[root, MET] == 0.0:
+        if state.body[root, S.MET] == 0.0:
             continue
-        calm = state.body[root, PRESSED] if how > MEETS else state.body[root, MET] - JUST_NOW
+        calm = state.body[root, S.PRESSED] if how > MEETS else state.body[root, S.MET] - JUST_NOW
         most = REST_RATE + (MOST_RATE - REST_RATE) * math.exp(-calm / CALM_TIME)
         for i in range(root, tree.last[root] + 1):
             note_rates(tree, state, aim, work, i)
-            own = load3(aim.body, i, FROM + RATE)
-            work.body[i, FASTEST] = most + math.sqrt(dot(own, own))
-            if how <= MEETS and state.body[i, DUE_KEY] >= 0.0:
+            own = load3(aim.body, i, A.FROM + SA.RATE)
+            work.body[i, W.FASTEST] = most + math.sqrt(dot(own, own))
+            if how <= MEETS and state.body[i, S.DUE_KEY] >= 0.0:
                 # one that is on its way to a key is as fast as that takes
                 for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                    work.body[i, FASTEST] += abs(state.rate[REFERENCE_V, d])
-    for b in range(rows.count[BLOCKS]):
+                    work.body[i, W.FASTEST] += abs(state.rate[S.REFERENCE_V, d])
+    for b in range(rows.count[R.BLOCKS]):
         if _is_forced(rows, b):
-            one, other = rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]
-            rows.block[b, STUCK] = 1.0 if max(rows.tally[one], rows.tally[other]) > MEETS else 0.0
+            one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
+            rows.block[b, R.STUCK] = 1.0 if max(rows.tally[one], rows.tally[other]) > MEETS else 0.0
 
 
 @kernel
 def _note_meeting(tree, state, aim, root, how, h):
     """MET of a tree: how long it has rested against others, until it is back on its motion."""
-    if how == RESTS and state.body[root, MET] > 0.0:
-        state.body[root, MET] += h
+    if how == RESTS and state.body[root, S.MET] > 0.0:
+        state.body[root, S.MET] += h
     elif how >= RESTS:
-        state.body[root, MET] = JUST_NOW
-    elif state.body[root, MET] > 0.0:
+        state.body[root, S.MET] = JUST_NOW
+    elif state.body[root, S.MET] > 0.0:
         if _is_back(tree, state, root):
-            state.body[root, MET] = 0.0
+            state.body[root, S.MET] = 0.0
         elif not _stands(tree, aim, root):
-            state.body[root, MET] = JUST_NOW
+            state.body[root, S.MET] = JUST_NOW
 
 
 @kernel
 def _stands(tree, aim, root):
     """Whether the motion of a tree stands still."""
-    drift = load3(aim.body, root, FROM + TARGET_ANCHOR_RATE)
+    drift = load3(aim.body, root, A.FROM + SA.ANCHOR_RATE)
     if dot(drift, drift) > STILL_SPEED * STILL_SPEED:
         return False
     for i in range(root, tree.last[root] + 1):
-        rate = load3(aim.body, i, FROM + RATE)
+        rate = load3(aim.body, i, A.FROM + SA.RATE)
         if dot(rate, rate) > STILL_RATE * STILL_RATE:
             return False
     return True
@@ -223,12 +200,12 @@ def _stands(tree, aim, root):
 @kernel
 def _is_back(tree, state, root):
     """Whether all bodies of a tree are on their motion again; one that is free to fall never is."""
-    if state.behaviour[root] == LIMP:
+    if state.behaviour[root] == C.LIMP:
         return False
     for i in range(root, tree.last[root] + 1):
         for k in range(3):
-            turned = abs(state.body[i, ERROR + k]) + abs(state.body[i, DEFLECTION + k])
-            shifted = abs(state.body[i, ERROR + 6 + k]) + abs(state.body[i, DEFLECTION + 3 + k])
+            turned = abs(state.body[i, S.ERROR + k]) + abs(state.body[i, S.DEFLECTION + k])
+            shifted = abs(state.body[i, S.ERROR + 6 + k]) + abs(state.body[i, S.DEFLECTION + 3 + k])
             if max(turned, shifted) > BACK:
                 return False
     return True
@@ -237,15 +214,15 @@ def _is_back(tree, state, root):
 @kernel
 def _is_forced(rows, b):
     """Whether the block is a contact between led trees."""
-    return rows.link[b, WHAT] == CONTACT and are_led(rows, rows.link[b, BODY_A], rows.link[b, BODY_B])
+    return rows.link[b, R.WHAT] == R.CONTACT and are_led(rows, rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
 
 
 @kernel
 def _meets(tree, rows, b):
     """Whether two characters touch, or one itself."""
-    if rows.link[b, WHAT] != CONTACT or rows.link[b, BRACED] != 0:
+    if rows.link[b, R.WHAT] != R.CONTACT or rows.link[b, R.BRACED] != 0:
         return False
-    for root in (rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]]):
+    for root in (rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]):
         if root == 0 or tree.last[root] == root:
             return False
     return True
@@ -259,7 +236,7 @@ def _find_led(tree, state, rows):
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for root in tree.roots:
-        led[root] = 1 if tree.kind[root] != FREE or state.behaviour[root] == ANIMATED else 0
+        led[root] = 1 if tree.kind[root] != FREE or state.behaviour[root] == C.ANIMATED else 0
 
 
 @kernel
@@ -275,15 +252,15 @@ def _lever(tree, state, pose, touch, b, i, other, column):
     most = 0.0
     force = load6(touch.rows.block, b, column)
     while i > 0 and not i <= other <= tree.last[i]:
-        if state.behaviour[i] != ANIMATED:
+        if state.behaviour[i] != C.ANIMATED:
             first = tree.dof[i]
             x = y = z = 0.0
             if tree.dof[i + 1] > first:
-                x = dot6(load6(pose.axes, first, TURNS), force)
+                x = dot6(load6(pose.axes, first, P.TURNS), force)
             if tree.dof[i + 1] > first + 1:
-                y = dot6(load6(pose.axes, first + 1, TURNS), force)
+                y = dot6(load6(pose.axes, first + 1, P.TURNS), force)
             if tree.dof[i + 1] > first + 2:
-                z = dot6(load6(pose.axes, first + 2, TURNS), force)
+                z = dot6(load6(pose.axes, first + 2, P.TURNS), force)
             most = max(most, _within_limits(tree, state, touch.holds.bound, i, (x, y, z)))
         i = tree.parent[i]
     return most
@@ -293,16 +270,16 @@ def _lever(tree, state, pose, touch, b, i, other, column):
 def _within_limits(tree, state, bound, i, turn):
     """The length of joint i's rates `turn` without what would turn it into a limit before LIMIT_TIME is over."""
     if tree.kind[i] == BALL:
-        swing, along, low, high, about = room_of_ball(bound, i, load4(state.body, i, COORDS))
+        swing, along, low, high, about = room_of_ball(bound, i, load4(state.body, i, S.COORDS))
         turn = _less_into(turn, along, swing)
         turn = _less_into(turn, about, low)
         turn = _less_into(turn, scale(-1.0, about), high)
     else:
         for k in range(min(2, tree.dof[i + 1] - tree.dof[i])):
             axis = (1.0, 0.0, 0.0) if k == 0 else (0.0, 1.0, 0.0)
-            angle = state.body[i, COORDS + k]
-            turn = _less_into(turn, axis, angle - bound[i, LOW + 2 * k])
-            turn = _less_into(turn, scale(-1.0, axis), bound[i, HIGH + 2 * k] - angle)
+            angle = state.body[i, S.COORDS + k]
+            turn = _less_into(turn, axis, angle - bound[i, H.LOW + 2 * k])
+            turn = _less_into(turn, scale(-1.0, axis), bound[i, H.HIGH + 2 * k] - angle)
     return math.sqrt(dot(turn, turn))
 
 
@@ -319,7 +296,7 @@ def _less_into(turn, away, room):
 @kernel
 def share_given_up(touch, a, b, gap):
     """How much of a contact between two led shapes is given up at this gap [m], 0 to 1."""
-    thick = touch.shapes.shape[a, THICK] + touch.shapes.shape[b, THICK]
+    thick = touch.shapes.shape[a, SH.THICK] + touch.shapes.shape[b, SH.THICK]
     share = (-gap / thick - GIVES_FROM) / (GIVES_ALL - GIVES_FROM)
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
@@ -331,11 +308,11 @@ def mark_forced(state, touch, forced, frame):
     if touch is None:
         return
     rows = touch.rows
-    for c in range(rows.count[CONTACTS]):
-        a, b = touch.found.meet[c, SHAPE_A], touch.found.meet[c, SHAPE_B]
-        i, j = touch.shapes.link[a, BODY], touch.shapes.link[b, BODY]
-        braced = max(touch.shapes.link[a, RESPONSE_KIND], touch.shapes.link[b, RESPONSE_KIND]) != 0
-        share = share_given_up(touch, a, b, touch.found.contact[c, GAP])
+    for c in range(rows.count[R.CONTACTS]):
+        a, b = touch.found.meet[c, CT.SHAPE_A], touch.found.meet[c, CT.SHAPE_B]
+        i, j = touch.shapes.link[a, SH.BODY], touch.shapes.link[b, SH.BODY]
+        braced = max(touch.shapes.link[a, SH.RESPONSE_KIND], touch.shapes.link[b, SH.RESPONSE_KIND]) != 0
+        share = share_given_up(touch, a, b, touch.found.contact[c, CT.GAP])
         led = are_led(rows, i, j) and is_led_into(state, rows, i, j)
         if rows.root[i] != rows.root[j] and led and not braced and share > 0.0:
             forced[frame, i], forced[frame, j] = j, i

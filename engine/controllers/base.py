@@ -21,12 +21,13 @@ from ..model.model import FREE, Model
 from ..model.motion import Motion
 from ..model.result import Progress, Result
 from ..model.scene import Scene
-from ..tables.state_table import ANIMATED, ASSIST, LIMP, Plan
+from ..tables import control as C
+from ..tables.classes import Control
 from .settings import CONTROL, Channel, Setting, per_frame, spread
 
 BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
-ROOT_BEHAVIOUR = (ANIMATED, ASSIST, LIMP)
+ROOT_BEHAVIOUR = (C.ANIMATED, C.ASSIST, C.LIMP)
 
 # A forward simulation of other motions or controllers in the same scene: progress, the last report with the results.
 Forward = Callable[[Sequence["object"]], Iterator[Progress]]
@@ -80,7 +81,7 @@ class Controller:
 
     # --- the control table -------------------------------------------------------------------
 
-    def control(self, model: Model, frames: int) -> Plan:
+    def control(self, model: Model, frames: int) -> Control:
         """What is asked of each body at each frame."""
         values = {each.name: each.spread(getattr(self, each.name), model, frames) for each in self.settings}
         columns = {each.column: values[each.name] for each in self.settings if each.column is not None}
@@ -95,7 +96,7 @@ class Controller:
         out = np.zeros((rows, len(model) + 1), dtype=behaviour.dtype)
         out[:, 1:] = behaviour
         assist = per_frame(self.assist, frames, "assist")
-        return Plan(out, setting, np.repeat(assist[:, None], len(model) + 1, axis=1))
+        return Control(out, setting, np.repeat(assist[:, None], len(model) + 1, axis=1))
 
     def _behaviours(self, model: Model, frames: int) -> np.ndarray:
         root = _root_rows(self.root, frames)

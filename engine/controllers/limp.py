@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..model.model import Model
-from ..tables.state_table import LIMP, SIMULATED, Plan
+from ..tables import control as C
+from ..tables.classes import Control
 from .base import Controller
 from .shared.following import TONE, tone_columns
 
@@ -31,7 +32,7 @@ class Limp(Controller):
     def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
         return tone_columns(model, values["tone"])
 
-    def control(self, model: Model, frames: int) -> Plan:
+    def control(self, model: Model, frames: int) -> Control:
         control = super().control(model, frames)
-        control.behaviour[control.behaviour == SIMULATED] = LIMP
+        control.behaviour[control.behaviour == C.SIMULATED] = C.LIMP
         return control

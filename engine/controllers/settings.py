@@ -12,20 +12,7 @@ import numpy as np
 
 from ..errors import SettingError
 from ..model.model import Model
-from ..tables.state_table import (
-    ARRIVAL,
-    HEAVINESS,
-    LAW,
-    OMEGA,
-    QUICKER,
-    RECOVERY,
-    SETTING_COLUMNS,
-    SHAPE,
-    STRENGTH,
-    TONE_DAMPING,
-    TONE_PULL,
-    ZETA,
-)
+from ..tables import control as C
 from .follow.spring import SETTLE
 
 
@@ -36,7 +23,7 @@ class ControlColumns:
         self._neutral = dict(neutral)
 
     def add(self, neutral: float) -> np.int64:
-        """A new column, for a controller's own setting; kernels read it as `plan.setting[row, i, COLUMN]`."""
+        """A new column, for a controller's own setting; kernels read it as `control.setting[row, i, COLUMN]`."""
         column = np.int64(len(self._neutral))
         self._neutral[column] = neutral
         return column
@@ -49,11 +36,11 @@ class ControlColumns:
 
 CONTROL = ControlColumns(
     {
-        OMEGA: SETTLE, ZETA: 1.0, HEAVINESS: 0.0, STRENGTH: np.inf, ARRIVAL: -1.0, SHAPE: SETTLE, LAW: 0.0,
-        RECOVERY: 0.0, TONE_DAMPING: 0.0, TONE_PULL: 0.0, QUICKER: 1.0,
+        C.OMEGA: SETTLE, C.ZETA: 1.0, C.HEAVINESS: 0.0, C.STRENGTH: np.inf, C.ARRIVAL: -1.0, C.SHAPE: SETTLE,
+        C.LAW: 0.0, C.RECOVERY: 0.0, C.TONE_DAMPING: 0.0, C.TONE_PULL: 0.0, C.QUICKER: 1.0,
     }
 )  # fmt: skip
-assert len(CONTROL.neutral) == SETTING_COLUMNS
+assert len(CONTROL.neutral) == C.COLUMNS
 
 
 @dataclass(frozen=True)

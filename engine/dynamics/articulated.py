@@ -13,45 +13,32 @@ the most of them, have code of their own.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Column, Row, Table
 from ..math.vectors import add, axpy6, cross, dot, dot6, load3, load6, put6, scale, store3, store6, sub, symmetric_apply
 from ..model.model import BALL, HINGE
-from ..tables.model_table import (
-    COLUMN,
-    FORCE,
-    LOWER,
-    MASS,
-    MIXED,
-    MOMENT,
-    MOVES,
-    MOVING,
-    PIVOT,
-    SHIFTS,
-    TURNING,
-    TURNS,
-    WORLD_INERTIA,
-)
-from ..tables.state_table import LOAD, MOTION, STILL
+from ..tables import factor as F, pose as P, tree as T, work as W
+from ..tables.classes import Factor, Pose, Tree
 from .kinematics import apply_inertia, velocities
 
 # A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
 PIVOT_FLOOR = 1e-14
 
 
-@part
-def composite_inertia(tree, pose, out, column):
+@separate
+def composite_inertia(tree: Tree, pose: Pose, out: Table, column: Column):
     """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
     n1 = len(tree.parent)
-    inertia, moment, mass = load6(pose.body, 0, WORLD_INERTIA), load3(pose.body, 0, MOMENT), 0.0
+    inertia, moment, mass = load6(pose.body, 0, P.WORLD_INERTIA), load3(pose.body, 0, P.MOMENT), 0.0
     for i in range(n1 - 1, 0, -1):
-        own, h = load6(pose.body, i, WORLD_INERTIA), load3(pose.body, i, MOMENT)
+        own, h = load6(pose.body, i, P.WORLD_INERTIA), load3(pose.body, i, P.MOMENT)
         if tree.last[i] > i:
-            inertia, moment, mass = _sum6(own, inertia), add(h, moment), tree.body[i, MASS] + mass
+            inertia, moment, mass = _sum6(own, inertia), add(h, moment), tree.body[i, T.MASS] + mass
             if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
                 inertia = _sum6(inertia, load6(out, i, column))
                 moment, mass = add(moment, load3(out, i, column + 6)), mass + out[i, column + 9]
         else:
-            inertia, moment, mass = own, h, tree.body[i, MASS]
+            inertia, moment, mass = own, h, tree.body[i, T.MASS]
         put6(out, i, column, inertia)
         store3(out, i, column + 6, moment)
         out[i, column + 9] = mass
@@ -70,11 +57,11 @@ def composite_inertia(tree, pose, out, column):
 @kernel
 def composite_form(table, column, i, axes, d, e):
     """s_dᵀ I s_e with the composite inertia of row i and two rows of `axes`."""
-    w, u = load3(axes, e, TURNS), load3(axes, e, SHIFTS)
+    w, u = load3(axes, e, P.TURNS), load3(axes, e, P.SHIFTS)
     h = load3(table, i, column + 6)
     angular = add(symmetric_apply(load6(table, i, column), w), cross(h, u))
     linear = sub(scale(table[i, column + 9], u), cross(h, w))
-    return dot(load3(axes, d, TURNS), angular) + dot(load3(axes, d, SHIFTS), linear)
+    return dot(load3(axes, d, P.TURNS), angular) + dot(load3(axes, d, P.SHIFTS), linear)
 
 
 @kernel
@@ -83,12 +70,12 @@ def mass_block(tree, pose, table, composite, i, block):
     first, end = tree.dof[i], tree.dof[i + 1]
     inertia, h, mass = load6(table, i, composite), load3(table, i, composite + 6), table[i, composite + 9]
     if tree.kind[i] == HINGE:
-        s = load6(pose.axes, first, TURNS)
+        s = load6(pose.axes, first, P.TURNS)
         block[first, 0] = dot6(s, _times_rigid(inertia, h, mass, s))
         return
     if tree.kind[i] == BALL:
-        s0, s1 = load6(pose.axes, first, TURNS), load6(pose.axes, first + 1, TURNS)
-        s2 = load6(pose.axes, first + 2, TURNS)
+        s0, s1 = load6(pose.axes, first, P.TURNS), load6(pose.axes, first + 1, P.TURNS)
+        s2 = load6(pose.axes, first + 2, P.TURNS)
         block[first, 0] = dot6(s0, _times_rigid(inertia, h, mass, s0))
         u1, u2 = _times_rigid(inertia, h, mass, s1), _times_rigid(inertia, h, mass, s2)
         block[first, 1] = block[first + 1, 0] = dot6(s0, u1)
@@ -98,9 +85,9 @@ def mass_block(tree, pose, table, composite, i, block):
         block[first + 2, 2] = dot6(s2, u2)
         return
     for d in range(first, end):
-        u = _times_rigid(inertia, h, mass, load6(pose.axes, d, TURNS))
+        u = _times_rigid(inertia, h, mass, load6(pose.axes, d, P.TURNS))
         for e in range(first, d + 1):
-            block[d, e - first] = block[e, d - first] = dot6(load6(pose.axes, e, TURNS), u)
+            block[d, e - first] = block[e, d - first] = dot6(load6(pose.axes, e, P.TURNS), u)
 
 
 @kernel
@@ -111,13 +98,13 @@ def _times_rigid(inertia, h, mass, s):
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
-@part
-def factorise(tree, pose, table, compliance, block, factor):
+@separate
+def factorise(tree: Tree, pose: Pose, table: Table, compliance: Column, block: Table, factor: Factor):
     """Factor M + C: c of each body in column `compliance` of `table`, B of its joint (read where c > 0) in
     the joint's rows of `block`."""
     n1 = len(tree.parent)
     inertia = factor.inertia
-    turning, mixed, moving = load6(inertia, 0, TURNING), _load9(inertia, 0, MIXED), load6(inertia, 0, MOVING)
+    turning, mixed, moving = load6(inertia, 0, F.TURNING), _load9(inertia, 0, F.MIXED), load6(inertia, 0, F.MOVING)
     for i in range(n1 - 1, 0, -1):
         # in registers, from child to parent in a chain too: written down and read again it takes twice as long
         own = _rigid(tree, pose, i)
@@ -125,17 +112,17 @@ def factorise(tree, pose, table, compliance, block, factor):
             (_sum6(own[0], turning), _sum9(own[1], mixed), _sum6(own[2], moving)) if tree.last[i] > i else own
         )
         if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
-            turning = _sum6(turning, load6(inertia, i, TURNING))
-            mixed = _sum9(mixed, _load9(inertia, i, MIXED))
-            moving = _sum6(moving, load6(inertia, i, MOVING))
+            turning = _sum6(turning, load6(inertia, i, F.TURNING))
+            mixed = _sum9(mixed, _load9(inertia, i, F.MIXED))
+            moving = _sum6(moving, load6(inertia, i, F.MOVING))
         if factor.active[i]:
             if tree.kind[i] == HINGE:
                 _hinge_column(pose.axes, table[i, compliance], block, tree.dof[i], turning, mixed, moving, factor.joint)
             else:
                 _columns(tree, pose, table[i, compliance], block, i, turning, mixed, moving, factor)
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                f = -factor.joint[d, PIVOT]
-                a, b = load3(factor.joint, d, COLUMN), load3(factor.joint, d, COLUMN + 3)
+                f = -factor.joint[d, F.PIVOT]
+                a, b = load3(factor.joint, d, F.COLUMN), load3(factor.joint, d, F.COLUMN + 3)
                 fa, fb = scale(f, a), scale(f, b)
                 turning, mixed, moving = (
                     _add_squares(turning, fa, a),
@@ -146,18 +133,18 @@ def factorise(tree, pose, table, compliance, block, factor):
         if 0 < p < i - 1:
             first = tree.last[i] == tree.last[p]  # of those written down: the last child
             for k in range(6):
-                inertia[p, TURNING + k] = turning[k] + (0.0 if first else inertia[p, TURNING + k])
-                inertia[p, MOVING + k] = moving[k] + (0.0 if first else inertia[p, MOVING + k])
+                inertia[p, F.TURNING + k] = turning[k] + (0.0 if first else inertia[p, F.TURNING + k])
+                inertia[p, F.MOVING + k] = moving[k] + (0.0 if first else inertia[p, F.MOVING + k])
             for k in range(9):
-                inertia[p, MIXED + k] = mixed[k] + (0.0 if first else inertia[p, MIXED + k])
+                inertia[p, F.MIXED + k] = mixed[k] + (0.0 if first else inertia[p, F.MIXED + k])
 
 
 @kernel
 def _rigid(tree, pose, i):
     """The body's own inertia about the root anchor."""
-    m = tree.body[i, MASS]
-    x, y, z = load3(pose.body, i, MOMENT)
-    return load6(pose.body, i, WORLD_INERTIA), (0.0, -z, y, z, 0.0, -x, -y, x, 0.0), (m, m, m, 0.0, 0.0, 0.0)
+    m = tree.body[i, T.MASS]
+    x, y, z = load3(pose.body, i, P.MOMENT)
+    return load6(pose.body, i, P.WORLD_INERTIA), (0.0, -z, y, z, 0.0, -x, -y, x, 0.0), (m, m, m, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -214,13 +201,13 @@ def _times_inertia(turning, mixed, moving, s):
     )
 
 
-@stage
+@inlined
 def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
     """What takes the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
     joint, axes = factor.joint, pose.axes
     first, end = tree.dof[i], tree.dof[i + 1]
     for d in range(first, end):
-        s = load6(axes, d, TURNS)
+        s = load6(axes, d, P.TURNS)
         u = _times_inertia(turning, mixed, moving, s)
         pivot = dot6(s, u)
         if c > 0.0:
@@ -228,35 +215,35 @@ def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
         floor = PIVOT_FLOOR * pivot
         column = u
         for e in range(first, d):
-            entry = dot6(load6(axes, e, TURNS), u)
+            entry = dot6(load6(axes, e, P.TURNS), u)
             if c > 0.0:
                 entry += c * block[d, e - first]
             for k in range(e - first):
-                entry -= joint[d, LOWER + k] * joint[e, LOWER + k] * joint[first + k, LOWER + k]
-            entry *= joint[e, PIVOT]
-            joint[d, LOWER + e - first] = entry
-            pivot -= entry * entry * joint[e, LOWER + e - first]
-            column = axpy6(-entry, load6(joint, e, COLUMN), column)
-        joint[d, LOWER + d - first] = pivot
-        joint[d, PIVOT] = 1.0 / pivot if pivot > floor else 0.0
-        put6(joint, d, COLUMN, column)
+                entry -= joint[d, F.LOWER + k] * joint[e, F.LOWER + k] * joint[first + k, F.LOWER + k]
+            entry *= joint[e, F.PIVOT]
+            joint[d, F.LOWER + e - first] = entry
+            pivot -= entry * entry * joint[e, F.LOWER + e - first]
+            column = axpy6(-entry, load6(joint, e, F.COLUMN), column)
+        joint[d, F.LOWER + d - first] = pivot
+        joint[d, F.PIVOT] = 1.0 / pivot if pivot > floor else 0.0
+        put6(joint, d, F.COLUMN, column)
 
 
-@stage
+@inlined
 def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
     """The same of a hinge."""
-    s = load6(axes, d, TURNS)
+    s = load6(axes, d, P.TURNS)
     u = _times_inertia(turning, mixed, moving, s)
     pivot = dot6(s, u)
     if c > 0.0:
         pivot += c * block[d, 0]
-    put6(joint, d, COLUMN, u)
-    joint[d, LOWER] = pivot
-    joint[d, PIVOT] = 1.0 / pivot if pivot > 0.0 else 0.0
+    put6(joint, d, F.COLUMN, u)
+    joint[d, F.LOWER] = pivot
+    joint[d, F.PIVOT] = 1.0 / pivot if pivot > 0.0 else 0.0
 
 
-@part
-def solve(tree, pose, factor, g, x):
+@separate
+def solve(tree: Tree, pose: Pose, factor: Factor, g: Row, x: Row):
     """x = (M + C)⁻¹ g on the active degrees of freedom, 0 on the others; g, x (nv,)."""
     n1 = len(tree.parent)
     joint, axes, scratch = factor.joint, pose.axes, factor.scratch
@@ -267,11 +254,11 @@ def solve(tree, pose, factor, g, x):
         if tree.last[i] == i:
             force = still
         elif tree.last[i + 1] < tree.last[i]:
-            force = _sum6(force, load6(scratch, i, FORCE))
+            force = _sum6(force, load6(scratch, i, F.FORCE))
         if factor.active[i]:
             if kind == HINGE:
-                x[d] = (g[d] - dot6(load6(axes, d, TURNS), force)) * joint[d, PIVOT]
-                force = axpy6(x[d], load6(joint, d, COLUMN), force)
+                x[d] = (g[d] - dot6(load6(axes, d, P.TURNS), force)) * joint[d, F.PIVOT]
+                force = axpy6(x[d], load6(joint, d, F.COLUMN), force)
             else:
                 force = _push(axes, joint, d, end, g, x, force)
         p = tree.parent[i]
@@ -279,8 +266,8 @@ def solve(tree, pose, factor, g, x):
             put6(
                 scratch,
                 p,
-                FORCE,
-                force if tree.last[i] == tree.last[p] else axpy6(1.0, force, load6(scratch, p, FORCE)),
+                F.FORCE,
+                force if tree.last[i] == tree.last[p] else axpy6(1.0, force, load6(scratch, p, F.FORCE)),
             )
     solve_outwards(tree, pose, factor, x)
 
@@ -291,35 +278,35 @@ def solve_outwards(tree, pose, factor, x):
     active degrees of freedom, 0 on the others."""
     joint, axes, scratch = factor.joint, pose.axes, factor.scratch
     still = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    put6(scratch, 0, MOVES, still)
+    put6(scratch, 0, F.MOVES, still)
     motion = still
     for i in range(1, len(tree.parent)):
         kind, d, end = tree.kind[i], tree.dof[i], tree.dof[i + 1]
         if tree.parent[i] < i - 1 or i == 1:
-            motion = load6(scratch, tree.parent[i], MOVES)
+            motion = load6(scratch, tree.parent[i], F.MOVES)
         if not factor.active[i]:
             for k in range(d, end):
                 x[k] = 0.0
         elif kind == HINGE:
-            x[d] -= joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
-            motion = axpy6(x[d], load6(axes, d, TURNS), motion)
+            x[d] -= joint[d, F.PIVOT] * dot6(load6(joint, d, F.COLUMN), motion)
+            motion = axpy6(x[d], load6(axes, d, P.TURNS), motion)
         else:
             motion = _move(axes, joint, d, end, x, motion)
         if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:
-            put6(scratch, i, MOVES, motion)
+            put6(scratch, i, F.MOVES, motion)
 
 
 @kernel
 def _push(axes, joint, first, end, g, x, force):
     """On the way to the root: x becomes D⁻¹ L⁻¹ of the impulse on the joint itself. Returns the force on its parent."""
     for d in range(first, end):
-        w = g[d] - dot6(load6(axes, d, TURNS), force)
+        w = g[d] - dot6(load6(axes, d, P.TURNS), force)
         for e in range(first, d):
-            w -= joint[d, LOWER + e - first] * x[e]
+            w -= joint[d, F.LOWER + e - first] * x[e]
         x[d] = w
     for d in range(first, end):
-        x[d] *= joint[d, PIVOT]
-        force = axpy6(x[d], load6(joint, d, COLUMN), force)
+        x[d] *= joint[d, F.PIVOT]
+        force = axpy6(x[d], load6(joint, d, F.COLUMN), force)
     return force
 
 
@@ -327,27 +314,27 @@ def _push(axes, joint, first, end, g, x, force):
 def _move(axes, joint, first, end, x, motion):
     """On the way out: x as it is with the parent's motion. Returns the body's."""
     for d in range(end - 1, first - 1, -1):
-        w = x[d] - joint[d, PIVOT] * dot6(load6(joint, d, COLUMN), motion)
+        w = x[d] - joint[d, F.PIVOT] * dot6(load6(joint, d, F.COLUMN), motion)
         for e in range(d + 1, end):
-            w -= joint[e, LOWER + d - first] * x[e]
+            w -= joint[e, F.LOWER + d - first] * x[e]
         x[d] = w
     for d in range(first, end):
-        motion = axpy6(x[d], load6(axes, d, TURNS), motion)
+        motion = axpy6(x[d], load6(axes, d, P.TURNS), motion)
     return motion
 
 
-@part
-def momentum_of(tree, pose, table, x, g):
+@separate
+def momentum_of(tree: Tree, pose: Pose, table: Table, x: Row, g: Row):
     """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
-    velocities(tree, pose, x, table, STILL, table, MOTION)
+    velocities(tree, pose, x, table, W.STILL, table, W.MOTION)
     for i in range(1, len(tree.parent)):
-        angular, linear = apply_inertia(tree, pose, i, load3(table, i, MOTION), load3(table, i, MOTION + 3))
-        store6(table, i, LOAD, angular, linear)
-    generalized(tree, pose, table, LOAD, g)
+        angular, linear = apply_inertia(tree, pose, i, load3(table, i, W.MOTION), load3(table, i, W.MOTION + 3))
+        store6(table, i, W.LOAD, angular, linear)
+    generalized(tree, pose, table, W.LOAD, g)
 
 
-@part
-def generalized(tree, pose, table, load, g):
+@separate
+def generalized(tree: Tree, pose: Pose, table: Table, load: Column, g: Row):
     """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import part, stage
+from ..compile.decorators import inlined, separate
+from ..compile.kernel_types import Column, Real, Row, Table
 from ..math.vectors import (
     add,
     axpy,
@@ -29,21 +30,9 @@ from ..math.vectors import (
     symmetric_apply,
     unrotate,
 )
-from ..tables.model_table import COM, INVERSE, ROTATION
-from ..tables.state_table import (
-    CARRIED,
-    DRIFT,
-    GOAL_DRIFT,
-    LINEAR,
-    LOAD,
-    MOMENTUM,
-    MOMENTUM2,
-    MOTION,
-    NOW,
-    SPIN,
-    V,
-    pose_of,
-)
+from ..tables import aim as A, pose as P, state as S, tree as T, work as W
+from ..tables.classes import Aim, Pose, State, Tree, Work
+from ..tables.work import pose_of
 from .articulated import generalized
 from .kinematics import apply_inertia, momenta, velocities
 
@@ -51,21 +40,34 @@ from .kinematics import apply_inertia, momenta, velocities
 LEAK = 0.01
 
 
-@part
-def leftover(tree, pose, table, spin, rates, drifts, drift, work, g):
+@separate
+def leftover(
+    tree: Tree, pose: Pose, table: Table, spin: Column, rates: Row, drifts: Table, drift: Column, work: Work, g: Row
+):
     """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
-    velocities(tree, pose, rates, drifts, drift, work.body, MOTION)
+    velocities(tree, pose, rates, drifts, drift, work.body, W.MOTION)
     for i in range(1, len(tree.parent)):
-        w, u = load3(work.body, i, MOTION), load3(work.body, i, MOTION + 3)
+        w, u = load3(work.body, i, W.MOTION), load3(work.body, i, W.MOTION + 3)
         angular, p = apply_inertia(tree, pose, i, w, u)
         q = load3(table, i, spin + 3)
-        about = add(load3(table, i, spin), cross(load3(pose.body, i, COM), q))
-        store6(work.body, i, LOAD, sub(about, angular), sub(q, p))
-    generalized(tree, pose, work.body, LOAD, g)
+        about = add(load3(table, i, spin), cross(load3(pose.body, i, P.COM), q))
+        store6(work.body, i, W.LOAD, sub(about, angular), sub(q, p))
+    generalized(tree, pose, work.body, W.LOAD, g)
 
 
-@part
-def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
+@separate
+def turn_spins(
+    tree: Tree,
+    here: Pose,
+    there: Pose,
+    table: Table,
+    spin: Column,
+    own: Column,
+    motion: Column,
+    half: Real,
+    out: Table,
+    column: Column,
+):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
     A spin that nothing turns stays as it is in the world, and while the step is short that is
@@ -77,12 +79,12 @@ def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
     go with them, `here`.
     """
     for i in range(1, len(tree.parent)):
-        q = load4(here.body, i, ROTATION)
-        inverse = load6(tree.body, i, INVERSE)
+        q = load4(here.body, i, P.ROTATION)
+        inverse = load6(tree.body, i, T.INVERSE)
         s = unrotate(q, load3(table, i, spin))
         couple = unrotate(q, cross(load3(table, i, motion), load3(table, i, own)))
         turned = axpy(-half, couple, s)
-        fixed = unrotate(load4(there.body, i, ROTATION), load3(table, i, spin))
+        fixed = unrotate(load4(there.body, i, P.ROTATION), load3(table, i, spin))
         energy = dot(s, symmetric_apply(inverse, s))
         gained = dot(turned, symmetric_apply(inverse, turned))
         if gained > 0.0:
@@ -91,35 +93,37 @@ def turn_spins(tree, here, there, table, spin, own, motion, half, out, column):
             # second order as long as little leaks, safe where much would
             leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
             turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
-        store3(out, i, column, rotate(load4(there.body, i, ROTATION), turned))
+        store3(out, i, column, rotate(load4(there.body, i, P.ROTATION), turned))
 
 
-@stage
+@inlined
 def bring_momenta(tree, state, work, middle, h):
     """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
-    now = pose_of(work, NOW)
-    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
+    now = pose_of(work, W.NOW)
+    velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
     for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, load3(state.body, i, SPIN), load3(state.body, i, LINEAR))
-        store3(work.body, i, CARRIED + 3, load3(state.body, i, LINEAR))
-    turn_spins(tree, now, middle, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
+        store6(work.body, i, W.MOMENTUM, load3(state.body, i, S.SPIN), load3(state.body, i, S.LINEAR))
+        store3(work.body, i, W.CARRIED + 3, load3(state.body, i, S.LINEAR))
+    turn_spins(tree, now, middle, work.body, W.MOMENTUM, W.MOMENTUM, W.MOTION, 0.5 * h, work.body, W.CARRIED)
 
 
-@part
-def carry_over(tree, state, aim, work, middle, final, start, ends, h):
+@separate
+def carry_over(
+    tree: Tree, state: State, aim: Aim, work: Work, middle: Pose, final: Pose, start: Row, ends: Row, h: Real
+):
     """CARRIED, the start's momenta at the middle, becomes the step's at its end.
 
     The joints' impulses that turn the momenta into feasible ones at the middle act for the
     whole step, so they count twice (the midpoint rule): momenta of `ends` plus those of
     `start` less CARRIED, brought from the middle to the final pose.
     """
-    velocities(tree, middle, start, state.body, DRIFT, work.body, MOTION)
-    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM)
-    velocities(tree, middle, ends, aim.body, GOAL_DRIFT, work.body, MOTION)
-    momenta(tree, middle, work.body, MOTION, work.body, MOMENTUM2)
+    velocities(tree, middle, start, state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, middle, work.body, W.MOTION, work.body, W.MOMENTUM)
+    velocities(tree, middle, ends, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    momenta(tree, middle, work.body, W.MOTION, work.body, W.MOMENTUM2)
     for i in range(1, len(tree.parent)):
         for k in range(6):
-            both = work.body[i, MOMENTUM + k] + work.body[i, MOMENTUM2 + k]
-            work.body[i, MOMENTUM + k] = both - work.body[i, CARRIED + k]
-            work.body[i, CARRIED + k] = work.body[i, MOMENTUM + k]
-    turn_spins(tree, middle, final, work.body, MOMENTUM, MOMENTUM2, MOTION, 0.5 * h, work.body, CARRIED)
+            both = work.body[i, W.MOMENTUM + k] + work.body[i, W.MOMENTUM2 + k]
+            work.body[i, W.MOMENTUM + k] = both - work.body[i, W.CARRIED + k]
+            work.body[i, W.CARRIED + k] = work.body[i, W.MOMENTUM + k]
+    turn_spins(tree, middle, final, work.body, W.MOMENTUM, W.MOMENTUM2, W.MOTION, 0.5 * h, work.body, W.CARRIED)

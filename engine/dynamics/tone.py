@@ -26,8 +26,7 @@ import numpy as np
 from ..compile.decorators import kernel
 from ..math.vectors import dot, load4, quat_conj, quat_log, quat_mul, scale
 from ..model.model import BALL, FREE, Model
-from ..tables.model_table import RELAXED
-from ..tables.state_table import COORDS, LOOSE, SLOWED, TONE, TONED, V
+from ..tables import aim as A, state as S, tree as T, work as W
 from .even_weight import pendulum_lengths
 
 DAMPING = 0.6
@@ -47,7 +46,7 @@ def tone_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
 @kernel
 def has_tone(aim, i):
     """Whether tone acts on the joint in this step: nothing drives it, or its drive is spent."""
-    return aim.mode[i] == LOOSE and aim.body[i, TONE] > 0.0
+    return aim.mode[i] == A.LOOSE and aim.body[i, A.TONE] > 0.0
 
 
 @kernel
@@ -61,7 +60,7 @@ def implicit_share(x):
 @kernel
 def tone_compliance(aim, i, h):
     """c of C = c·D of a joint with tone."""
-    damping, pull = aim.body[i, TONE], aim.body[i, TONE + 1]
+    damping, pull = aim.body[i, A.TONE], aim.body[i, A.TONE + 1]
     theta = implicit_share(damping * h)
     return theta * h * (damping + theta * h * pull)
 
@@ -85,8 +84,8 @@ def even_axes(tree, block, i):
 @kernel
 def turn_from_relaxed(tree, state, i):
     """δ: how far the joint is turned from the middle of its range; less beyond FARTHEST."""
-    c = load4(state.body, i, COORDS)
-    r = load4(tree.body, i, RELAXED)
+    c = load4(state.body, i, S.COORDS)
+    r = load4(tree.body, i, T.RELAXED)
     if tree.kind[i] >= BALL:
         delta = quat_log(quat_mul(quat_conj(r), c))
     else:
@@ -105,14 +104,14 @@ def lay_tone(tree, state, aim, work, i, h):
     """
     first, end = tree.dof[i], tree.dof[i + 1]
     rate, block = work.rate, work.block
-    damping, pull = aim.body[i, TONE], aim.body[i, TONE + 1]
+    damping, pull = aim.body[i, A.TONE], aim.body[i, A.TONE + 1]
     along = damping + pull * implicit_share(damping * h) * h
     delta = turn_from_relaxed(tree, state, i)
     for d in range(first, end):
-        rate[TONED, d] = rate[SLOWED, d] = 0.0
+        rate[W.TONED, d] = rate[W.SLOWED, d] = 0.0
         for e in range(first, end):
-            rate[TONED, d] -= h * block[d, e - first] * pull * delta[e - first]
-            rate[SLOWED, d] -= h * block[d, e - first] * along * state.rate[V, e]
+            rate[W.TONED, d] -= h * block[d, e - first] * pull * delta[e - first]
+            rate[W.SLOWED, d] -= h * block[d, e - first] * along * state.rate[S.V, e]
 
 
 @kernel
@@ -121,4 +120,4 @@ def add_tone(tree, aim, work, g):
     for i in range(1, len(tree.parent)):
         if has_tone(aim, i):
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                g[d] += work.rate[TONED, d] + work.rate[SLOWED, d]
+                g[d] += work.rate[W.TONED, d] + work.rate[W.SLOWED, d]

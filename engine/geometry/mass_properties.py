@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import SettingError
 from ..math import quaternions as rot
+from . import shape_table as SH
 from .convex_hull import hull_solid
-from .shape_table import BOUND, OWN_SPOT, axes_with_z, layout_of
+from .shape_table import axes_with_z, layout_of
 from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere, check_length
 
 # The mean square across a body, in parts of that along it, at least.
@@ -50,7 +51,7 @@ def plausible(inertias: np.ndarray) -> np.ndarray:
 def bounding_sphere(shape: Shape) -> tuple[np.ndarray, float]:
     """Centre in the body's frame and radius of a ball that holds the shape; endless for a plane."""
     row = layout_of(shape).row
-    return row[OWN_SPOT : OWN_SPOT + 3].copy(), math.inf if isinstance(shape, Plane) else float(row[BOUND])
+    return row[SH.OWN_SPOT : SH.OWN_SPOT + 3].copy(), math.inf if isinstance(shape, Plane) else float(row[SH.BOUND])
 
 
 def _moments(shape: Shape) -> tuple[float, np.ndarray, np.ndarray]:

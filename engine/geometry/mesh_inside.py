@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ..compile.decorators import entry, kernel
+from ..compile.decorators import entry_point, kernel
 
 CLUSTER = 8  # triangles in the smallest clusters, and clusters in the next larger
 FAR = 3.0  # radii of a cluster from which it counts as one small face
@@ -151,7 +151,7 @@ def _clusters(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         width *= CLUSTER
 
 
-@entry
+@entry_point
 def _look(points, corners, ball, below, top, stack, total):
     """Add up the solid angles of all triangles, from each point; stack: room for every cluster."""
     leaves = (len(corners) + CLUSTER - 1) // CLUSTER

@@ -6,7 +6,7 @@ Every shape gets a frame of its own with the middle of its bounding box at the o
 capsule lies along Z, a plane's normal is Z, a box is straight. So a bounding box is the
 half sizes in that frame, and the kernels need no offsets.
 
-As in `tree`, names are first columns, numpy integers for numba's sake.
+As in `tables`, names are first columns.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compile.columns import Columns
 from ..compile.decorators import table
 from ..errors import SettingError
 from ..math import quaternions as rot
@@ -26,45 +27,55 @@ from .shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
 # Kinds, in the order the kernels lean on: round ones first, then those with faces.
 SPHERE, CAPSULE, BOX, HULL, GRID, PLANE = (np.int64(k) for k in range(6))
 # Columns of Shapes.shape
-OWN_SPOT = np.int64(0)  # 3: the shape's frame in the body's …
-OWN_AXES = np.int64(3)  # 9: … and its axes, a matrix row by row
-ROUNDING = np.int64(12)  # 1: radius of a sphere or capsule, 0 for the others
-HALF = np.int64(13)  # 3: half sizes of the bounding box in the shape's frame, without the rounding
-BOUND = np.int64(16)  # 1: radius of the ball about the shape's origin that holds it all
-REACH = np.int64(17)  # 1: distance of its farthest point from the body's origin
-CELL = np.int64(18)  # 1: a grid's cell
-FRICTION = np.int64(19)  # 1
-BOUNCE = np.int64(20)  # 1
-THICK = np.int64(21)  # 1: how deep its middle lies, infinite for a plane [m]
-SHAPE_COLUMNS = np.int64(22)
+columns = Columns()
+OWN_SPOT = columns(3)  # the shape's frame in the body's …
+OWN_AXES = columns(9)  # … and its axes, a matrix row by row
+ROUNDING = columns()  # radius of a sphere or capsule, 0 for the others
+HALF = columns(3)  # half sizes of the bounding box in the shape's frame, without the rounding
+BOUND = columns()  # radius of the ball about the shape's origin that holds it all
+REACH = columns()  # distance of its farthest point from the body's origin
+CELL = columns()  # a grid's cell
+FRICTION = columns()
+BOUNCE = columns()
+THICK = columns()  # how deep its middle lies, infinite for a plane [m]
+SHAPE_COLUMNS = columns.count
 # Columns of Shapes.link; ranges are first and behind the last
-BODY, KIND, ROOT, RESPONSE_KIND = (np.int64(k) for k in range(4))
-POINT_FIRST, POINT_END = np.int64(4), np.int64(5)
-EDGE_FIRST, EDGE_END = np.int64(6), np.int64(7)
-FACE_FIRST, FACE_END = np.int64(8), np.int64(9)
-GRID_FIRST = np.int64(10)
-GRID_SIZE = np.int64(11)  # 3: values along X, Y, Z
-GROUP = np.int64(14)  # which group of `member` it is in
+columns = Columns()
+BODY, KIND, ROOT, RESPONSE_KIND = columns.ones(4)
+POINT_FIRST, POINT_END = columns.ones(2)
+EDGE_FIRST, EDGE_END = columns.ones(2)
+FACE_FIRST, FACE_END = columns.ones(2)
+GRID_FIRST = columns()
+GRID_SIZE = columns(3)  # values along X, Y, Z
+GROUP = columns()  # which group of `member` it is in
 # Shapes of one family (0 and above) do not touch one another; −1: in none; those of one below that touch one another
 # where one of them is on a limp body that falls (`LIMP_FAMILY` minus a number)
-FAMILY = np.int64(15)
+FAMILY = columns()
+LINK_COLUMNS = columns.count
 LIMP_FAMILY = np.int64(-2)
-LINK_COLUMNS = np.int64(16)
 # Columns of Shapes.edges: one row for each side of an edge, so a face's rows go round it
-EDGE_START, EDGE_STOP, EDGE_FACE, EDGE_OTHER = (np.int64(k) for k in range(4))
+columns = Columns()
+EDGE_START, EDGE_STOP, EDGE_FACE, EDGE_OTHER = columns.ones(4)
 # Columns of Shapes.rings
-RING_FIRST, RING_END = np.int64(0), np.int64(1)
+columns = Columns()
+RING_FIRST, RING_END = columns.ones(2)
 # Columns of Shapes.faces
-FACE_NORMAL, FACE_OFFSET = np.int64(0), np.int64(3)
+columns = Columns()
+FACE_NORMAL = columns(3)
+FACE_OFFSET = columns()
 # Column of Shapes.points
-XYZ = np.int64(0)
+columns = Columns()
+XYZ = columns(3)
 # Columns of the table of where bodies are, row 0 the world
-POSITION, QUATERNION = np.int64(0), np.int64(3)  # 3, 4
+columns = Columns()
+POSITION = columns(3)
+QUATERNION = columns(4)
 # Columns of a table of placed shapes
-SPOT = np.int64(0)  # 3: the shape's origin in the world, the middle of its bounding box
-AXES = np.int64(3)  # 9: its axes in the world, a matrix row by row
-EXTENT = np.int64(12)  # 3: half sizes of its bounding box in world axes, with the rounding
-PLACED_COLUMNS = np.int64(15)
+columns = Columns()
+SPOT = columns(3)  # the shape's origin in the world, the middle of its bounding box
+AXES = columns(9)  # its axes in the world, a matrix row by row
+EXTENT = columns(3)  # half sizes of its bounding box in world axes, with the rounding
+PLACED_COLUMNS = columns.count
 
 
 @table

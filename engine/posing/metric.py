@@ -7,36 +7,14 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
-from ..controllers.follow.reference import difference, store_rates
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Flag, Real
 from ..dynamics.articulated import composite_form, composite_inertia
+from ..dynamics.joints import difference, store_rates
 from ..math.vectors import add, dot, load3, load4, right_jacobian_inverse, rotate, scale
 from ..model.model import BALL, FREE
-from ..tables.model_table import COM, MASS, PLACE, ROTATION, SHIFTS, TURNS
-from .tables import (
-    ANCHOR,
-    BACK,
-    COMPOSITE,
-    COORDS,
-    DAMP,
-    EVEN,
-    FALL,
-    FORCES,
-    GRAB_POINT,
-    GRABBED,
-    LEAST,
-    LOAD,
-    PIN_BODY,
-    PIN_FORCE,
-    PIN_POINT,
-    PULL_FORCE,
-    REACH,
-    START,
-    START_ANCHOR,
-    STILL,
-    THETA,
-    WARY,
-)
+from ..tables import pose as P, pull as PU, tree as T
+from ..tables.classes import Pose, Pull, Tree
 
 # D's share in the metric.
 OWN_SHARE = 1.0
@@ -45,159 +23,159 @@ SOUND = 1e-6
 
 
 @kernel
-def weighted(bench):
+def weighted(pull):
     """Whether weights act instead of the hold on the start's pose."""
-    return bench.number[FALL] != 0.0 or bench.number[FALL + 1] != 0.0 or bench.number[FALL + 2] != 0.0
+    return pull.number[PU.FALL] != 0.0 or pull.number[PU.FALL + 1] != 0.0 or pull.number[PU.FALL + 2] != 0.0
 
 
-@part
-def measure(tree, pose, bench):
+@separate
+def measure(tree: Tree, pose: Pose, pull: Pull):
     """The metric K at the pose."""
-    composite_inertia(tree, pose, bench.body, COMPOSITE)
-    for d in range(len(bench.above)):
-        i = bench.owner[d]
-        still = bench.body[i, STILL] != 0.0
+    composite_inertia(tree, pose, pull.body, PU.COMPOSITE)
+    for d in range(len(pull.above)):
+        i = pull.owner[d]
+        still = pull.body[i, PU.STILL] != 0.0
         e = d
         while e >= 0:
-            j = bench.owner[e]
-            value = composite_form(bench.body, COMPOSITE, i, pose.axes, d, e)
+            j = pull.owner[e]
+            value = composite_form(pull.body, PU.COMPOSITE, i, pose.axes, d, e)
             if j == i:
                 value *= 1.0 + OWN_SHARE
-            if e != d and (still or bench.body[j, STILL] != 0.0):
+            if e != d and (still or pull.body[j, PU.STILL] != 0.0):
                 value = 0.0
-            bench.metric[d, e] = bench.metric[e, d] = value
-            e = bench.above[e]
+            pull.metric[d, e] = pull.metric[e, d] = value
+            e = pull.above[e]
     total, count = 0.0, 1e-12
     for i in range(1, len(tree.parent)):
-        if bench.body[i, STILL] == 0.0:
+        if pull.body[i, PU.STILL] == 0.0:
             for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-                total, count = total + bench.metric[d, d], count + 1.0
-    bench.number[EVEN] = total / count
+                total, count = total + pull.metric[d, d], count + 1.0
+    pull.number[PU.EVEN] = total / count
 
 
-@part
-def look_back(tree, bench):
+@separate
+def look_back(tree: Tree, pull: Pull):
     """THETA and BACK: what leads from the start's pose to this one; LOAD: what draws back to it."""
-    theta, load = bench.rate[THETA], bench.rate[LOAD]
+    theta, load = pull.rate[PU.THETA], pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
-        way = difference(kind, load4(bench.body, i, START), load4(bench.body, i, COORDS))
-        store_rates(kind, bench.rate, THETA, d, way)
+        way = difference(kind, load4(pull.body, i, PU.START), load4(pull.body, i, PU.COORDS))
+        store_rates(kind, pull.rate, PU.THETA, d, way)
         if kind == FREE:
             for k in range(3):
-                theta[d + 3 + k] = bench.body[i, ANCHOR + k] - bench.body[i, START_ANCHOR + k]
+                theta[d + 3 + k] = pull.body[i, PU.ANCHOR + k] - pull.body[i, PU.START_ANCHOR + k]
         if kind >= BALL:
             x = right_jacobian_inverse(way, (1.0, 0.0, 0.0))
             y = right_jacobian_inverse(way, (0.0, 1.0, 0.0))
             z = right_jacobian_inverse(way, (0.0, 0.0, 1.0))
             for k in range(3):
-                bench.body[i, BACK + 3 * k] = x[k]
-                bench.body[i, BACK + 3 * k + 1] = y[k]
-                bench.body[i, BACK + 3 * k + 2] = z[k]
+                pull.body[i, PU.BACK + 3 * k] = x[k]
+                pull.body[i, PU.BACK + 3 * k + 1] = y[k]
+                pull.body[i, PU.BACK + 3 * k + 2] = z[k]
     for d in range(len(theta)):
         load[d] = 0.0
     for d in range(len(theta)):
-        load[d] -= bench.metric[d, d] * theta[d]
-        e = bench.above[d]
+        load[d] -= pull.metric[d, d] * theta[d]
+        e = pull.above[d]
         while e >= 0:
-            load[d] -= bench.metric[d, e] * theta[e]
-            load[e] -= bench.metric[d, e] * theta[d]
-            e = bench.above[e]
+            load[d] -= pull.metric[d, e] * theta[e]
+            load[e] -= pull.metric[d, e] * theta[d]
+            e = pull.above[e]
     for i in range(1, len(tree.parent)):
         if tree.kind[i] >= BALL:
             d = tree.dof[i]
             f = (load[d], load[d + 1], load[d + 2])
             for k in range(3):
                 load[d + k] = (
-                    bench.body[i, BACK + k] * f[0] + bench.body[i, BACK + 3 + k] * f[1]
-                    + bench.body[i, BACK + 6 + k] * f[2]
+                    pull.body[i, PU.BACK + k] * f[0] + pull.body[i, PU.BACK + 3 + k] * f[1]
+                    + pull.body[i, PU.BACK + 6 + k] * f[2]
                 )  # fmt: skip
 
 
 @kernel
-def _back(bench, kind, i, a, d):
+def _back(pull, kind, i, a, d):
     """∂θ_a/∂q_d within joint i."""
     if kind >= BALL and a < 3 and d < 3:
-        return bench.body[i, BACK + 3 * a + d]
+        return pull.body[i, PU.BACK + 3 * a + d]
     return 1.0 if a == d else 0.0
 
 
 @kernel
-def _add_force(bench, i, p, f):
+def _add_force(pull, i, p, f):
     """A force f on body i at p from the tree's root anchor."""
     for k in range(3):
-        bench.body[i, FORCES + k] += f[k]
+        pull.body[i, PU.FORCES + k] += f[k]
         for m in range(3):
-            bench.body[i, REACH + 3 * k + m] += p[k] * f[m]
+            pull.body[i, PU.REACH + 3 * k + m] += p[k] * f[m]
 
 
 @kernel
 def on_body(pose, i, point):
     """A point of body i from its tree's root anchor."""
-    return add(load3(pose.body, i, PLACE), rotate(load4(pose.body, i, ROTATION), point))
+    return add(load3(pose.body, i, P.PLACE), rotate(load4(pose.body, i, P.ROTATION), point))
 
 
-@part
-def gather_forces(tree, pose, bench, holding):
+@separate
+def gather_forces(tree: Tree, pose: Pose, pull: Pull, holding: Flag):
     """FORCES and REACH: what weights do, and where `holding` pull and pins; each body with all it carries."""
     n1 = len(tree.parent)
     for i in range(n1):
         for k in range(12):
-            bench.body[i, FORCES + k] = 0.0
-    i = int(bench.number[GRABBED])
+            pull.body[i, PU.FORCES + k] = 0.0
+    i = int(pull.number[PU.GRABBED])
     if holding and i > 0:
-        grip = (bench.number[GRAB_POINT], bench.number[GRAB_POINT + 1], bench.number[GRAB_POINT + 2])
+        grip = (pull.number[PU.GRAB_POINT], pull.number[PU.GRAB_POINT + 1], pull.number[PU.GRAB_POINT + 2])
         point = on_body(pose, i, grip)
-        force = (bench.number[PULL_FORCE], bench.number[PULL_FORCE + 1], bench.number[PULL_FORCE + 2])
-        _add_force(bench, i, point, force)
-    for b in range(len(bench.pin) if holding else 0):
-        i = int(bench.pin[b, PIN_BODY])
-        _add_force(bench, i, on_body(pose, i, load3(bench.pin, b, PIN_POINT)), load3(bench.pin, b, PIN_FORCE))
-    if weighted(bench):
-        fall = (bench.number[FALL], bench.number[FALL + 1], bench.number[FALL + 2])
+        force = (pull.number[PU.PULL_FORCE], pull.number[PU.PULL_FORCE + 1], pull.number[PU.PULL_FORCE + 2])
+        _add_force(pull, i, point, force)
+    for b in range(len(pull.pin) if holding else 0):
+        i = int(pull.pin[b, PU.PIN_BODY])
+        _add_force(pull, i, on_body(pose, i, load3(pull.pin, b, PU.PIN_POINT)), load3(pull.pin, b, PU.PIN_FORCE))
+    if weighted(pull):
+        fall = (pull.number[PU.FALL], pull.number[PU.FALL + 1], pull.number[PU.FALL + 2])
         for i in range(1, n1):
-            _add_force(bench, i, load3(pose.body, i, COM), scale(tree.body[i, MASS], fall))
+            _add_force(pull, i, load3(pose.body, i, P.COM), scale(tree.body[i, T.MASS], fall))
     for i in range(n1 - 1, 0, -1):
         for k in range(12):
-            bench.body[tree.parent[i], FORCES + k] += bench.body[i, FORCES + k]
+            pull.body[tree.parent[i], PU.FORCES + k] += pull.body[i, PU.FORCES + k]
     for k in range(12):
-        bench.body[0, FORCES + k] = 0.0
+        pull.body[0, PU.FORCES + k] = 0.0
 
 
-@part
-def feel_weights(tree, pose, bench):
+@separate
+def feel_weights(tree: Tree, pose: Pose, pull: Pull):
     """LOAD: what weights do on each joint, from FORCES and REACH while nothing else is in them."""
-    load = bench.rate[LOAD]
+    load = pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
         couple = (
-            bench.body[i, REACH + 5] - bench.body[i, REACH + 7],
-            bench.body[i, REACH + 6] - bench.body[i, REACH + 2],
-            bench.body[i, REACH + 1] - bench.body[i, REACH + 3],
+            pull.body[i, PU.REACH + 5] - pull.body[i, PU.REACH + 7],
+            pull.body[i, PU.REACH + 6] - pull.body[i, PU.REACH + 2],
+            pull.body[i, PU.REACH + 1] - pull.body[i, PU.REACH + 3],
         )
-        force = load3(bench.body, i, FORCES)
+        force = load3(pull.body, i, PU.FORCES)
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            load[d] = dot(load3(pose.axes, d, TURNS), couple) + dot(load3(pose.axes, d, SHIFTS), force)
+            load[d] = dot(load3(pose.axes, d, P.TURNS), couple) + dot(load3(pose.axes, d, P.SHIFTS), force)
 
 
 @kernel
-def _tension(pose, bench, i, s, t):
+def _tension(pose, pull, i, s, t):
     """−∂²(forces · places) for a unit turn t of joint i and s of one above it."""
-    a = load3(pose.body, i, PLACE)
+    a = load3(pose.body, i, P.PLACE)
     along = across = 0.0
     for k in range(3):
         for m in range(3):
-            entry_ = bench.body[i, REACH + 3 * k + m] - a[k] * bench.body[i, FORCES + m]
+            entry_ = pull.body[i, PU.REACH + 3 * k + m] - a[k] * pull.body[i, PU.FORCES + m]
             across += s[k] * entry_ * t[m]
             if k == m:
                 along += entry_
     return along * dot(s, t) - across
 
 
-@part
-def assemble(tree, pose, bench, held, share):
+@separate
+def assemble(tree: Tree, pose: Pose, pull: Pull, held: Flag, share: Real):
     """The matrix of a round; `held`: the start's pose is; with a share of what forces do in second order."""
-    more = 1.0 + bench.number[DAMP]
-    wary = bench.number[WARY]
+    more = 1.0 + pull.number[PU.DAMP]
+    wary = pull.number[PU.WARY]
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
         j = i
@@ -205,44 +183,44 @@ def assemble(tree, pose, bench, held, share):
             above, stop = tree.dof[j], tree.dof[j + 1]
             for d in range(first, end):
                 for e in range(above, min(stop, d + 1)):
-                    value = bench.metric[d, e]
+                    value = pull.metric[d, e]
                     if held:
-                        value = _seen(tree, bench, i, j, d - first, e - above)
+                        value = _seen(tree, pull, i, j, d - first, e - above)
                     value *= more
                     if d == e:
-                        bench.rate[LEAST, d] = SOUND * value
+                        pull.rate[PU.LEAST, d] = SOUND * value
                         # all turns alike: what is light does not take all of a far way
-                        value += wary * (bench.number[EVEN] if d - first < 3 else bench.metric[d, d])
-                    if share > 0.0 and bench.body[i, STILL] == 0.0 and bench.body[j, STILL] == 0.0:
-                        s, t = load3(pose.axes, e, TURNS), load3(pose.axes, d, TURNS)
+                        value += wary * (pull.number[PU.EVEN] if d - first < 3 else pull.metric[d, d])
+                    if share > 0.0 and pull.body[i, PU.STILL] == 0.0 and pull.body[j, PU.STILL] == 0.0:
+                        s, t = load3(pose.axes, e, P.TURNS), load3(pose.axes, d, P.TURNS)
                         if i == j:
-                            value += 0.5 * share * (_tension(pose, bench, i, s, t) + _tension(pose, bench, i, t, s))
+                            value += 0.5 * share * (_tension(pose, pull, i, s, t) + _tension(pose, pull, i, t, s))
                         else:
-                            value += share * _tension(pose, bench, i, s, t)
-                    bench.factor[d, e] = value
+                            value += share * _tension(pose, pull, i, s, t)
+                    pull.factor[d, e] = value
             j = tree.parent[j]
 
 
 @kernel
-def _seen(tree, bench, i, j, d, e):
+def _seen(tree, pull, i, j, d, e):
     """BACKᵀ K BACK for the d-th and e-th degree of freedom of joints i and j."""
     total = 0.0
     first, above = tree.dof[i], tree.dof[j]
     for a in range(tree.dof[i + 1] - first):
-        x = _back(bench, tree.kind[i], i, a, d)
+        x = _back(pull, tree.kind[i], i, a, d)
         if x == 0.0:
             continue
         for b in range(tree.dof[j + 1] - above):
-            total += x * bench.metric[first + a, above + b] * _back(bench, tree.kind[j], j, b, e)
+            total += x * pull.metric[first + a, above + b] * _back(pull, tree.kind[j], j, b, e)
     return total
 
 
-@part
-def factor_along(bench):
+@separate
+def factor_along(pull: Pull):
     """LᵀL of the matrix, in its place. Returns whether there is one that can be used."""
-    factor, above = bench.factor, bench.above
+    factor, above = pull.factor, pull.above
     for k in range(len(above) - 1, -1, -1):
-        if factor[k, k] < bench.rate[LEAST, k]:
+        if factor[k, k] < pull.rate[PU.LEAST, k]:
             return False
         pivot = math.sqrt(factor[k, k])
         factor[k, k] = pivot
@@ -261,9 +239,9 @@ def factor_along(bench):
 
 
 @kernel
-def solve_along(bench, x):
+def solve_along(pull, x):
     """x becomes the factored matrix's answer to it."""
-    factor, above = bench.factor, bench.above
+    factor, above = pull.factor, pull.above
     for i in range(len(above) - 1, -1, -1):
         if x[i] != 0.0:
             x[i] /= factor[i, i]

@@ -1,7 +1,7 @@
 """Pose by dragging: a body is pulled by a point, masses, joints and pins decide what follows (S1-VII).
 
 Owns a pose that is being made: what is grabbed, what is pinned, when it is at rest. What a
-round does is in `pull`. Must not know time, keys or Blender.
+round does is in `round`. Must not know time, keys or Blender.
 
     posing = Posing(model, rotations, positions, pins=[Pin("foot")])
     posing.grab("hand", point)
@@ -17,15 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..compile.decorators import warn_if_plain
-from ..contact.tables import BOUND_COLUMNS, LIMIT_FRAME
+from ..compile.precompile import ensure_built
 from ..errors import SettingError
 from ..geometry.shapes import Box, Capsule, Hull, Shape, Sphere
 from ..math import quaternions as rot
 from ..model.model import BALL, HINGE, UNIVERSAL, Model
-from ..simulation.precompile import ensure_built
-from ..tables.model_table import PLACE, POSE_COLUMNS, ROTATION, Pose, build_tree
-from ..tables.motion_table import fit_angles
-from . import round, tables
+from ..tables import holds as H, pose as P, pull as PU
+from ..tables.classes import Pose
+from ..tables.motion import fit_angles
+from ..tables.tree import build_tree
+from . import round
+from .kernel_suites import WAITED_SUITES
 
 # Rounds a motion of the mouse may take, and after them to close pins and limits.
 ROUNDS, CLOSING_ROUNDS = 8, 8
@@ -90,30 +92,30 @@ class Posing:
         locks: Sequence[Lock] = (),
     ) -> None:
         warn_if_plain()
-        ensure_built(False, posing=True)
+        ensure_built(*WAITED_SUITES)
         self.model = model
         self._tree = build_tree(model)
         n1, nv = len(model) + 1, model.nv
-        self._pose = Pose(np.zeros((n1, POSE_COLUMNS)), np.zeros((nv, 6)))
-        self._pose.body[0, ROTATION] = 1.0
-        self._bench = tables.new_bench(self._tree, len(pins), _spots(model), len(locks))
-        self._bound = np.zeros((n1, BOUND_COLUMNS))
-        self._bound[:, :LIMIT_FRAME], self._bound[1:, :LIMIT_FRAME] = np.inf, model.limits
-        self._bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
-        body = self._bench.body
-        body[1:, tables.COORDS : tables.COORDS + 4] = _coordinates(model, rotations)
-        body[1:, tables.ANCHOR : tables.ANCHOR + 3] = positions
+        self._pose = Pose(np.zeros((n1, P.COLUMNS)), np.zeros((nv, 6)))
+        self._pose.body[0, P.ROTATION] = 1.0
+        self._pull = PU.new_pull(self._tree, len(pins), _spots(model), len(locks))
+        self._bound = np.zeros((n1, H.BOUND_COLUMNS))
+        self._bound[:, : H.LIMIT_FRAME], self._bound[1:, : H.LIMIT_FRAME] = np.inf, model.limits
+        self._bound[1:, H.LIMIT_FRAME : H.LIMIT_FRAME + 8] = model.limit_frames.reshape(-1, 8)
+        body = self._pull.body
+        body[1:, PU.COORDS : PU.COORDS + 4] = _coordinates(model, rotations)
+        body[1:, PU.ANCHOR : PU.ANCHOR + 3] = positions
         for name in fixed:
-            body[model.index(name) + 1, tables.STILL] = 1.0
+            body[model.index(name) + 1, PU.STILL] = 1.0
         if not np.isfinite(body).all():
             raise SettingError("The pose to start from has numbers that are not finite: look for a broken key.")
-        self._fixed = body[:, tables.STILL].copy()
+        self._fixed = body[:, PU.STILL].copy()
         self._shut(locks)
-        number = self._bench.number
-        number[tables.SOFT] = -1.0
-        number[tables.SIZE] = 0.3 * max(_size(model), 1e-3)
-        round.begin(self._tree, self._pose, self._bench)
-        round.note_slack(self._tree, self._bench, self._bound)
+        number = self._pull.number
+        number[PU.SOFT] = -1.0
+        number[PU.SIZE] = 0.3 * max(_size(model), 1e-3)
+        round.begin(self._tree, self._pose, self._pull)
+        round.note_slack(self._tree, self._pull, self._bound)
         self._mouse: tuple[float, ...] | None = None
         self._waited = 0
         self.set_floor(floor)
@@ -124,76 +126,74 @@ class Posing:
 
     def set_gravity(self, gravity: Sequence[float] | None) -> None:
         """[m/s²]; None: none, and the pose as it is now is the one that is kept."""
-        self._bench.number[tables.FALL : tables.FALL + 3] = np.zeros(3) if gravity is None else gravity
-        self._bench.number[tables.FALL : tables.FALL + 3] *= FALL_TIME
+        self._pull.number[PU.FALL : PU.FALL + 3] = np.zeros(3) if gravity is None else gravity
+        self._pull.number[PU.FALL : PU.FALL + 3] *= FALL_TIME
         self._begin()
 
     def set_floor(self, height: float | None) -> None:
         """[m]; what is below it now may stay as deep."""
-        number, spot = self._bench.number, self._bench.spot
-        number[tables.FLOOR] = -np.inf if height is None else height
+        number, spot = self._pull.number, self._pull.spot
+        number[PU.FLOOR] = -np.inf if height is None else height
         if height is not None and len(spot):
-            rows = spot[:, tables.SPOT_BODY].astype(int)
-            points = spot[:, tables.SPOT_POINT : tables.SPOT_POINT + 3]
+            rows = spot[:, PU.SPOT_BODY].astype(int)
+            points = spot[:, PU.SPOT_POINT : PU.SPOT_POINT + 3]
             places, turns = self.placed()
-            low = (places[rows - 1] + rot.rotate(turns[rows - 1], points))[:, 2] - spot[:, tables.SPOT_RADIUS]
-            spot[:, tables.SPOT_SLACK] = np.minimum(low - height, 0.0)
+            low = (places[rows - 1] + rot.rotate(turns[rows - 1], points))[:, 2] - spot[:, PU.SPOT_RADIUS]
+            spot[:, PU.SPOT_SLACK] = np.minimum(low - height, 0.0)
 
     def set_pins(self, pins: Sequence[Pin]) -> None:
         """From now on these bodies are held where they are."""
         self.pins = tuple(pins)
-        table = np.zeros((len(pins), tables.PIN_COLUMNS))
+        table = np.zeros((len(pins), PU.PIN_COLUMNS))
         places, turns = self.placed()
         for row, pin in zip(table, pins, strict=True):
             b = self.model.index(pin.body)
-            row[tables.PIN_BODY], row[tables.PIN_TURNS] = b + 1, pin.turns
-            row[tables.PIN_POINT : tables.PIN_POINT + 3] = pin.point
-            row[tables.PIN_PLACE : tables.PIN_PLACE + 3] = places[b] + rot.rotate(
-                turns[b], np.asarray(pin.point, float)
-            )
-            row[tables.PIN_TURN : tables.PIN_TURN + 4] = turns[b]
-        self._bench = self._bench._replace(pin=table)
+            row[PU.PIN_BODY], row[PU.PIN_TURNS] = b + 1, pin.turns
+            row[PU.PIN_POINT : PU.PIN_POINT + 3] = pin.point
+            row[PU.PIN_PLACE : PU.PIN_PLACE + 3] = places[b] + rot.rotate(turns[b], np.asarray(pin.point, float))
+            row[PU.PIN_TURN : PU.PIN_TURN + 4] = turns[b]
+        self._pull = self._pull._replace(pin=table)
         self._choose_trees()
 
     def grab(self, body: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Pull this body from now on, at a point of it in its frame [m]; the pose as it is now is kept where it can
         be. A pin on it is not felt meanwhile: see `set_pins`."""
         b = self.model.index(body)
-        number = self._bench.number
-        number[tables.GRABBED] = b + 1
-        number[tables.GRAB_POINT : tables.GRAB_POINT + 3] = point
-        number[tables.SOFT] = -1.0
+        number = self._pull.number
+        number[PU.GRABBED] = b + 1
+        number[PU.GRAB_POINT : PU.GRAB_POINT + 3] = point
+        number[PU.SOFT] = -1.0
         self._begin()
         self._choose_trees()
         self._mouse = None
 
     def _begin(self) -> None:
-        number = self._bench.number
-        number[tables.PULL_FORCE : tables.PULL_FORCE + 3] = 0.0
-        number[tables.WARY] = number[tables.PENALTY] = 0.0
-        self._bench.pin[:, tables.PIN_FORCE : tables.PIN_FORCE + 3] = 0.0
-        round.begin(self._tree, self._pose, self._bench)
+        number = self._pull.number
+        number[PU.PULL_FORCE : PU.PULL_FORCE + 3] = 0.0
+        number[PU.WARY] = number[PU.PENALTY] = 0.0
+        self._pull.pin[:, PU.PIN_FORCE : PU.PIN_FORCE + 3] = 0.0
+        round.begin(self._tree, self._pose, self._pull)
         self._waited = 0
 
     def _shut(self, locks: Sequence[Lock]) -> None:
         """These turns are not made: the ways keep the angles they have now."""
-        for row, lock in zip(self._bench.lock, locks, strict=True):
+        for row, lock in zip(self._pull.lock, locks, strict=True):
             b = self.model.index(lock.body)
             own = rot.rotate(self.rotations[b], np.asarray(lock.own, dtype=np.float64))
-            row[tables.LOCK_BODY] = b + 1
-            row[tables.LOCK_ABOVE : tables.LOCK_ABOVE + 3] = lock.above
-            row[tables.LOCK_OWN : tables.LOCK_OWN + 3] = lock.own
-            row[tables.LOCK_COSINE] = own @ np.asarray(lock.above, dtype=np.float64)
+            row[PU.LOCK_BODY] = b + 1
+            row[PU.LOCK_ABOVE : PU.LOCK_ABOVE + 3] = lock.above
+            row[PU.LOCK_OWN : PU.LOCK_OWN + 3] = lock.own
+            row[PU.LOCK_COSINE] = own @ np.asarray(lock.above, dtype=np.float64)
 
     def _choose_trees(self) -> None:
         """What is neither pulled nor hangs together with what is stays as it is."""
         trees = self.model.trees
-        body, number = self._bench.body, self._bench.number
-        grabbed = int(number[tables.GRABBED]) - 1
+        body, number = self._pull.body, self._pull.number
+        grabbed = int(number[PU.GRABBED]) - 1
         for b in range(len(self.model)):
             away = grabbed >= 0 and trees[b] != trees[grabbed]
-            body[b + 1, tables.STILL] = 1.0 if away else self._fixed[b + 1]
-        round.begin(self._tree, self._pose, self._bench)
+            body[b + 1, PU.STILL] = 1.0 if away else self._fixed[b + 1]
+        round.begin(self._tree, self._pose, self._pull)
 
     # --- pulling ------------------------------------------------------------------------
 
@@ -203,29 +203,29 @@ class Posing:
         target = tuple(float(x) for x in target)
         if not np.isfinite(target).all():
             raise SettingError(f"The place to pull to is {target}: give three finite numbers.")
-        number = self._bench.number
+        number = self._pull.number
         self._waited = self._waited + 1 if target == self._mouse else 0
         self._mouse = target
-        number[tables.MOUSE : tables.MOUSE + 3] = target
-        patience = PATIENCE_SINKING if number[tables.FALL : tables.FALL + 3].any() else PATIENCE
-        number[tables.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
+        number[PU.MOUSE : PU.MOUSE + 3] = target
+        patience = PATIENCE_SINKING if number[PU.FALL : PU.FALL + 3].any() else PATIENCE
+        number[PU.DAMP] = 2.0 ** min(self._waited - patience, 60) if self._waited > patience else 0.0
         for share in SHARES:
-            before = self._bench.body.copy()
-            number[tables.MOUSE : tables.MOUSE + 3] = target
+            before = self._pull.body.copy()
+            number[PU.MOUSE : PU.MOUSE + 3] = target
             if share < 1.0:
                 at = self.grabbed_at()
-                number[tables.MOUSE : tables.MOUSE + 3] = at + share * (np.asarray(target) - at)
+                number[PU.MOUSE : PU.MOUSE + 3] = at + share * (np.asarray(target) - at)
             turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
-            if round.openness(self._tree, self._pose, self._bench, self._bound) < OPEN:
+            if round.openness(self._tree, self._pose, self._pull, self._bound) < OPEN:
                 break
             # too far at once for pins and limits to be closed again: go a part of the way
-            self._bench.body[:] = before
-        round.place(self._tree, self._pose, self._bench)
+            self._pull.body[:] = before
+        round.place(self._tree, self._pose, self._pull)
         return float(turned)
 
     def _rounds(self, rounds: int) -> float:
         """Rounds until nothing turns, then such that close pins and limits. Returns how far the last one turned."""
-        parts = (self._tree, self._pose, self._bench, self._bound)
+        parts = (self._tree, self._pose, self._pull, self._bound)
         turned = np.inf
         for _ in range(rounds):
             turned = round.pull_round(*parts, False)
@@ -245,7 +245,7 @@ class Posing:
     @property
     def rotations(self) -> np.ndarray:
         """(n, 4) the joints' rotations."""
-        model, c = self.model, self._bench.body[1:, tables.COORDS : tables.COORDS + 4]
+        model, c = self.model, self._pull.body[1:, PU.COORDS : PU.COORDS + 4]
         out = np.tile([1.0, 0.0, 0.0, 0.0], (len(model), 1))
         ball, hinge, cross = model.kinds >= BALL, model.kinds == HINGE, model.kinds == UNIVERSAL
         out[ball] = c[ball]
@@ -258,19 +258,21 @@ class Posing:
     @property
     def positions(self) -> np.ndarray:
         """(n, 3) roots in the world, all others in their parents' frames [m]."""
-        return self._bench.body[1:, tables.ANCHOR : tables.ANCHOR + 3].copy()
+        return self._pull.body[1:, PU.ANCHOR : PU.ANCHOR + 3].copy()
 
     def placed(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
-        round.place(self._tree, self._pose, self._bench)
+        round.place(self._tree, self._pose, self._pull)
         roots = self.positions[self.model.trees]
-        return roots + self._pose.body[1:, PLACE : PLACE + 3], self._pose.body[1:, ROTATION : ROTATION + 4].copy()
+        return roots + self._pose.body[1:, P.PLACE : P.PLACE + 3], self._pose.body[
+            1:, P.ROTATION : P.ROTATION + 4
+        ].copy()
 
     def grabbed_at(self) -> np.ndarray:
         """(3,) where the grabbed point is in the world [m]."""
-        b = int(self._bench.number[tables.GRABBED]) - 1
+        b = int(self._pull.number[PU.GRABBED]) - 1
         places, turns = self.placed()
-        return places[b] + rot.rotate(turns[b], self._bench.number[tables.GRAB_POINT : tables.GRAB_POINT + 3])
+        return places[b] + rot.rotate(turns[b], self._pull.number[PU.GRAB_POINT : PU.GRAB_POINT + 3])
 
 
 def warm_up() -> None:
@@ -307,7 +309,7 @@ def _spots(model: Model) -> np.ndarray:
         for shape in shapes:
             for point, radius in _corners(shape):
                 found.append([b + 1, *point, radius, 0.0])
-    return np.array(found, dtype=np.float64).reshape(-1, int(tables.SPOT_COLUMNS))
+    return np.array(found, dtype=np.float64).reshape(-1, int(PU.SPOT_COLUMNS))
 
 
 def _corners(shape: Shape) -> list[tuple[np.ndarray, float]]:

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import entry, kernel, part
-from ..controllers.follow.reference import advance, joint_rates
+from ..compile.decorators import entry_point, kernel, separate
+from ..compile.kernel_types import Flag, Index, Table
+from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward
 from ..math.vectors import add, axpy, dot, load3, load4, store3, store4
 from ..model.model import FREE
-from ..tables.model_table import COM, MASS
+from ..tables import pose as P, pull as PU, tree as T
+from ..tables.classes import Pose, Pull, Tree
 from .metric import assemble, factor_along, feel_weights, gather_forces, look_back, measure, solve_along, weighted
 from .rows import (
     add_floor,
@@ -40,31 +42,6 @@ from .rows import (
     room_of,
     root_anchor,
 )
-from .tables import (
-    ANCHOR,
-    CLOSE,
-    COORDS,
-    FALL,
-    FIRST,
-    FORCE,
-    GIVES,
-    KEPT,
-    LOAD,
-    PENALTY,
-    PIN_FORCE,
-    PIN_TURNS,
-    PULL_FORCE,
-    SIZE,
-    SLACK,
-    SOFT,
-    START,
-    START_ANCHOR,
-    STEP,
-    STILL,
-    THETA,
-    WANTED,
-    WARY,
-)
 
 # How far the mouse's spring gives, in parts of how far the pulled body does.
 SOFTNESS = 1e-4
@@ -74,220 +51,225 @@ FAR = 0.4
 WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
 
 
-@entry
-def pull_round(tree, pose, bench, bound, closing):
+@entry_point
+def pull_round(tree: Tree, pose: Pose, pull: Pull, bound: Table, closing: Flag):
     """One round; `closing`: pins and limits alone, whatever is pulled stays. Returns the largest turn [rad]
     (shifts of roots count as turns, by SIZE)."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
-    held = not weighted(bench)
+    forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
+    held = not weighted(pull)
     if held:
-        look_back(tree, bench)
+        look_back(tree, pull)
     else:
-        measure(tree, pose, bench)
-        gather_forces(tree, pose, bench, False)
-        feel_weights(tree, pose, bench)
-    gather_forces(tree, pose, bench, True)
+        measure(tree, pose, pull)
+        gather_forces(tree, pose, pull, False)
+        feel_weights(tree, pose, pull)
+    gather_forces(tree, pose, pull, True)
     # where forces push inward the pose could fall to either side: without them it cannot
-    assemble(tree, pose, bench, held, 0.0 if closing else 1.0)
-    if not factor_along(bench):
-        assemble(tree, pose, bench, held, 0.0)
-        if not factor_along(bench):
+    assemble(tree, pose, pull, held, 0.0 if closing else 1.0)
+    if not factor_along(pull):
+        assemble(tree, pose, pull, held, 0.0)
+        if not factor_along(pull):
             return math.nan
-    load, step = bench.rate[LOAD], bench.rate[STEP]
+    load, step = pull.rate[PU.LOAD], pull.rate[PU.STEP]
     for d in range(len(load)):
-        step[d] = 0.0 if closing or bench.body[bench.owner[d], STILL] != 0.0 else load[d]
-    solve_along(bench, step)
-    pulled = add_pull(tree, pose, bench, 0, closing)
-    count = add_locks(tree, bench, add_pins(tree, pose, bench, pulled))
-    count = add_floor(tree, pose, bench, count)
-    count = add_joint_limits(tree, bench, bound, count)
-    answer_rows(bench, count)
-    if pulled > 0 and bench.number[SOFT] < 0.0:
-        gives = SOFTNESS * max((bench.matrix[0, 0] + bench.matrix[1, 1] + bench.matrix[2, 2]) / 3.0, 1e-6)
-        bench.number[SOFT] = gives
+        step[d] = 0.0 if closing or pull.body[pull.owner[d], PU.STILL] != 0.0 else load[d]
+    solve_along(pull, step)
+    pulled = add_pull(tree, pose, pull, 0, closing)
+    count = add_locks(tree, pull, add_pins(tree, pose, pull, pulled))
+    count = add_floor(tree, pose, pull, count)
+    count = add_joint_limits(tree, pull, bound, count)
+    answer_rows(pull, count)
+    if pulled > 0 and pull.number[PU.SOFT] < 0.0:
+        gives = SOFTNESS * max((pull.matrix[0, 0] + pull.matrix[1, 1] + pull.matrix[2, 2]) / 3.0, 1e-6)
+        pull.number[PU.SOFT] = gives
         for r in range(3):
-            bench.row[r, GIVES] = gives
-    solve_rows(bench, count, STEP)
-    largest = largest_turn(tree, bench, STEP)
+            pull.row[r, PU.GIVES] = gives
+    solve_rows(pull, count, PU.STEP)
+    largest = largest_turn(tree, pull, PU.STEP)
     if closing:
-        take_step(tree, bench)
+        take_step(tree, pull)
         return largest
-    note_holding(bench, pulled)
-    raise_penalty(bench, pulled, count)
+    note_holding(pull, pulled)
+    raise_penalty(pull, pulled, count)
     if largest > FAR:
-        part_way(tree, bench, pulled, count)
-    before = worth(tree, pose, bench, bound)
-    keep(tree, bench)
-    take_step(tree, bench)
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+        part_way(tree, pull, pulled, count)
+    before = worth(tree, pose, pull, bound)
+    keep(tree, pull)
+    take_step(tree, pull)
+    forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     if held:
-        look_back(tree, bench)
-    after = worth(tree, pose, bench, bound)
+        look_back(tree, pull)
+    after = worth(tree, pose, pull, bound)
     if after <= before + 1e-12 * abs(before):
-        bench.number[WARY] *= BOLDER
-        if bench.number[WARY] < BOLD:
-            bench.number[WARY] = 0.0
+        pull.number[PU.WARY] *= BOLDER
+        if pull.number[PU.WARY] < BOLD:
+            pull.number[PU.WARY] = 0.0
         return largest
-    go_back(tree, bench)
-    bench.number[WARY] = max(WARIER * bench.number[WARY], WARY_FIRST)
-    return 0.0 if bench.number[WARY] > TOO_WARY else largest
+    go_back(tree, pull)
+    pull.number[PU.WARY] = max(WARIER * pull.number[PU.WARY], WARY_FIRST)
+    return 0.0 if pull.number[PU.WARY] > TOO_WARY else largest
 
 
 @kernel
-def raise_penalty(bench, pulled, count):
+def raise_penalty(pull, pulled, count):
     """More than any pin or limit holds: opening one must not pay."""
     for r in range(pulled, count):
-        bench.number[PENALTY] = max(bench.number[PENALTY], 1.5 * abs(bench.row[r, FORCE]))
+        pull.number[PU.PENALTY] = max(pull.number[PU.PENALTY], 1.5 * abs(pull.row[r, PU.FORCE]))
 
 
-@part
-def worth(tree, pose, bench, bound):
+@separate
+def worth(tree: Tree, pose: Pose, pull: Pull, bound: Table):
     """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
     total = 0.0
-    if weighted(bench):
-        fall = (bench.number[FALL], bench.number[FALL + 1], bench.number[FALL + 2])
+    if weighted(pull):
+        fall = (pull.number[PU.FALL], pull.number[PU.FALL + 1], pull.number[PU.FALL + 2])
         for i in range(1, len(tree.parent)):
-            place_ = add(root_anchor(tree, bench, i), load3(pose.body, i, COM))
-            total -= tree.body[i, MASS] * dot(fall, place_)
+            place_ = add(root_anchor(tree, pull, i), load3(pose.body, i, P.COM))
+            total -= tree.body[i, T.MASS] * dot(fall, place_)
     else:
-        theta = bench.rate[THETA]
+        theta = pull.rate[PU.THETA]
         for d in range(len(theta)):
-            total += 0.5 * bench.metric[d, d] * theta[d] * theta[d]
-            e = bench.above[d]
+            total += 0.5 * pull.metric[d, d] * theta[d] * theta[d]
+            e = pull.above[d]
             while e >= 0:
-                total += bench.metric[d, e] * theta[d] * theta[e]
-                e = bench.above[e]
-    count = add_pull(tree, pose, bench, 0, False)
+                total += pull.metric[d, e] * theta[d] * theta[e]
+                e = pull.above[e]
+    count = add_pull(tree, pose, pull, 0, False)
     for r in range(count):
-        total += 0.5 * bench.row[r, WANTED] * bench.row[r, WANTED] / max(bench.row[r, GIVES], 1e-12)
-    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
+        total += 0.5 * pull.row[r, PU.WANTED] * pull.row[r, PU.WANTED] / max(pull.row[r, PU.GIVES], 1e-12)
+    count = add_locks(tree, pull, add_pins(tree, pose, pull, 0))
     for r in range(count):
-        total += bench.number[PENALTY] * abs(bench.row[r, WANTED])
-    count = add_joint_limits(tree, bench, bound, add_floor(tree, pose, bench, 0))
+        total += pull.number[PU.PENALTY] * abs(pull.row[r, PU.WANTED])
+    count = add_joint_limits(tree, pull, bound, add_floor(tree, pose, pull, 0))
     for r in range(count):
-        total += bench.number[PENALTY] * max(bench.row[r, WANTED], 0.0)
+        total += pull.number[PU.PENALTY] * max(pull.row[r, PU.WANTED], 0.0)
     return total
 
 
 @kernel
-def keep(tree, bench):
+def keep(tree, pull):
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, KEPT, load4(bench.body, i, COORDS))
-        store3(bench.body, i, KEPT + 4, load3(bench.body, i, ANCHOR))
+        store4(pull.body, i, PU.KEPT, load4(pull.body, i, PU.COORDS))
+        store3(pull.body, i, PU.KEPT + 4, load3(pull.body, i, PU.ANCHOR))
 
 
 @kernel
-def go_back(tree, bench):
+def go_back(tree, pull):
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, COORDS, load4(bench.body, i, KEPT))
-        store3(bench.body, i, ANCHOR, load3(bench.body, i, KEPT + 4))
+        store4(pull.body, i, PU.COORDS, load4(pull.body, i, PU.KEPT))
+        store3(pull.body, i, PU.ANCHOR, load3(pull.body, i, PU.KEPT + 4))
 
 
 @kernel
-def solve_rows(bench, count, into):
+def solve_rows(pull, count, into):
     """Add to a row of rates what the rows' forces do."""
-    choose_rows(bench, count)
+    choose_rows(pull, count)
     for r in range(count):
-        if bench.row[r, FORCE] != 0.0:
-            for d in range(len(bench.above)):
-                bench.rate[into, d] += bench.answer[r, d] * bench.row[r, FORCE]
+        if pull.row[r, PU.FORCE] != 0.0:
+            for d in range(len(pull.above)):
+                pull.rate[into, d] += pull.answer[r, d] * pull.row[r, PU.FORCE]
 
 
-@part
-def part_way(tree, bench, pulled, count):
+@separate
+def part_way(tree: Tree, pull: Pull, pulled: Index, count: Index):
     """STEP becomes what closes pins and limits and so much of the rest as is not too far at once.
 
     Both satisfy the rows, so all between them do: a far pull does not open what must stay closed.
     """
-    close, step = bench.rate[CLOSE], bench.rate[STEP]
+    close, step = pull.rate[PU.CLOSE], pull.rate[PU.STEP]
     for d in range(len(close)):
         close[d] = 0.0
     for r in range(count):
-        bench.row[r, WANTED] = 0.0 if r < pulled else bench.row[r, FIRST]
-    solve_rows(bench, count, CLOSE)
+        pull.row[r, PU.WANTED] = 0.0 if r < pulled else pull.row[r, PU.FIRST]
+    solve_rows(pull, count, PU.CLOSE)
     for d in range(len(close)):
         step[d] -= close[d]
-    rest = largest_turn(tree, bench, STEP)
+    rest = largest_turn(tree, pull, PU.STEP)
     share = min(1.0, FAR / max(rest, 1e-12))
     for d in range(len(close)):
         step[d] = close[d] + share * step[d]
 
 
 @kernel
-def note_holding(bench, pulled):
+def note_holding(pull, pulled):
     """What pull and pins did: the next round's second order."""
     for k in range(pulled):
-        bench.number[PULL_FORCE + k] = bench.row[k, FORCE]
+        pull.number[PU.PULL_FORCE + k] = pull.row[k, PU.FORCE]
     at = pulled
-    for b in range(len(bench.pin)):
-        if at + 6 > len(bench.row):
+    for b in range(len(pull.pin)):
+        if at + 6 > len(pull.row):
             break
         for k in range(3):
-            bench.pin[b, PIN_FORCE + k] = bench.row[at + k, FORCE]
-        at += 6 if bench.pin[b, PIN_TURNS] != 0.0 else 3
+            pull.pin[b, PU.PIN_FORCE + k] = pull.row[at + k, PU.FORCE]
+        at += 6 if pull.pin[b, PU.PIN_TURNS] != 0.0 else 3
 
 
 @kernel
-def largest_turn(tree, bench, which):
+def largest_turn(tree, pull, which):
     """Of a row of rates; shifts of roots by SIZE."""
     largest = 0.0
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            size = abs(bench.rate[which, d])
+            size = abs(pull.rate[which, d])
             if d - tree.dof[i] >= 3:
-                size *= FAR / bench.number[SIZE]
+                size *= FAR / pull.number[PU.SIZE]
             largest = max(largest, size)
     return largest
 
 
-@part
-def take_step(tree, bench):
+@separate
+def take_step(tree: Tree, pull: Pull):
     """Move by STEP, or by what of it is not too far at once."""
-    share = min(1.0, FAR / max(largest_turn(tree, bench, STEP), 1e-12))
+    share = min(1.0, FAR / max(largest_turn(tree, pull, PU.STEP), 1e-12))
     for i in range(1, len(tree.parent)):
-        if bench.body[i, STILL] != 0.0:
+        if pull.body[i, PU.STILL] != 0.0:
             continue
         kind, d = tree.kind[i], tree.dof[i]
-        w = joint_rates(kind, bench.rate, STEP, d)
-        store4(bench.body, i, COORDS, advance(kind, load4(bench.body, i, COORDS), w, share))
+        w = joint_rates(kind, pull.rate, PU.STEP, d)
+        store4(pull.body, i, PU.COORDS, advance(kind, load4(pull.body, i, PU.COORDS), w, share))
         if kind == FREE:
-            store3(bench.body, i, ANCHOR, axpy(share, load3(bench.rate, STEP, d + 3), load3(bench.body, i, ANCHOR)))
+            store3(
+                pull.body,
+                i,
+                PU.ANCHOR,
+                axpy(share, load3(pull.rate, PU.STEP, d + 3), load3(pull.body, i, PU.ANCHOR)),
+            )
 
 
-@entry
-def openness(tree, pose, bench, bound):
+@entry_point
+def openness(tree: Tree, pose: Pose, pull: Pull, bound: Table):
     """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     largest = 0.0
-    count = add_locks(tree, bench, add_pins(tree, pose, bench, 0))
+    count = add_locks(tree, pull, add_pins(tree, pose, pull, 0))
     for r in range(count):
-        largest = max(largest, abs(bench.row[r, WANTED]))
-    count = add_floor(tree, pose, bench, add_joint_limits(tree, bench, bound, 0))
+        largest = max(largest, abs(pull.row[r, PU.WANTED]))
+    count = add_floor(tree, pose, pull, add_joint_limits(tree, pull, bound, 0))
     for r in range(count):
-        largest = max(largest, bench.row[r, WANTED])
+        largest = max(largest, pull.row[r, PU.WANTED])
     return largest
 
 
-@entry
-def place(tree, pose, bench):
+@entry_point
+def place(tree: Tree, pose: Pose, pull: Pull):
     """The pose of the coordinates as they are."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
 
 
-@entry
-def begin(tree, pose, bench):
+@entry_point
+def begin(tree: Tree, pose: Pose, pull: Pull):
     """The pose as it is becomes the start of a drag."""
-    forward(tree, bench.body, COORDS, ANCHOR, pose)
+    forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     for i in range(1, len(tree.parent)):
-        store4(bench.body, i, START, load4(bench.body, i, COORDS))
-        store3(bench.body, i, START_ANCHOR, load3(bench.body, i, ANCHOR))
-    measure(tree, pose, bench)
+        store4(pull.body, i, PU.START, load4(pull.body, i, PU.COORDS))
+        store3(pull.body, i, PU.START_ANCHOR, load3(pull.body, i, PU.ANCHOR))
+    measure(tree, pose, pull)
 
 
-@entry
-def note_slack(tree, bench, bound):
+@entry_point
+def note_slack(tree: Tree, pull: Pull, bound: Table):
     """SLACK: how far the joints are beyond their limits as they are."""
     for i in range(1, len(tree.parent)):
-        room = room_of(tree, bench, bound, i)
+        room = room_of(tree, pull, bound, i)
         for k in range(4):
-            bench.body[i, SLACK + k] = min(room[k], 0.0)
+            pull.body[i, PU.SLACK + k] = min(room[k], 0.0)

@@ -7,46 +7,14 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
-from ..contact.tables import HIGH, LOW
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Flag, Index, Table
 from ..contact.tie_rows import room_of_ball
 from ..math.vectors import add, cross, dot, load3, load4, quat_conj, quat_log, quat_mul, scale, sub, unrotate
 from ..model.model import BALL, FREE
-from ..tables.model_table import ROTATION, SHIFTS, TURNS
+from ..tables import holds as H, pose as P, pull as PU
+from ..tables.classes import Pose, Pull, Tree
 from .metric import on_body, solve_along
-from .tables import (
-    ANCHOR,
-    COORDS,
-    FIRST,
-    FLOOR,
-    FORCE,
-    FROM,
-    GIVES,
-    GRAB_POINT,
-    GRABBED,
-    LOCK_ABOVE,
-    LOCK_BODY,
-    LOCK_COSINE,
-    LOCK_OWN,
-    MOUSE,
-    ON,
-    ONE_SIDED,
-    PIN_BODY,
-    PIN_PLACE,
-    PIN_POINT,
-    PIN_TURN,
-    PIN_TURNS,
-    SLACK,
-    SOFT,
-    SPOT_BODY,
-    SPOT_POINT,
-    SPOT_RADIUS,
-    SPOT_SLACK,
-    STEP,
-    STILL,
-    UP_TO,
-    WANTED,
-)
 
 # Limits and floor within this are looked at [rad, m].
 NEAR, NEAR_FLOOR = 0.2, 0.1
@@ -55,23 +23,23 @@ CHOICES, BLOCKS = 200, 4
 
 
 @kernel
-def _new_row(bench, count, wanted, gives, one_sided):
-    for d in range(len(bench.above)):
-        bench.jacobian[count, d] = 0.0
-    bench.row[count, FROM], bench.row[count, UP_TO] = 0.0, float(len(bench.above))
-    bench.row[count, WANTED] = bench.row[count, FIRST] = wanted
-    bench.row[count, GIVES] = gives
-    bench.row[count, ONE_SIDED], bench.row[count, FORCE] = one_sided, 0.0
+def _new_row(pull, count, wanted, gives, one_sided):
+    for d in range(len(pull.above)):
+        pull.jacobian[count, d] = 0.0
+    pull.row[count, PU.FROM], pull.row[count, PU.UP_TO] = 0.0, float(len(pull.above))
+    pull.row[count, PU.WANTED] = pull.row[count, PU.FIRST] = wanted
+    pull.row[count, PU.GIVES] = gives
+    pull.row[count, PU.ONE_SIDED], pull.row[count, PU.FORCE] = one_sided, 0.0
 
 
 @kernel
-def _point_row(tree, pose, bench, count, i, p, way):
+def _point_row(tree, pose, pull, count, i, p, way):
     """How fast the point p of body i goes along `way`."""
     while i > 0:
-        if bench.body[i, STILL] == 0.0:
+        if pull.body[i, PU.STILL] == 0.0:
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                v = add(load3(pose.axes, d, SHIFTS), cross(load3(pose.axes, d, TURNS), p))
-                bench.jacobian[count, d] = dot(v, way)
+                v = add(load3(pose.axes, d, P.SHIFTS), cross(load3(pose.axes, d, P.TURNS), p))
+                pull.jacobian[count, d] = dot(v, way)
         i = tree.parent[i]
 
 
@@ -81,185 +49,185 @@ def _unit(k):
 
 
 @kernel
-def root_anchor(tree, bench, i):
+def root_anchor(tree, pull, i):
     while tree.parent[i] > 0:
         i = tree.parent[i]
-    return load3(bench.body, i, ANCHOR)
+    return load3(pull.body, i, PU.ANCHOR)
 
 
 @kernel
-def _add_point(tree, pose, bench, count, i, p, off, gives):
+def _add_point(tree, pose, pull, count, i, p, off, gives):
     for k in range(3):
-        _new_row(bench, count, off[k], gives, 0.0)
-        _point_row(tree, pose, bench, count, i, p, _unit(k))
+        _new_row(pull, count, off[k], gives, 0.0)
+        _point_row(tree, pose, pull, count, i, p, _unit(k))
         count += 1
     return count
 
 
-@part
-def add_pull(tree, pose, bench, count, still):
+@separate
+def add_pull(tree: Tree, pose: Pose, pull: Pull, count: Index, still: Flag):
     """Three rows of the pull; `still`: it only holds the body where it is."""
-    i = int(bench.number[GRABBED])
+    i = int(pull.number[PU.GRABBED])
     if i == 0:
         return count
-    point = (bench.number[GRAB_POINT], bench.number[GRAB_POINT + 1], bench.number[GRAB_POINT + 2])
+    point = (pull.number[PU.GRAB_POINT], pull.number[PU.GRAB_POINT + 1], pull.number[PU.GRAB_POINT + 2])
     p = on_body(pose, i, point)
-    mouse = (bench.number[MOUSE], bench.number[MOUSE + 1], bench.number[MOUSE + 2])
-    off = sub(mouse, add(root_anchor(tree, bench, i), p))
+    mouse = (pull.number[PU.MOUSE], pull.number[PU.MOUSE + 1], pull.number[PU.MOUSE + 2])
+    off = sub(mouse, add(root_anchor(tree, pull, i), p))
     if still:
         off = (0.0, 0.0, 0.0)
-    return _add_point(tree, pose, bench, count, i, p, off, max(bench.number[SOFT], 0.0))
+    return _add_point(tree, pose, pull, count, i, p, off, max(pull.number[PU.SOFT], 0.0))
 
 
-@part
-def add_pins(tree, pose, bench, count):
+@separate
+def add_pins(tree: Tree, pose: Pose, pull: Pull, count: Index):
     """Three rows for each pin's place and three for its turn. Returns the count."""
-    for b in range(len(bench.pin)):
-        i = int(bench.pin[b, PIN_BODY])
-        if count + 6 > len(bench.row):
+    for b in range(len(pull.pin)):
+        i = int(pull.pin[b, PU.PIN_BODY])
+        if count + 6 > len(pull.row):
             break
-        p = on_body(pose, i, load3(bench.pin, b, PIN_POINT))
-        off = sub(load3(bench.pin, b, PIN_PLACE), add(root_anchor(tree, bench, i), p))
-        count = _add_point(tree, pose, bench, count, i, p, off, 0.0)
-        if bench.pin[b, PIN_TURNS] != 0.0:
-            turn = quat_log(quat_mul(load4(bench.pin, b, PIN_TURN), quat_conj(load4(pose.body, i, ROTATION))))
+        p = on_body(pose, i, load3(pull.pin, b, PU.PIN_POINT))
+        off = sub(load3(pull.pin, b, PU.PIN_PLACE), add(root_anchor(tree, pull, i), p))
+        count = _add_point(tree, pose, pull, count, i, p, off, 0.0)
+        if pull.pin[b, PU.PIN_TURNS] != 0.0:
+            turn = quat_log(quat_mul(load4(pull.pin, b, PU.PIN_TURN), quat_conj(load4(pose.body, i, P.ROTATION))))
             for k in range(3):
-                _new_row(bench, count, turn[k], 0.0, 0.0)
+                _new_row(pull, count, turn[k], 0.0, 0.0)
                 j = i
                 while j > 0:
-                    if bench.body[j, STILL] == 0.0:
+                    if pull.body[j, PU.STILL] == 0.0:
                         for d in range(tree.dof[j], tree.dof[j + 1]):
-                            bench.jacobian[count, d] = pose.axes[d, TURNS + k]
+                            pull.jacobian[count, d] = pose.axes[d, P.TURNS + k]
                     j = tree.parent[j]
                 count += 1
     return count
 
 
 @kernel
-def add_locks(tree, bench, count):
+def add_locks(tree, pull, count):
     """A row for each lock: two ways, one on either side of the joint, keep their angle. Returns the count."""
-    for b in range(len(bench.lock)):
-        i = int(bench.lock[b, LOCK_BODY])
-        if bench.body[i, STILL] != 0.0 or tree.kind[i] < BALL or count >= len(bench.row):
+    for b in range(len(pull.lock)):
+        i = int(pull.lock[b, PU.LOCK_BODY])
+        if pull.body[i, PU.STILL] != 0.0 or tree.kind[i] < BALL or count >= len(pull.row):
             continue
-        own = load3(bench.lock, b, LOCK_OWN)
-        above = unrotate(load4(bench.body, i, COORDS), load3(bench.lock, b, LOCK_ABOVE))
+        own = load3(pull.lock, b, PU.LOCK_OWN)
+        above = unrotate(load4(pull.body, i, PU.COORDS), load3(pull.lock, b, PU.LOCK_ABOVE))
         along, d = cross(own, above), tree.dof[i]
-        _new_row(bench, count, bench.lock[b, LOCK_COSINE] - dot(own, above), 0.0, 0.0)
+        _new_row(pull, count, pull.lock[b, PU.LOCK_COSINE] - dot(own, above), 0.0, 0.0)
         for k in range(3):
-            bench.jacobian[count, d + k] = along[k]
-        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + 3)
+            pull.jacobian[count, d + k] = along[k]
+        pull.row[count, PU.FROM], pull.row[count, PU.UP_TO] = float(d), float(d + 3)
         count += 1
     return count
 
 
 @kernel
-def _add_limit(bench, count, d, along, width, gap):
-    if gap < NEAR and count < len(bench.row):
-        _new_row(bench, count, -gap, 0.0, 1.0)
+def _add_limit(pull, count, d, along, width, gap):
+    if gap < NEAR and count < len(pull.row):
+        _new_row(pull, count, -gap, 0.0, 1.0)
         for k in range(width):
-            bench.jacobian[count, d + k] = along[k]
-        bench.row[count, FROM], bench.row[count, UP_TO] = float(d), float(d + width)
+            pull.jacobian[count, d + k] = along[k]
+        pull.row[count, PU.FROM], pull.row[count, PU.UP_TO] = float(d), float(d + width)
         count += 1
     return count
 
 
 @kernel
-def room_of(tree, bench, bound, i):
+def room_of(tree, pull, bound, i):
     """How far joint i is from its limits, one by one; infinite where there is none."""
     kind = tree.kind[i]
     first = second = third = fourth = math.inf
     if kind == BALL:
-        first, _, second, third, _ = room_of_ball(bound, i, load4(bench.body, i, COORDS))
+        first, _, second, third, _ = room_of_ball(bound, i, load4(pull.body, i, PU.COORDS))
     elif kind != FREE:
         width = tree.dof[i + 1] - tree.dof[i]
         if width > 0:
-            first, second = bench.body[i, COORDS] - bound[i, LOW], bound[i, HIGH] - bench.body[i, COORDS]
+            first, second = pull.body[i, PU.COORDS] - bound[i, H.LOW], bound[i, H.HIGH] - pull.body[i, PU.COORDS]
         if width > 1:
-            third = bench.body[i, COORDS + 1] - bound[i, LOW + 2]
-            fourth = bound[i, HIGH + 2] - bench.body[i, COORDS + 1]
+            third = pull.body[i, PU.COORDS + 1] - bound[i, H.LOW + 2]
+            fourth = bound[i, H.HIGH + 2] - pull.body[i, PU.COORDS + 1]
     return first, second, third, fourth
 
 
-@part
-def add_joint_limits(tree, bench, bound, count):
+@separate
+def add_joint_limits(tree: Tree, pull: Pull, bound: Table, count: Index):
     """A row for each limit that is near."""
     for i in range(1, len(tree.parent)):
-        if bench.body[i, STILL] != 0.0:
+        if pull.body[i, PU.STILL] != 0.0:
             continue
         kind, d = tree.kind[i], tree.dof[i]
-        room = room_of(tree, bench, bound, i)
-        slack = load4(bench.body, i, SLACK)
+        room = room_of(tree, pull, bound, i)
+        slack = load4(pull.body, i, PU.SLACK)
         if kind == BALL:
-            _, along, _, _, turn = room_of_ball(bound, i, load4(bench.body, i, COORDS))
-            count = _add_limit(bench, count, d, along, 3, room[0] - slack[0])
-            count = _add_limit(bench, count, d, turn, 3, room[1] - slack[1])
-            count = _add_limit(bench, count, d, scale(-1.0, turn), 3, room[2] - slack[2])
+            _, along, _, _, turn = room_of_ball(bound, i, load4(pull.body, i, PU.COORDS))
+            count = _add_limit(pull, count, d, along, 3, room[0] - slack[0])
+            count = _add_limit(pull, count, d, turn, 3, room[1] - slack[1])
+            count = _add_limit(pull, count, d, scale(-1.0, turn), 3, room[2] - slack[2])
         elif kind != FREE:
             width = tree.dof[i + 1] - d
             if width > 0:
-                count = _add_limit(bench, count, d, (1.0, 0.0, 0.0), 1, room[0] - slack[0])
-                count = _add_limit(bench, count, d, (-1.0, 0.0, 0.0), 1, room[1] - slack[1])
+                count = _add_limit(pull, count, d, (1.0, 0.0, 0.0), 1, room[0] - slack[0])
+                count = _add_limit(pull, count, d, (-1.0, 0.0, 0.0), 1, room[1] - slack[1])
             if width > 1:
-                count = _add_limit(bench, count, d + 1, (1.0, 0.0, 0.0), 1, room[2] - slack[2])
-                count = _add_limit(bench, count, d + 1, (-1.0, 0.0, 0.0), 1, room[3] - slack[3])
+                count = _add_limit(pull, count, d + 1, (1.0, 0.0, 0.0), 1, room[2] - slack[2])
+                count = _add_limit(pull, count, d + 1, (-1.0, 0.0, 0.0), 1, room[3] - slack[3])
     return count
 
 
-@part
-def add_floor(tree, pose, bench, count):
+@separate
+def add_floor(tree: Tree, pose: Pose, pull: Pull, count: Index):
     """A row for each spot near the floor."""
-    floor = bench.number[FLOOR]
+    floor = pull.number[PU.FLOOR]
     if math.isinf(floor):
         return count
-    for k in range(len(bench.spot)):
-        i = int(bench.spot[k, SPOT_BODY])
-        p = on_body(pose, i, load3(bench.spot, k, SPOT_POINT))
-        gap = root_anchor(tree, bench, i)[2] + p[2] - bench.spot[k, SPOT_RADIUS] - floor - bench.spot[k, SPOT_SLACK]
-        if gap < NEAR_FLOOR and count < len(bench.row):
-            _new_row(bench, count, -gap, 0.0, 1.0)
-            _point_row(tree, pose, bench, count, i, p, (0.0, 0.0, 1.0))
+    for k in range(len(pull.spot)):
+        i = int(pull.spot[k, PU.SPOT_BODY])
+        p = on_body(pose, i, load3(pull.spot, k, PU.SPOT_POINT))
+        gap = root_anchor(tree, pull, i)[2] + p[2] - pull.spot[k, PU.SPOT_RADIUS] - floor - pull.spot[k, PU.SPOT_SLACK]
+        if gap < NEAR_FLOOR and count < len(pull.row):
+            _new_row(pull, count, -gap, 0.0, 1.0)
+            _point_row(tree, pose, pull, count, i, p, (0.0, 0.0, 1.0))
             count += 1
     return count
 
 
-@part
-def answer_rows(bench, count):
+@separate
+def answer_rows(pull: Pull, count: Index):
     """What a unit of force on each row does, and the rows' matrix; WANTED is then what forces are to do."""
-    nv = len(bench.above)
+    nv = len(pull.above)
     for r in range(count):
         for d in range(nv):
-            bench.answer[r, d] = bench.jacobian[r, d]
-        solve_along(bench, bench.answer[r])
+            pull.answer[r, d] = pull.jacobian[r, d]
+        solve_along(pull, pull.answer[r])
         done = 0.0
         for d in range(nv):
-            done += bench.jacobian[r, d] * bench.rate[STEP, d]
-        bench.row[r, WANTED] -= done
+            done += pull.jacobian[r, d] * pull.rate[PU.STEP, d]
+        pull.row[r, PU.WANTED] -= done
     for r in range(count):  # the last rows are short ones
-        first, end = int(bench.row[r, FROM]), int(bench.row[r, UP_TO])
+        first, end = int(pull.row[r, PU.FROM]), int(pull.row[r, PU.UP_TO])
         for c in range(r + 1):
             total = 0.0
             for d in range(first, end):
-                total += bench.jacobian[r, d] * bench.answer[c, d]
-            bench.matrix[r, c] = bench.matrix[c, r] = total
+                total += pull.jacobian[r, d] * pull.answer[c, d]
+            pull.matrix[r, c] = pull.matrix[c, r] = total
 
 
-@part
-def choose_rows(bench, count):
+@separate
+def choose_rows(pull: Pull, count: Index):
     """FORCE of every row: those that must hold do, those that may be more push only.
 
     Júdice and Pires' block pivoting: all rows of the wrong kind change sides at once as long as there are ever fewer of
     them; where there are not, only the last one does for a while (Murty), which always comes to an end.
     """
-    row = bench.row
+    row = pull.row
     for r in range(count):
-        row[r, ON] = 1.0 if row[r, ONE_SIDED] == 0.0 or row[r, WANTED] > 0.0 else 0.0
+        row[r, PU.ON] = 1.0 if row[r, PU.ONE_SIDED] == 0.0 or row[r, PU.WANTED] > 0.0 else 0.0
     fewest, patience = count + 1, BLOCKS
     for _ in range(CHOICES):
-        _hold_chosen(bench, count)
+        _hold_chosen(pull, count)
         wrong, last = 0, -1
         for r in range(count):
-            if _is_wrong(bench, count, r):
+            if _is_wrong(pull, count, r):
                 wrong, last = wrong + 1, r
         if wrong == 0:
             break
@@ -268,49 +236,49 @@ def choose_rows(bench, count):
         else:
             patience -= 1
         for r in range(count if patience > 0 else 0):
-            if bench.solved[r] != 0.0:
-                row[r, ON] = 1.0 - row[r, ON]
+            if pull.solved[r] != 0.0:
+                row[r, PU.ON] = 1.0 - row[r, PU.ON]
         if patience <= 0:
-            row[last, ON] = 1.0 - row[last, ON]
+            row[last, PU.ON] = 1.0 - row[last, PU.ON]
     for r in range(count):
-        if row[r, ONE_SIDED] != 0.0:
-            row[r, FORCE] = max(row[r, FORCE], 0.0)
+        if row[r, PU.ONE_SIDED] != 0.0:
+            row[r, PU.FORCE] = max(row[r, PU.FORCE], 0.0)
 
 
 @kernel
-def _is_wrong(bench, count, r):
+def _is_wrong(pull, count, r):
     """Whether a row pulls, or is less than it may be; noted in `solved`."""
-    row = bench.row
+    row = pull.row
     wrong = False
-    if row[r, ONE_SIDED] != 0.0:
-        if row[r, ON] != 0.0:
-            wrong = row[r, FORCE] < 0.0
+    if row[r, PU.ONE_SIDED] != 0.0:
+        if row[r, PU.ON] != 0.0:
+            wrong = row[r, PU.FORCE] < 0.0
         else:
             done = 0.0
             for c in range(count):
-                done += bench.matrix[r, c] * row[c, FORCE]
-            wrong = row[r, WANTED] - done > 1e-9
-    bench.solved[r] = 1.0 if wrong else 0.0
+                done += pull.matrix[r, c] * row[c, PU.FORCE]
+            wrong = row[r, PU.WANTED] - done > 1e-9
+    pull.solved[r] = 1.0 if wrong else 0.0
     return wrong
 
 
 @kernel
-def _hold_chosen(bench, count):
+def _hold_chosen(pull, count):
     """FORCE of the rows that are on, as if all of them held; 0 of the others."""
-    row, small, chosen, x = bench.row, bench.small, bench.chosen, bench.solved
+    row, small, chosen, x = pull.row, pull.small, pull.chosen, pull.solved
     m = 0
     for r in range(count):
-        row[r, FORCE] = 0.0
-        if row[r, ON] != 0.0:
+        row[r, PU.FORCE] = 0.0
+        if row[r, PU.ON] != 0.0:
             chosen[m] = r
             m += 1
     for a in range(m):
         r = chosen[a]
-        x[a] = row[r, WANTED]
+        x[a] = row[r, PU.WANTED]
         for b in range(a + 1):
-            small[a, b] = bench.matrix[r, chosen[b]]
+            small[a, b] = pull.matrix[r, chosen[b]]
         # rows that say the same (two pins on one body) share the force
-        small[a, a] += row[r, GIVES] + 1e-9 * bench.matrix[r, r] + 1e-14
+        small[a, a] += row[r, PU.GIVES] + 1e-9 * pull.matrix[r, r] + 1e-14
     for a in range(m):
         least = 1e-12 * small[a, a]
         for b in range(a + 1):
@@ -330,4 +298,4 @@ def _hold_chosen(bench, count):
             x[a] -= small[b, a] * x[b]
         x[a] /= small[a, a]
     for a in range(m):
-        row[chosen[a], FORCE] = x[a]
+        row[chosen[a], PU.FORCE] = x[a]

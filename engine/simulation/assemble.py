@@ -14,46 +14,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.tables import (
-    ACTS_AT,
-    BOTH_POINTS,
-    BOUND_COLUMNS,
-    FINDS_LENGTH,
-    FINDS_POINT,
-    LIMIT_FRAME,
-    NATURAL,
-    POINT_OF_A,
-    POINT_OF_B,
-    PUSH_COLUMNS,
-    TIE_A,
-    TIE_B,
-    TIE_BRACED,
-    TIE_COLUMNS,
-    TIE_KIND,
-    TIE_LENGTH,
-    TIE_LINK_COLUMNS,
-    TIE_POINT_A,
-    TIE_POINT_B,
-    Holds,
-    Touch,
-    new_touch,
-)
 from ..controllers import Controller
 from ..controllers.settings import CONTROL
 from ..errors import MotionError, SettingError
+from ..geometry import shape_table as SH
 from ..geometry.mass_properties import center_of_mass, inertia, volume
-from ..geometry.shape_table import LIMP_FAMILY, Shapes, build_shapes
+from ..geometry.shape_table import Shapes, build_shapes
 from ..geometry.shapes import Plane
 from ..math import quaternions as rot
 from ..memo import derived
 from ..model.model import FIXED, FREE, Model
 from ..model.motion import Motion
 from ..model.scene import LIMP_ONLY, RESPONSES, TIES, BodyName, Collider, Scene
+from ..tables import control as C, holds as H
 from ..tables.axes import join
+from ..tables.classes import Control, Holds, Target, Touch, Tree
+from ..tables.contacts import new_touch
 from ..tables.key_table import target_of
-from ..tables.model_table import Tree, build_tree
-from ..tables.motion_table import Target
-from ..tables.state_table import ANIMATED, LIMP, Plan
+from ..tables.tree import build_tree
 from .self_touch import left_out, may_fall
 
 WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
@@ -92,9 +70,9 @@ class Cast:
         self.motions += [prop.motion for prop in props]
         ends = np.cumsum([len(model) for model in self.models])
         self.starts = np.concatenate([[0], ends[:-1]]).astype(int)
-        self._plans = [actor.controller.control(actor.model, self.frames) for actor in actors]
-        plans = self._plans + [prop.plan for prop in props]
-        self.plan = plans[0] if len(plans) == 1 else Plan(**join(plans))
+        self._controls = [actor.controller.control(actor.model, self.frames) for actor in actors]
+        controls = self._controls + [prop.control for prop in props]
+        self.control = controls[0] if len(controls) == 1 else Control(**join(controls))
         self.model = self.models[0] if len(self.models) == 1 else _join_models(self.models)
         self.tree = tree_of(self.model)
         targets = [target_of(model, motion) for model, motion in zip(self.models, self.motions, strict=True)]
@@ -124,7 +102,7 @@ class Cast:
         """The tables of contact, or None where nothing can touch or is tied."""
         shapes, holds = self._shapes(), self._holds()
         events = len(holds.tie) + len(holds.push) + len(holds.wind)
-        if not len(shapes.shape) and not events and np.isinf(holds.bound[:, :LIMIT_FRAME]).all():
+        if not len(shapes.shape) and not events and np.isinf(holds.bound[:, : H.LIMIT_FRAME]).all():
             return None
         moves = np.zeros(len(self.model) + 1, dtype=np.bool_)
         moves[1:] = ~((self.model.kinds == FIXED) & (self.model.parents < 0))
@@ -136,41 +114,41 @@ class Cast:
         for row in (a, b):
             while row > 0 and self.model.parents[row - 1] >= 0:
                 row = self.model.parents[row - 1] + 1
-            if row == 0 or self.model.kinds[row - 1] != FREE or (self.plan.behaviour[:, row] == ANIMATED).all():
-                return BOTH_POINTS
+            if row == 0 or self.model.kinds[row - 1] != FREE or (self.control.behaviour[:, row] == C.ANIMATED).all():
+                return H.BOTH_POINTS
         moment = np.trace(self.model.inertias[[a - 1, b - 1]], axis1=1, axis2=2)
-        return POINT_OF_B if moment[1] < moment[0] else POINT_OF_A
+        return H.POINT_OF_B if moment[1] < moment[0] else H.POINT_OF_A
 
     def _holds(self) -> Holds:
         n1 = len(self.model) + 1
         ties, pushes = self.scene.ties, self.scene.pushes
-        tie, link = np.zeros((len(ties), TIE_COLUMNS)), np.zeros((len(ties), TIE_LINK_COLUMNS), dtype=np.int64)
+        tie, link = np.zeros((len(ties), H.TIE_COLUMNS)), np.zeros((len(ties), H.TIE_LINK_COLUMNS), dtype=np.int64)
         on = np.ones((self.frames, len(ties)), dtype=np.bool_)
         for k, each in enumerate(ties):
-            link[k, TIE_A], link[k, TIE_B] = self.row(each.a), self.row(each.b)
-            link[k, TIE_KIND], link[k, TIE_BRACED] = TIES.index(each.kind), RESPONSES.index(each.response)
-            link[k, ACTS_AT] = self._acts_at(link[k, TIE_A], link[k, TIE_B])
-            tie[k, TIE_POINT_A : TIE_POINT_A + 3] = each.point_a
-            link[k, FINDS_POINT], link[k, FINDS_LENGTH] = each.point_b is None, each.length is None
+            link[k, H.TIE_A], link[k, H.TIE_B] = self.row(each.a), self.row(each.b)
+            link[k, H.TIE_KIND], link[k, H.TIE_BRACED] = TIES.index(each.kind), RESPONSES.index(each.response)
+            link[k, H.ACTS_AT] = self._acts_at(link[k, H.TIE_A], link[k, H.TIE_B])
+            tie[k, H.TIE_POINT_A : H.TIE_POINT_A + 3] = each.point_a
+            link[k, H.FINDS_POINT], link[k, H.FINDS_LENGTH] = each.point_b is None, each.length is None
             if each.point_b is not None:
-                tie[k, TIE_POINT_B : TIE_POINT_B + 3] = each.point_b
+                tie[k, H.TIE_POINT_B : H.TIE_POINT_B + 3] = each.point_b
             elif each.kind == "DISTANCE":
                 raise SettingError(f"The distance tie of '{each.a}' has one end only: give point_b.")
             if each.length is not None:
-                tie[k, TIE_LENGTH] = each.length
+                tie[k, H.TIE_LENGTH] = each.length
             if each.active is not None:
                 if np.shape(each.active) != (self.frames,):
                     raise SettingError(f"The tie of '{each.a}' is keyed for another number of frames than the motion.")
                 on[:, k] = each.active
-        push = np.zeros((len(pushes), PUSH_COLUMNS))
+        push = np.zeros((len(pushes), H.PUSH_COLUMNS))
         for k, each in enumerate(pushes):
             row = self.row(each.body)
             point = self.model.centers[row - 1] if each.point is None else each.point
             push[k] = [each.frame, row, *each.impulse, *point]
-        bound = np.zeros((n1, BOUND_COLUMNS))
-        bound[:, :LIMIT_FRAME], bound[1:, :LIMIT_FRAME] = np.inf, self.model.limits
-        bound[1:, LIMIT_FRAME : LIMIT_FRAME + 8] = self.model.limit_frames.reshape(-1, 8)
-        bound[1:, NATURAL] = self.model.limits_natural
+        bound = np.zeros((n1, H.BOUND_COLUMNS))
+        bound[:, : H.LIMIT_FRAME], bound[1:, : H.LIMIT_FRAME] = np.inf, self.model.limits
+        bound[1:, H.LIMIT_FRAME : H.LIMIT_FRAME + 8] = self.model.limit_frames.reshape(-1, 8)
+        bound[1:, H.NATURAL] = self.model.limits_natural
         winds = self.scene.winds
         strength = np.zeros((self.frames, len(winds)))
         for k, each in enumerate(winds):
@@ -215,8 +193,8 @@ class Cast:
             how = self.scene.touches_itself(self.numbers[k])
             if how is True:
                 out[k] = -1
-            elif how == LIMP_ONLY and may_fall(self.models[k], self._plans[k].behaviour):
-                out[k] = int(LIMP_FAMILY) - k
+            elif how == LIMP_ONLY and may_fall(self.models[k], self._controls[k].behaviour):
+                out[k] = int(SH.LIMP_FAMILY) - k
         return out
 
     def _apart(self, bodies: Sequence[int], families: Sequence[int]) -> list[tuple[int, int]]:
@@ -227,9 +205,9 @@ class Cast:
         pairs = [(body, int(self.model.parents[body - 1]) + 1) for body in of_body if body > 0]
         pairs = [pair for pair in pairs if pair[1] > 0] + [(self.row(a), self.row(b)) for a, b in self.scene.apart]
         for k in range(len(self.actors)):
-            if families[k] <= LIMP_FAMILY:
+            if families[k] <= SH.LIMP_FAMILY:
                 first = int(self.starts[k]) + 1
-                found = left_out(self.models[k], self.motions[k], self._plans[k].behaviour)
+                found = left_out(self.models[k], self.motions[k], self._controls[k].behaviour)
                 pairs += [(first + a, first + b) for a, b in sorted(found)]
         return [(s, t) for a, b in pairs for s in of_body.get(a, ()) for t in of_body.get(b, ())]
 
@@ -280,7 +258,7 @@ class Prop:
 
     model: Model
     motion: Motion
-    plan: Plan
+    control: Control
 
 
 def _stands(collider: Collider) -> bool:
@@ -308,7 +286,7 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
         )  # fmt: skip
         motion = Motion.build(model, fps, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1)), places[:, None])
         return Prop(
-            model, motion, Plan(np.full((1, 2), ANIMATED), np.ones((1, 2, 1)) * CONTROL.neutral, np.ones((1, 2)))
+            model, motion, Control(np.full((1, 2), C.ANIMATED), np.ones((1, 2, 1)) * CONTROL.neutral, np.ones((1, 2)))
         )
     center, total = _weight(collider)
     model = Model.from_tree(
@@ -316,11 +294,11 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
         inertias=[total], shapes=[tuple(collider.shapes)], friction=collider.friction, bounce=collider.bounce,
     )  # fmt: skip
     motion = Motion.build(model, fps, turns[:, None], places[:, None])
-    behaviour = np.full((frames, 2), ANIMATED)
+    behaviour = np.full((frames, 2), C.ANIMATED)
     if collider.moves == "FREE":
-        behaviour[start:, 1] = LIMP
+        behaviour[start:, 1] = C.LIMP
     setting = np.ones((frames, 2, 1)) * CONTROL.neutral
-    return Prop(model, motion, Plan(behaviour, setting, np.ones((1, 2))))
+    return Prop(model, motion, Control(behaviour, setting, np.ones((1, 2))))
 
 
 def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.decorators import entry
+from ..compile.columns import Columns
+from ..compile.decorators import entry_point
 from ..geometry.shapes import hold
 from ..math.vectors import add, dot, load3, load4, quat_mul, rotate, store3, store4, sub
 from ..model.model import Model
-from ..step.run_frames import RECORD_COLUMNS, SPOT, TURN
+from ..tables import record as RE
 
 # Columns of a box
-LOW = np.int64(0)  # 3 [m]
-HIGH = np.int64(3)  # 3
-WAY = np.int64(6)  # 1: the farthest that any part has come since the frame before
-BOX_COLUMNS = np.int64(7)
+columns = Columns()
+LOW = columns(3)  # [m]
+HIGH = columns(3)
+WAY = columns()  # the farthest that any part has come since the frame before
+BOX_COLUMNS = columns.count
 
 # Within this share of its size a character has others near: what happens between two frames is not seen.
 MARGIN = 0.1
@@ -49,8 +51,8 @@ class Outline:
 
 def poses_of(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """A motion as it would be written down."""
-    out = np.zeros((*rotations.shape[:2], RECORD_COLUMNS))
-    out[:, :, TURN : TURN + 4], out[:, :, SPOT : SPOT + 3] = rotations, positions
+    out = np.zeros((*rotations.shape[:2], RE.COLUMNS))
+    out[:, :, RE.TURN : RE.TURN + 4], out[:, :, RE.SPOT : RE.SPOT + 3] = rotations, positions
     return out
 
 
@@ -79,13 +81,13 @@ def near(boxes: np.ndarray, frame: int) -> np.ndarray:
     return ((low[:, None] <= high[None]) & (low[None] <= high[:, None])).all(axis=2)
 
 
-@entry
+@entry_point
 def _trace(parents, rest, body, ball, poses, start, first, last, where, spots, boxes):
     for f in range(first, last + 1):
         pose = poses[f]
         for i in range(len(parents)):
-            q = quat_mul(load4(rest, i, 0), load4(pose, start + i, TURN))
-            place = load3(pose, start + i, SPOT)
+            q = quat_mul(load4(rest, i, 0), load4(pose, start + i, RE.TURN))
+            place = load3(pose, start + i, RE.SPOT)
             p = parents[i]
             if p >= 0:
                 turn = load4(where, p, 0)

@@ -3,7 +3,7 @@
 Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
 first frame that a change can reach. Must not know what happens inside a step.
 
-A step reads the target at its frame and the next, the plan, ties and winds of its frame, and
+A step reads the target at its frame and the next, the control table, ties and winds of its frame, and
 the body's next key. So where all of these are as they were, so is every byte of the state.
 What a step leaves behind besides the state (the pose it ended in, the forces of contacts, what
 ties have found) is kept with it; everything else is scratch.
@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.tables import PUSH_FRAME, Holds
+from ..tables import holds as H, motion as M, state as S, work as W
 from ..tables.axes import equal_frames, first_difference
-from ..tables.motion_table import WHEN, Target
-from ..tables.state_table import DUE_KEY, NOW
+from ..tables.classes import Holds, Target
 from .limbs import scatter
 from .shot_interface import ShotInterface, Tables
 
@@ -101,7 +100,7 @@ def carried(shot: ShotInterface) -> Iterator[np.ndarray]:
 def _carried_by(part: Tables) -> Iterator[np.ndarray]:
     yield from part.state
     yield from part.aim
-    slot = part.work.slot[NOW]
+    slot = part.work.slot[W.NOW]
     yield from (part.work.poses[slot], part.work.axes[slot])
     if part.touch is not None:
         found, rows, holds = part.touch.found, part.touch.rows, part.touch.holds
@@ -152,7 +151,7 @@ def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
     # a step looks at the sample after its frame, too
     yield equal_frames(old.target, new.target, new.frames) - 1
     yield from _key_limits(old.target, new.target)
-    yield equal_frames(old.plan, new.plan, new.frames)
+    yield equal_frames(old.control, new.control, new.frames)
     if new.touch is not None:
         holds, others = old.touch.holds, new.touch.holds
         yield first_difference(holds.tie_on, others.tie_on)
@@ -164,8 +163,8 @@ def _push_limit(old: Holds, new: Holds) -> int:
     """A push reaches the step that starts on its frame."""
     a, b = ([tuple(push) for push in holds.push] for holds in (old, new))
     # pushes of one frame act together, and rounding depends on their order
-    frames = {push[PUSH_FRAME] for push in (*a, *b)}
-    differ = [f for f in frames if [p for p in a if p[PUSH_FRAME] == f] != [p for p in b if p[PUSH_FRAME] == f]]
+    frames = {push[H.PUSH_FRAME] for push in (*a, *b)}
+    differ = [f for f in frames if [p for p in a if p[H.PUSH_FRAME] == f] != [p for p in b if p[H.PUSH_FRAME] == f]]
     return int(max(min(differ), 0)) if differ else np.iinfo(np.int64).max
 
 
@@ -182,7 +181,7 @@ def _key_limits(old: Target, new: Target) -> Iterator[int]:
         same = first_difference(a[:count], b[:count])
         if same == count and len(a) == len(b):
             continue
-        yield max(math.ceil(a[same - 1, WHEN] - 1e-3) - 1, 0) if same > 0 else 0
+        yield max(math.ceil(a[same - 1, M.WHEN] - 1e-3) - 1, 0) if same > 0 else 0
 
 
 def _moved(checkpoint: Checkpoint, old: Target, new: Target) -> Checkpoint:
@@ -193,8 +192,8 @@ def _moved(checkpoint: Checkpoint, old: Target, new: Target) -> Checkpoint:
     body, moved = body.copy(), np.full((len(new.key), 6), np.nan)
     for i in range(1, len(body)):
         shift = new.key_first[i] - old.key_first[i]
-        if body[i, DUE_KEY] >= 0.0:
-            body[i, DUE_KEY] += shift
+        if body[i, S.DUE_KEY] >= 0.0:
+            body[i, S.DUE_KEY] += shift
         count = min(old.key_first[i + 1] - old.key_first[i], new.key_first[i + 1] - new.key_first[i])
         moved[new.key_first[i] : new.key_first[i] + count] = off[old.key_first[i] : old.key_first[i] + count]
     return Checkpoint(checkpoint.frame, (body, rate, behaviour, moved, *rest), checkpoint.torques)

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contact.tables import MARK_A, MARK_B
 from ..model.motion import Motion
 from ..model.result import Contacts, Result
 from ..model.scene import BodyName, Scene
+from ..tables import record as RE
 from .assemble import Actor, check_actors, find_body, largest_size, prop_of
 from .bounding_boxes import Outline, extent, near, new_boxes, poses_of
 from .checkpoints import Memory
@@ -236,7 +236,7 @@ class Crowd:
             for k, start in self._starts(group):
                 mine = slice(start, start + sizes[k])
                 row[1:][mine] = shot.cast.model.trees[mine] - start + starts[k]
-            first.append(row[shot.marks()[1][:, [MARK_A, MARK_B]].astype(int)].min(axis=1))
+            first.append(row[shot.marks()[1][:, [RE.MARK_A, RE.MARK_B]].astype(int)].min(axis=1))
         frames = np.concatenate([part.frames for part in parts])
         order = np.lexsort((np.concatenate(first), frames))
         names = [np.array([name for part in parts for name in getattr(part, side)], dtype=object) for side in "ab"]

@@ -20,13 +20,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..compile.decorators import is_compiled
-from ..contact.tables import Holds, Touch, new_touch
 from ..memo import derived
-from ..step.run_frames import Record, new_record
+from ..step.run_frames import new_record
+from ..tables import control as C, tree as T
+from ..tables.aim import new_aim
 from ..tables.axes import take_bodies
-from ..tables.model_table import INERTIA, MASS, Tree, last_rows
-from ..tables.motion_table import Target
-from ..tables.state_table import ANIMATED, Aim, Plan, State, Work, new_aim, new_state, new_work
+from ..tables.classes import Aim, Control, Holds, Record, State, Target, Touch, Tree, Work
+from ..tables.contacts import new_touch
+from ..tables.state import new_state
+from ..tables.tree import last_rows
+from ..tables.work import new_work
 from .shot_interface import ShotInterface, Tables
 
 MOST = 4  # groups of limbs
@@ -47,7 +50,7 @@ class Limb:
     own: int
     tree: Tree
     target: Target
-    plan: Plan
+    control: Control
     state: State
     aim: Aim
     work: Work
@@ -57,13 +60,13 @@ class Limb:
 
 def split(shot: ShotInterface) -> tuple[Limb, ...]:
     """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
-    tree, target, plan, touch = shot.tree, shot.target, shot.plan, shot.touch
+    tree, target, control, touch = shot.tree, shot.target, shot.control, shot.touch
     if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
         return ()
     if touch is not None and not limits_alone(touch):
         return ()
     root = int(tree.roots[0])
-    if not (plan.behaviour[:, root] == ANIMATED).all():
+    if not (control.behaviour[:, root] == C.ANIMATED).all():
         return ()
     return tuple(_limb(shot, np.array([0, root, *rows]), k == 0) for k, rows in enumerate(_groups(tree, root)))
 
@@ -89,7 +92,7 @@ def _groups(tree: Tree, root: int) -> list[list[int]]:
 def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     tree = _tree(shot.tree, rows, first)
     dofs = np.concatenate([np.arange(*shot.tree.dof[[i, i + 1]]) for i in rows])
-    target, plan = shot.target, shot.plan
+    target, control = shot.target, shot.control
     touch = None
     if shot.touch is not None:
         holds = shot.touch.holds
@@ -99,7 +102,7 @@ def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
     return Limb(
         rows, dofs, int(tree.dof[2]), tree,
         _target(target, rows),
-        Plan(**take_bodies(plan, rows)),
+        Control(**take_bodies(control, rows)),
         new_state(tree), new_aim(tree), new_work(tree), touch, new_record(tree, shot.frames, touch is not None),
     )  # fmt: skip
 
@@ -118,8 +121,8 @@ def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
     dof = np.concatenate([[0], np.cumsum(np.diff(tree.dof)[rows])])
     body = tree.body[rows]
     if not first:
-        body[1, MASS] = 0.0
-        body[1, INERTIA : INERTIA + 6] = 0.0
+        body[1, T.MASS] = 0.0
+        body[1, T.INERTIA : T.INERTIA + 6] = 0.0
     return Tree(parent, tree.kind[rows], dof, last_rows(parent), np.ones(1, dtype=np.int64), body)
 
 

@@ -14,12 +14,12 @@ from ..math import quaternions as rot
 from ..memo import derived
 from ..model.model import FREE, Model
 from ..model.motion import Motion
-from ..tables.state_table import LIMP
+from ..tables import control as C
 
 
 def may_fall(model: Model, behaviour: np.ndarray) -> bool:
     """Whether a root is free and limp at some time. behaviour (frames or 1, n+1), as in a `Plan`."""
-    return bool((behaviour[:, 1:][:, model.kinds == FREE] == LIMP).any())
+    return bool((behaviour[:, 1:][:, model.kinds == FREE] == C.LIMP).any())
 
 
 def left_out(model: Model, motion: Motion, behaviour: np.ndarray) -> set[tuple[int, int]]:
@@ -37,7 +37,7 @@ def left_out(model: Model, motion: Motion, behaviour: np.ndarray) -> set[tuple[i
 
 def release_frames(behaviour: np.ndarray) -> tuple[int, ...]:
     """The frames on which a body becomes limp."""
-    limp = behaviour == LIMP
+    limp = behaviour == C.LIMP
     begins = limp.copy()
     begins[1:] &= ~limp[:-1]
     return tuple(int(frame) for frame in np.flatnonzero(begins.any(axis=1)))

@@ -12,21 +12,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..compile.decorators import warn_if_plain
+from ..compile.precompile import ensure_built
 from ..contact.step_size import steps_needed
-from ..contact.tables import MARK_A, MARK_B, MARK_FORCE, MARK_NORMAL, MARK_POINT
 from ..errors import SettingError, SimulationError
 from ..math import quaternions as rot
 from ..model.model import BALL, FREE, HINGE, UNIVERSAL, Model
 from ..model.motion import Motion
 from ..model.result import Arrivals, ChannelValues, Contacts, Result
 from ..model.scene import Scene
-from ..step.run_frames import SECOND, SPOT, TURN, Record, new_record, run_frames
-from ..tables.motion_table import ANCHOR_AT, WHEN
-from ..tables.state_table import ANIMATED, Aim, State, new_aim, new_state, new_work
+from ..step.run_frames import new_record, run_frames
+from ..tables import control as C, motion as M, record as RE
+from ..tables.aim import new_aim
+from ..tables.classes import Aim, Record, State
+from ..tables.state import new_state
+from ..tables.work import new_work
 from . import limbs
 from .assemble import Actor, Cast
 from .checkpoints import Memory
-from .precompile import ensure_built
 from .unmet_contacts import forced_warnings
 
 
@@ -54,22 +56,22 @@ class Shot:
         self.done = 0
         self.dt = 1.0 / self.cast.fps
         self.gravity = tuple(float(x) for x in scene.gravity)
-        self.tree, self.target, self.plan = self.cast.tree, self.cast.target, self.cast.plan
+        self.tree, self.target, self.control = self.cast.tree, self.cast.target, self.cast.control
         self.state = new_state(self.tree, len(self.target.key))
         self.aim = new_aim(self.tree)
         self.work = new_work(self.tree)
         self.touch = self.cast.touch()
         if easy:
             bounded = self.touch is not None and not limbs.limits_alone(self.touch)
-            steps_per_second = steps_needed(self.tree, self.plan, bounded, steps_per_second)
+            steps_per_second = steps_needed(self.tree, self.control, bounded, steps_per_second)
         # per second, not per frame: the frame rate must not change the motion (METHODS §1b)
         self.substeps = max(1, math.ceil(steps_per_second / self.cast.fps - 1e-9))
         self.memory: Memory | None = None
         self.record = new_record(self.tree, self.frames, self.touch is not None)
         if self.frames == 1:  # nothing to simulate: the result is the source
             turns = [motion.rotations[0] for motion in self.cast.motions]
-            self.record.body[0, 1:, TURN : TURN + 4] = np.concatenate(turns)
-            self.record.body[0, 1:, SPOT : SPOT + 3] = self.target.curve[0, 1:, ANCHOR_AT : ANCHOR_AT + 3]
+            self.record.body[0, 1:, RE.TURN : RE.TURN + 4] = np.concatenate(turns)
+            self.record.body[0, 1:, RE.SPOT : RE.SPOT + 3] = self.target.curve[0, 1:, M.ANCHOR_AT : M.ANCHOR_AT + 3]
         couples = any(actor.controller.couples_limbs for actor in actors)
         self.limbs = limbs.split(self) if apart and not couples else ()
 
@@ -83,7 +85,7 @@ class Shot:
         """Simulate up to frame index `last`. Returns the first frame with a bad number, or −1: there it ends."""
         if last <= self.done:
             return -1
-        ensure_built(self.touch is not None)
+        ensure_built("alone", *([] if self.touch is None else ["touching"]))
         first, ways = self.done, [limbs.Way(part) for part in self.parts]
         stops = self._stops(last)
         limbs.run(ways, lambda way: self._go_on(way, first, stops))
@@ -118,7 +120,7 @@ class Shot:
 
     def _run_frames(self, part: Shot | limbs.Limb, state: State, aim: Aim, first: int, last: int) -> int:
         return run_frames(
-            part.tree, part.target, part.plan, state, aim, part.work, part.touch, part.record,
+            part.tree, part.target, part.control, state, aim, part.work, part.touch, part.record,
             first, last, self.substeps, self.dt, self.gravity,
         )  # fmt: skip
 
@@ -143,7 +145,7 @@ class Shot:
     def results_with(self, objects: dict[str, tuple[np.ndarray, np.ndarray]], contacts: Contacts) -> list[Result]:
         """The same with the objects and contacts of more than this shot."""
         cast, model, record = self.cast, self.cast.model, self.record
-        rotations, positions = record.body[:, 1:, TURN : TURN + 4], record.body[:, 1:, SPOT : SPOT + 3]
+        rotations, positions = record.body[:, 1:, RE.TURN : RE.TURN + 4], record.body[:, 1:, RE.SPOT : RE.SPOT + 3]
         torques, forces = _drive(model, record)
         out = []
         for actor, start in zip(cast.actors, cast.starts, strict=False):
@@ -183,7 +185,7 @@ class Shot:
 
     def _put(self, start: int, actor: Actor) -> np.ndarray:
         """(frames, n, 1) where keys held constant put an animated body: the kernels wrote down what was just before."""
-        wanted = self.plan.behaviour[:, start + 1 : start + 1 + len(actor.model)] == ANIMATED
+        wanted = self.control.behaviour[:, start + 1 : start + 1 + len(actor.model)] == C.ANIMATED
         return (np.broadcast_to(wanted, actor.motion.stepped.shape) & actor.motion.stepped)[..., None]
 
     def _arrivals(self, start: int, count: int, actor: Actor) -> Arrivals:
@@ -194,10 +196,10 @@ class Shot:
         off = self._met()
         met = ~np.isnan(off[rows, 0])
         rows, bodies = rows[met], bodies[met]
-        order = np.argsort(self.target.key[rows, WHEN], kind="stable")
+        order = np.argsort(self.target.key[rows, M.WHEN], kind="stable")
         rows, bodies = rows[order], bodies[order]
         names = tuple(actor.model.names[b] for b in bodies)
-        frames = self.target.key[rows, WHEN] + actor.motion.frame_start
+        frames = self.target.key[rows, M.WHEN] + actor.motion.frame_start
         return Arrivals(names, frames, *_sizes(actor.model, bodies, off[rows]))
 
     def _met(self) -> np.ndarray:
@@ -210,15 +212,15 @@ class Shot:
 
     def marks(self) -> tuple[np.ndarray, np.ndarray]:
         """Frames (k,) and marks (k, MARK_COLUMNS) of all contacts written down."""
-        frames, slots = np.nonzero(self.record.touch[:, :, MARK_A] >= 0.0)
+        frames, slots = np.nonzero(self.record.touch[:, :, RE.MARK_A] >= 0.0)
         return frames, self.record.touch[frames, slots]
 
     def contacts(self) -> Contacts:
         """What touched, frame by frame."""
         frames, marks = self.marks()
         known = np.array([self.cast.name_of(row) for row in range(len(self.cast.model) + 1)], dtype=object)
-        names = [tuple(known[marks[:, side].astype(int)]) for side in (MARK_A, MARK_B)]
-        point, normal, force = (marks[:, c : c + 3] for c in (MARK_POINT, MARK_NORMAL, MARK_FORCE))
+        names = [tuple(known[marks[:, side].astype(int)]) for side in (RE.MARK_A, RE.MARK_B)]
+        point, normal, force = (marks[:, c : c + 3] for c in (RE.MARK_POINT, RE.MARK_NORMAL, RE.MARK_FORCE))
         return Contacts(frames, *names, point, normal, force)
 
     def objects(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -227,7 +229,7 @@ class Shot:
         found = {}
         for collider, start in zip(cast.colliders, cast.starts[len(cast.actors) :], strict=True):
             if collider.moves == "FREE":
-                found[collider.name] = (body[:, start, SPOT : SPOT + 3], body[:, start, TURN : TURN + 4])
+                found[collider.name] = (body[:, start, RE.SPOT : RE.SPOT + 3], body[:, start, RE.TURN : RE.TURN + 4])
         return found
 
 
@@ -261,7 +263,7 @@ def _drive(model: Model, record: Record) -> tuple[np.ndarray, np.ndarray]:
     torques[:, hinge] = tau[:, first[hinge], None] * model.axes[hinge, 0]
     # a universal's torque is the vector whose components along its two axes, as they stand, are tau
     axis2 = model.axes[cross, 1]
-    back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, SECOND]))
+    back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, RE.SECOND]))
     axis = rot.rotate(back, np.broadcast_to(model.axes[cross, 0], (*back.shape[:-1], 3)))
     one, two = tau[:, first[cross]], tau[:, first[cross] + 1]
     overlap = np.sum(axis * axis2, axis=-1)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..contact.tables import Touch
 from ..model.result import Contacts, Result
-from ..step.run_frames import Record
-from ..tables.model_table import Tree
-from ..tables.motion_table import Target
-from ..tables.state_table import Aim, Plan, State, Work
+from ..tables.classes import Aim, Control, Record, State, Target, Touch, Tree, Work
 from .assemble import Cast
 
 
@@ -19,7 +15,7 @@ class Tables(Protocol):
 
     tree: Tree
     target: Target
-    plan: Plan
+    control: Control
     state: State
     aim: Aim
     work: Work

@@ -20,10 +20,11 @@ from ..geometry.shapes import Sphere
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.result import Progress, Result
-from ..model.scene import Collider, Scene
+from ..model.scene import Scene
 from .assemble import Actor
 from .checkpoints import Memory
 from .groups import Crowd
+from .kernel_suites import sample_shot
 from .shot import Shot
 
 SLICES = 50  # progress reports of a shot, at least
@@ -162,14 +163,6 @@ def begin(
         scene or Scene(),
         threads,
     )
-
-
-def sample_shot(touching: bool) -> Shot:
-    """The smallest shot with everything in it that is compiled."""
-    model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
-    motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
-    scene = Scene(colliders=[Collider("ball", [Sphere(0.1)])]) if touching else Scene()
-    return Shot([Actor(model, motion, Follow(heaviness=0.5, root="FREE"))], scene, 24.0)
 
 
 def warm_up(touching: bool = True) -> None:

@@ -14,45 +14,19 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.island_solver import solve_ties, tie_rows
 from ..contact.joint_space import give, row_rate
 from ..contact.sustained import note_forces
-from ..contact.tables import (
-    AHEAD,
-    BLOCKS,
-    CLOSING,
-    ERROR_NOW,
-    FORCE,
-    FREE_RATE,
-    SPEED_NOW,
-    STAYS,
-    TIE,
-    TIED,
-    TOTAL,
-    WHAT,
-)
 from ..contact.tie_rows import aim_tie, tie_error
-from ..controllers.follow.reference import advance, joint_rates
+from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..math.vectors import load4, store4
 from ..model.model import FREE
-from ..tables.state_table import (
-    ANSWER,
-    ENDS,
-    FINAL,
-    GOAL_DRIFT,
-    MAIN,
-    MEAN,
-    MIDDLE,
-    MOMENTUM,
-    MOTION,
-    NEW,
-    NEW_ANCHOR,
-    PRESCRIBED,
-    factor_of,
-    pose_of,
-)
+from ..tables import aim as A, contacts as CT, rows as R, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import factor_of, pose_of
 from .free_roots import any_free, is_free, place_roots, turn_roots
 
 ROUNDS = 8
@@ -66,19 +40,26 @@ VAIN = 0.5
 FAR = 0.3
 
 
-@part
-def close_ties(tree, state, aim, work, touch, h, gravity):
+@separate
+def close_ties(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
 
     Ties that were open or tore when the step began are brought together by places alone: what
     closes them is no force of theirs. Returns whether the ties that were closed still are.
+
+    Reads: A.mode, CT.AHEAD, CT.drag, H.TIE_KIND, H.TIE_LENGTH, H.TIE_POINT_A, H.TIE_POINT_B, H.TIE_TURN, R.BLOCKS,
+        R.BODY_A, R.BODY_B, R.CLOSING, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW,
+        R.STAYS, R.TIED, R.TOTAL, R.TURNING, R.WHAT, R.order, R.tally, R.tied, W.ANSWER, W.ENDS, W.FINAL, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MEAN, W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    Writes: CT.AHEAD, CT.force, R.CLOSING, R.FORCE, R.FREE_RATE, R.TOTAL, W.ANSWER, W.ENDS, W.FINAL, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MEAN, W.NEW, W.NEW_ANCHOR
     """
     if touch is None:
         return True
-    if touch.rows.count[TIED] == 0:
+    if touch.rows.count[R.TIED] == 0:
         return True
     push = _whole(touch, h)
-    if not push and touch.rows.count[STAYS] != 0:
+    if not push and touch.rows.count[R.STAYS] != 0:
         return True
     before = math.inf
     for _ in range(ROUNDS):
@@ -90,7 +71,7 @@ def close_ties(tree, state, aim, work, touch, h, gravity):
             return True
         before = off
         _solve(tree, touch)
-        give(tree, pose_of(work, MIDDLE), factor_of(work, MAIN), touch.rows, work, CLOSING, work.rate[ANSWER])
+        give(tree, pose_of(work, W.MIDDLE), factor_of(work, W.MAIN), touch.rows, work, R.CLOSING, work.rate[W.ANSWER])
         if _largest_turn(tree, work) > FAR:
             return not push
         _move_on(tree, state, aim, work, touch, push, 1.0, h, gravity)
@@ -101,26 +82,26 @@ def close_ties(tree, state, aim, work, touch, h, gravity):
 def _whole(touch, h):
     """Whether ties were closed and still when the step began."""
     block, largest = touch.rows.block, 0.0
-    for b in range(touch.rows.count[BLOCKS]):
-        if touch.rows.link[b, WHAT] == TIE:
+    for b in range(touch.rows.count[R.BLOCKS]):
+        if touch.rows.link[b, R.WHAT] == R.TIE:
             for r in range(3):
-                largest = max(largest, abs(block[b, ERROR_NOW + r]), h * abs(block[b, SPEED_NOW + r]))
+                largest = max(largest, abs(block[b, R.ERROR_NOW + r]), h * abs(block[b, R.SPEED_NOW + r]))
     return largest < OPEN
 
 
 @kernel
 def _errors(tree, work, touch):
     """FREE_RATE: how far the ties are off at the end pose. Returns the largest."""
-    rows, where = touch.rows, touch.found.where[AHEAD]
-    place_bodies(tree, pose_of(work, FINAL), work.body, NEW_ANCHOR, where)
+    rows, where = touch.rows, touch.found.where[CT.AHEAD]
+    place_bodies(tree, pose_of(work, W.FINAL), work.body, W.NEW_ANCHOR, where)
     largest = 0.0
     at = 0
-    for x in range(rows.count[BLOCKS]):
+    for x in range(rows.count[R.BLOCKS]):
         b = rows.order[x]
-        if at < rows.count[TIED] and rows.link[b, WHAT] == TIE:
+        if at < rows.count[R.TIED] and rows.link[b, R.WHAT] == R.TIE:
             error = tie_error(touch.holds, rows, where, b)
             for r in range(3):
-                rows.row[FREE_RATE, at + r] = error[r]
+                rows.row[R.FREE_RATE, at + r] = error[r]
                 largest = max(largest, abs(error[r]))
             at += 3
     return largest
@@ -130,9 +111,9 @@ def _errors(tree, work, touch):
 def _solve(tree, touch):
     """CLOSING of the ties' blocks: what takes FREE_RATE away, island by island; of other blocks nothing."""
     rows = touch.rows
-    for b in range(rows.count[BLOCKS]):
+    for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
-            rows.block[b, CLOSING + r] = 0.0
+            rows.block[b, R.CLOSING + r] = 0.0
     first = at = 0
     for head in tree.roots:
         end = rows.tally[head]
@@ -140,7 +121,7 @@ def _solve(tree, touch):
             ties = tie_rows(rows, first, end)
             solve_ties(rows, at, ties)
             for k in range(ties):
-                rows.block[rows.order[first + k // 3], CLOSING + k % 3] = rows.row[FORCE, at + k]
+                rows.block[rows.order[first + k // 3], R.CLOSING + k % 3] = rows.row[R.FORCE, at + k]
             at += ties
             first = end
 
@@ -150,59 +131,67 @@ def _largest_turn(tree, work):
     largest = 0.0
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-            largest = max(largest, abs(work.rate[ANSWER, d]))
+            largest = max(largest, abs(work.rate[W.ANSWER, d]))
     return largest
 
 
 @kernel
 def _move_on(tree, state, aim, work, touch, push, sign, h, gravity):
     """Places moved by ±ANSWER; where `push` by impulses, felt by rates, momenta and forces as if solved at once."""
-    final = pose_of(work, FINAL)
+    final = pose_of(work, W.FINAL)
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
-        if aim.mode[i] == PRESCRIBED:
+        if aim.mode[i] == A.PRESCRIBED:
             continue
         if push:
             for k in range(d, tree.dof[i + 1]):
-                work.rate[ENDS, k] += sign * 2.0 / h * work.rate[ANSWER, k]
-                work.rate[MEAN, k] += sign / h * work.rate[ANSWER, k]
+                work.rate[W.ENDS, k] += sign * 2.0 / h * work.rate[W.ANSWER, k]
+                work.rate[W.MEAN, k] += sign / h * work.rate[W.ANSWER, k]
         if not (push and is_free(tree, aim, i)):
-            w = joint_rates(kind, work.rate, ANSWER, d)
-            store4(work.body, i, NEW, advance(kind, load4(work.body, i, NEW), w, sign))
+            w = joint_rates(kind, work.rate, W.ANSWER, d)
+            store4(work.body, i, W.NEW, advance(kind, load4(work.body, i, W.NEW), w, sign))
             if kind == FREE:
                 for k in range(3):
-                    work.body[i, NEW_ANCHOR + k] += sign * work.rate[ANSWER, d + 3 + k]
+                    work.body[i, W.NEW_ANCHOR + k] += sign * work.rate[W.ANSWER, d + 3 + k]
     free = push and any_free(tree, aim)
     if push:
         _add_up(tree, work, touch, sign * 2.0 / h)
     if free:
         turn_roots(tree, state, aim, work, touch, h)
-    forward(tree, work.body, NEW, NEW_ANCHOR, final)
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, final)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
 
 
 @kernel
 def _add_up(tree, work, touch, times):
-    for b in range(touch.rows.count[BLOCKS]):
+    for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
-            touch.rows.block[b, TOTAL + r] += times * touch.rows.block[b, CLOSING + r]
+            touch.rows.block[b, R.TOTAL + r] += times * touch.rows.block[b, R.CLOSING + r]
     note_forces(tree, work, touch)
 
 
-@part
-def still_ties(tree, aim, work, touch, h):
-    """Impulses at the end pose until ties have no rates left there; where that cannot be, none."""
+@separate
+def still_ties(tree: Tree, aim: Aim, work: Work, touch: Touch | None, h: Real):
+    """Impulses at the end pose until ties have no rates left there; where that cannot be, none.
+
+    Reads: A.GOAL_DRIFT, CT.AHEAD, CT.drag, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B, R.BLOCKS, R.BODY_A,
+        R.BODY_B, R.CLOSING, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.TIED, R.TOTAL, R.TURNING, R.WHAT,
+        R.order, R.root, R.tally, R.tied, W.ANSWER, W.ENDS, W.FINAL, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION,
+        W.NEW_ANCHOR
+    Writes: CT.AHEAD, CT.force, R.CLOSING, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.TOTAL, W.ANSWER, W.ENDS, W.LOAD,
+        W.LOADED_RATE, W.MAIN, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     rows = touch.rows
-    if rows.count[TIED] == 0:
+    if rows.count[R.TIED] == 0:
         return
-    pose, rate = pose_of(work, FINAL), work.rate
-    place_bodies(tree, pose, work.body, NEW_ANCHOR, touch.found.where[AHEAD])
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == TIE:
-            aim_tie(touch.holds, rows, touch.found.where[AHEAD], b)
+    pose, rate = pose_of(work, W.FINAL), work.rate
+    place_bodies(tree, pose, work.body, W.NEW_ANCHOR, touch.found.where[CT.AHEAD])
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.TIE:
+            aim_tie(touch.holds, rows, touch.found.where[CT.AHEAD], b)
     before = math.inf
     for _ in range(ROUNDS):
         speed = _speeds(tree, work, touch)
@@ -211,14 +200,14 @@ def still_ties(tree, aim, work, touch, h):
             if speed <= STILL_ENOUGH:
                 return
             _solve(tree, touch)
-            give(tree, pose, factor_of(work, MAIN), rows, work, CLOSING, rate[ANSWER])
+            give(tree, pose, factor_of(work, W.MAIN), rows, work, R.CLOSING, rate[W.ANSWER])
             if h * _largest_turn(tree, work) > FAR:
                 return
         before = speed
-        for d in range(len(rate[ANSWER])):
-            rate[ENDS, d] += sign * rate[ANSWER, d]
-        velocities(tree, pose, rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
-        momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+        for d in range(len(rate[W.ANSWER])):
+            rate[W.ENDS, d] += sign * rate[W.ANSWER, d]
+        velocities(tree, pose, rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+        momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
         _add_up(tree, work, touch, sign)
         if sign < 0.0:
             return
@@ -230,12 +219,12 @@ def _speeds(tree, work, touch):
     rows = touch.rows
     largest = 0.0
     at = 0
-    for x in range(rows.count[BLOCKS]):
+    for x in range(rows.count[R.BLOCKS]):
         b = rows.order[x]
-        if at < rows.count[TIED] and rows.link[b, WHAT] == TIE:
+        if at < rows.count[R.TIED] and rows.link[b, R.WHAT] == R.TIE:
             for r in range(3):
-                speed = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, work.rate[ENDS])
-                rows.row[FREE_RATE, at + r] = speed
+                speed = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, W.MOTION, work.rate[W.ENDS])
+                rows.row[R.FREE_RATE, at + r] = speed
                 largest = max(largest, abs(speed))
             at += 3
     return largest

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Flag, Real, Vector
 from ..contact.held_inertia import add_carried
 from ..contact.soft_limits import soften_ends
 from ..contact.step_size import brake_whirls
 from ..contact.sustained import brace, lean, press, tied
 from ..contact.tie_rows import feel_wind
-from ..controllers.follow.reference import difference, joint_rates, store_rates
 from ..controllers.shared.root_assist import stiffen_turns
 from ..controllers.shared.strength import across_slip, add_spent, slips_aside
 from ..dynamics.articulated import composite_inertia, factorise, mass_block, solve
+from ..dynamics.joints import difference, joint_rates, store_rates
 from ..dynamics.momentum import bring_momenta, carry_over, leftover
 from ..dynamics.tone import add_tone, even_axes, has_tone, lay_tone, tone_compliance
 from ..math.vectors import (
@@ -44,65 +45,9 @@ from ..math.vectors import (
     unrotate,
 )
 from ..model.model import BALL, FREE
-from ..tables.model_table import MASS
-from ..tables.state_table import (
-    ACROSS,
-    ANCHOR,
-    ASSIST,
-    CARRIED,
-    CHANGE,
-    COMPLIANCE,
-    COMPLIANT,
-    COMPOSITE,
-    COORDS,
-    DEFLECTION,
-    DELTA,
-    DRIFT,
-    END,
-    ENDS,
-    EXCESS,
-    FEED,
-    FELT,
-    FINAL,
-    GAINS,
-    GOAL,
-    GOAL_DRIFT,
-    HELD,
-    LIMITED,
-    LOOSE,
-    MAIN,
-    MEAN,
-    MIDDLE,
-    MOMENTUM,
-    NEW,
-    OTHER_DRIFT,
-    PRESCRIBED,
-    PULL,
-    PUSH,
-    REFERENCE,
-    REFERENCE_ANCHOR,
-    SECANT,
-    SEEN_PUSH,
-    SEEN_SURGE,
-    SHARE,
-    SHIFTED,
-    STAGE_PLACE,
-    STAGE_RATE,
-    START,
-    STIFFER,
-    STILL,
-    SURGE,
-    TRACKED,
-    TRACKING,
-    WHOLE,
-    X1,
-    X2,
-    G,
-    U,
-    V,
-    factor_of,
-    pose_of,
-)
+from ..tables import aim as A, control as C, state as S, tree as T, work as W
+from ..tables.classes import Aim, Pose, State, Touch, Tree, Work
+from ..tables.work import factor_of, pose_of
 
 GAMMA = 1.0 - math.sqrt(0.5)
 # A secant that leads the rates' mean by this much in a step is a snap [rad, m]; below this part of it, as in all smooth
@@ -113,42 +58,51 @@ CRUMB = 0.1
 LITTLE_TURN = 0.1
 
 
-@part
-def measure_deflection(tree, state, aim, work, h):
-    """Fill u, δ and the rates to follow: their change over the step and their secant excess."""
+@separate
+def measure_deflection(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
+    """Fill u, δ and the rates to follow: their change over the step and their secant excess.
+
+    Reads: A.END, A.PUSH, A.SECANT, A.START, A.SURGE, A.mode, S.ANCHOR, S.COORDS, S.DEFLECTION, S.REFERENCE,
+        S.REFERENCE_ANCHOR, S.V, W.EXCESS, W.SEEN_SURGE
+    Writes: W.CHANGE, W.DELTA, W.EXCESS, W.SEEN_PUSH, W.SEEN_SURGE, W.U
+    """
     for i in range(1, len(tree.parent)):
-        loose = aim.mode[i] == LOOSE
+        loose = aim.mode[i] == A.LOOSE
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            start, end = aim.rate[START, d], aim.rate[END, d]
-            work.rate[U, d] = state.rate[V, d] if loose else 0.0
-            work.rate[DELTA, d] = 0.0
-            work.rate[SEEN_PUSH, d] = aim.rate[PUSH, d]
-            work.rate[SEEN_SURGE, d] = aim.rate[SURGE, d]
-            work.rate[CHANGE, d] = 0.0 if loose else end - start
-            work.rate[EXCESS, d] = 0.0 if loose else aim.rate[SECANT, d] - 0.5 * (end + start)
-        if aim.mode[i] == COMPLIANT:
+            start, end = aim.rate[A.START, d], aim.rate[A.END, d]
+            work.rate[W.U, d] = state.rate[S.V, d] if loose else 0.0
+            work.rate[W.DELTA, d] = 0.0
+            work.rate[W.SEEN_PUSH, d] = aim.rate[A.PUSH, d]
+            work.rate[W.SEEN_SURGE, d] = aim.rate[A.SURGE, d]
+            work.rate[W.CHANGE, d] = 0.0 if loose else end - start
+            work.rate[W.EXCESS, d] = 0.0 if loose else aim.rate[A.SECANT, d] - 0.5 * (end + start)
+        if aim.mode[i] == A.COMPLIANT:
             _measure_compliant(tree, state, aim, work, i, h)
         for d in range(tree.dof[i], tree.dof[i + 1]):
             # a smooth secant leads by third-order crumbs, best left out; a snap leads by its length
-            lead = max(0.0, abs(work.rate[EXCESS, d]) * h / SNAP - CRUMB) ** 2
-            work.rate[EXCESS, d] *= lead / (1.0 + lead)
-            work.rate[SEEN_SURGE, d] *= lead / (1.0 + lead)
+            lead = max(0.0, abs(work.rate[W.EXCESS, d]) * h / SNAP - CRUMB) ** 2
+            work.rate[W.EXCESS, d] *= lead / (1.0 + lead)
+            work.rate[W.SEEN_SURGE, d] *= lead / (1.0 + lead)
 
 
-@stage
+@inlined
 def _measure_compliant(tree, state, aim, work, i, h):
+    """Reads: A.END, A.PUSH, A.START, A.SURGE, S.ANCHOR, S.COORDS, S.DEFLECTION, S.REFERENCE, S.REFERENCE_ANCHOR, S.V,
+        W.EXCESS
+    Writes: W.CHANGE, W.DELTA, W.EXCESS, W.SEEN_PUSH, W.SEEN_SURGE, W.U
+    """
     kind, d = tree.kind[i], tree.dof[i]
-    delta = difference(kind, load4(state.body, i, REFERENCE), load4(state.body, i, COORDS))
-    w = joint_rates(kind, state.rate, V, d)
-    start = joint_rates(kind, aim.rate, START, d)
-    end = joint_rates(kind, aim.rate, END, d)
-    excess = joint_rates(kind, work.rate, EXCESS, d)
-    push = joint_rates(kind, aim.rate, PUSH, d)
-    surge = joint_rates(kind, aim.rate, SURGE, d)
+    delta = difference(kind, load4(state.body, i, S.REFERENCE), load4(state.body, i, S.COORDS))
+    w = joint_rates(kind, state.rate, S.V, d)
+    start = joint_rates(kind, aim.rate, A.START, d)
+    end = joint_rates(kind, aim.rate, A.END, d)
+    excess = joint_rates(kind, work.rate, W.EXCESS, d)
+    push = joint_rates(kind, aim.rate, A.PUSH, d)
+    surge = joint_rates(kind, aim.rate, A.SURGE, d)
     if kind >= BALL:
         # r's rates seen from the deflected body, whose frame is exp(δ) away
-        delta = _same_branch(delta, load3(state.body, i, DEFLECTION))
-        turn = quat_mul(quat_conj(load4(state.body, i, REFERENCE)), load4(state.body, i, COORDS))
+        delta = _same_branch(delta, load3(state.body, i, S.DEFLECTION))
+        turn = quat_mul(quat_conj(load4(state.body, i, S.REFERENCE)), load4(state.body, i, S.COORDS))
         start = unrotate(turn, start)
         excess = unrotate(turn, excess)
         push = unrotate(turn, push)
@@ -157,16 +111,16 @@ def _measure_compliant(tree, state, aim, work, i, h):
         end = unrotate(ahead, end)
     u = sub(w, start)
     change = sub(end, start)
-    store_rates(kind, work.rate, U, d, u)
-    store_rates(kind, work.rate, DELTA, d, delta)
-    store_rates(kind, work.rate, CHANGE, d, change)
-    store_rates(kind, work.rate, EXCESS, d, excess)
-    store_rates(kind, work.rate, SEEN_PUSH, d, push)
-    store_rates(kind, work.rate, SEEN_SURGE, d, surge)
+    store_rates(kind, work.rate, W.U, d, u)
+    store_rates(kind, work.rate, W.DELTA, d, delta)
+    store_rates(kind, work.rate, W.CHANGE, d, change)
+    store_rates(kind, work.rate, W.EXCESS, d, excess)
+    store_rates(kind, work.rate, W.SEEN_PUSH, d, push)
+    store_rates(kind, work.rate, W.SEEN_SURGE, d, surge)
     if kind == FREE:
         for k in range(3):
-            work.rate[U, d + 3 + k] = state.rate[V, d + 3 + k] - aim.rate[START, d + 3 + k]
-            work.rate[DELTA, d + 3 + k] = state.body[i, ANCHOR + k] - state.body[i, REFERENCE_ANCHOR + k]
+            work.rate[W.U, d + 3 + k] = state.rate[S.V, d + 3 + k] - aim.rate[A.START, d + 3 + k]
+            work.rate[W.DELTA, d + 3 + k] = state.body[i, S.ANCHOR + k] - state.body[i, S.REFERENCE_ANCHOR + k]
 
 
 @kernel
@@ -180,127 +134,145 @@ def _same_branch(delta, before):
     return other if dot(far, far) < dot(near, near) else delta
 
 
-@part
-def prepare_factor(tree, state, aim, work, touch, pose, h):
+@separate
+def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
     """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
-    shared beside loose joints or a guided root, which takes the tracking factor as well."""
+    shared beside loose joints or a guided root, which takes the tracking factor as well.
+
+    Reads: A.ACROSS, A.GAINS, A.HELD, A.LIMITED, A.SHARE, A.STIFFER, A.TONE, A.mode, H.HIGH, H.LIMIT_FRAME, H.LOW,
+        H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, P.MOMENT, P.TURNS, P.WORLD_INERTIA, S.COORDS, S.V, S.behaviour,
+        W.COMPLIANCE, W.COMPOSITE, W.SLOWED, W.TONED, W.TRACKING, W.WELDED, W.block
+    Writes: W.COMPLIANCE, W.COMPOSITE, W.MAIN, W.SLOWED, W.TONED, W.TRACKING, W.block
+    """
     compliant = mixed = loose = toned = False
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
-        work.active[MAIN, i] = mode != PRESCRIBED
+        work.active[W.MAIN, i] = mode != A.PRESCRIBED
         # a guided root answers its load with the joints holding, or it would throw its own light body about
-        work.active[TRACKING, i] = mode == LOOSE or (mode == COMPLIANT and state.behaviour[i] == ASSIST)
-        work.body[i, COMPLIANCE] = 0.0
-        loose = loose or work.active[TRACKING, i]
-        if mode == COMPLIANT:
+        work.active[W.TRACKING, i] = mode == A.LOOSE or (mode == A.COMPLIANT and state.behaviour[i] == C.ASSIST)
+        work.body[i, W.COMPLIANCE] = 0.0
+        loose = loose or work.active[W.TRACKING, i]
+        if mode == A.COMPLIANT:
             compliant = True
-            mixed = mixed or aim.rate[SHARE, tree.dof[i]] < 1.0
-            work.body[i, COMPLIANCE] = _compliance(aim, i, h)
+            mixed = mixed or aim.rate[A.SHARE, tree.dof[i]] < 1.0
+            work.body[i, W.COMPLIANCE] = _compliance(aim, i, h)
         elif has_tone(aim, i):
             toned = True
         elif slips_aside(aim, i):
-            work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
+            work.body[i, W.COMPLIANCE] = aim.body[i, A.ACROSS]
             across_slip(tree, aim, i, work.block, 0.0)
     if compliant or toned:
-        composite_inertia(tree, pose, work.body, COMPOSITE)
+        composite_inertia(tree, pose, work.body, W.COMPOSITE)
         add_carried(tree, work)
         for i in range(1, len(tree.parent)):
-            if aim.mode[i] == COMPLIANT:
-                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
-                if aim.body[i, STIFFER] != 1.0:
+            if aim.mode[i] == A.COMPLIANT:
+                mass_block(tree, pose, work.body, W.COMPOSITE, i, work.block)
+                if aim.body[i, A.STIFFER] != 1.0:
                     stiffen_turns(tree, aim, i, work.block)
             elif has_tone(aim, i):
-                mass_block(tree, pose, work.body, COMPOSITE, i, work.block)
+                mass_block(tree, pose, work.body, W.COMPOSITE, i, work.block)
                 even_axes(tree, work.block, i)
                 lay_tone(tree, state, aim, work, i, h)
-                work.body[i, COMPLIANCE] = tone_compliance(aim, i, h)
+                work.body[i, W.COMPLIANCE] = tone_compliance(aim, i, h)
                 if touch is not None:
                     soften_ends(tree, state, aim, work, touch.holds.bound, i, h)
                 if slips_aside(aim, i):
-                    across_slip(tree, aim, i, work.block, work.body[i, COMPLIANCE] / aim.body[i, ACROSS])
-                    work.body[i, COMPLIANCE] = aim.body[i, ACROSS]
+                    across_slip(tree, aim, i, work.block, work.body[i, W.COMPLIANCE] / aim.body[i, A.ACROSS])
+                    work.body[i, W.COMPLIANCE] = aim.body[i, A.ACROSS]
     mixed = mixed and loose
     factor_at(tree, aim, work, pose, mixed, h)
     return compliant, mixed
 
 
-@part
-def factor_at(tree, aim, work, pose, mixed, h):
-    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor."""
-    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, MAIN))
+@separate
+def factor_at(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, h: Real):
+    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor.
+
+    Reads: A.GAINS, A.LIMITED, A.mode, P.MOMENT, P.TURNS, P.WORLD_INERTIA, W.COMPLIANCE, W.MAIN, W.TRACKING, W.block
+    Writes: W.COMPLIANCE, W.MAIN, W.TRACKING
+    """
+    factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor_of(work, W.MAIN))
     if not mixed:
         return
     for root in tree.roots:
-        if aim.mode[root] == COMPLIANT:
-            work.body[root, COMPLIANCE] = 0.0
-    factorise(tree, pose, work.body, COMPLIANCE, work.block, factor_of(work, TRACKING))
+        if aim.mode[root] == A.COMPLIANT:
+            work.body[root, W.COMPLIANCE] = 0.0
+    factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor_of(work, W.TRACKING))
     for root in tree.roots:
-        if aim.mode[root] == COMPLIANT:
-            work.body[root, COMPLIANCE] = _compliance(aim, root, h)
+        if aim.mode[root] == A.COMPLIANT:
+            work.body[root, W.COMPLIANCE] = _compliance(aim, root, h)
 
 
 @kernel
 def _compliance(aim, i, h):
     """c of C = c·D; a limited drive has none."""
-    if aim.body[i, LIMITED] != 0.0:
+    if aim.body[i, A.LIMITED] != 0.0:
         return 0.0
-    return GAMMA * h * (aim.body[i, GAINS + 1] + GAMMA * h * aim.body[i, GAINS])
+    return GAMMA * h * (aim.body[i, A.GAINS + 1] + GAMMA * h * aim.body[i, A.GAINS])
 
 
-@part
-def share_load(tree, aim, work, pose, mixed):
+@separate
+def share_load(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag):
     """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
 
     Where some feel only part and others are loose, the loose ones first answer as if
     the compliant ones held (TRACKED); what that leaves on the compliant joints is
     the load to share, −τ₀ of METHODS §1c.
+
+    Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.FELT, W.G, W.MOMENTUM,
+        W.STILL, W.TRACKED, W.TRACKING
+    Writes: W.FELT, W.MOMENTUM, W.TRACKED, W.TRACKING
     """
-    g, felt, tracked = work.rate[G], work.rate[FELT], work.rate[TRACKED]
+    g, felt, tracked = work.rate[W.G], work.rate[W.FELT], work.rate[W.TRACKED]
     if not mixed:
         for d in range(len(g)):
-            felt[d] = aim.rate[SHARE, d] * g[d]
+            felt[d] = aim.rate[A.SHARE, d] * g[d]
             tracked[d] = 0.0
         return
-    solve(tree, pose, factor_of(work, TRACKING), g, tracked)
+    solve(tree, pose, factor_of(work, W.TRACKING), g, tracked)
     for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    leftover(tree, pose, work.body, MOMENTUM, tracked, work.body, STILL, work, felt)
+        store6(work.body, i, W.MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    leftover(tree, pose, work.body, W.MOMENTUM, tracked, work.body, W.STILL, work, felt)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            felt[d] = 0.0 if aim.mode[i] == LOOSE else aim.rate[SHARE, d] * (g[d] + felt[d])
+            felt[d] = 0.0 if aim.mode[i] == A.LOOSE else aim.rate[A.SHARE, d] * (g[d] + felt[d])
 
 
-@part
-def first_half(tree, state, aim, work, touch, h, gravity):
+@separate
+def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
     """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
 
     Returns whether loads are shared beside loose joints.
+
+    Reads: A.END, A.SECANT, A.SHARE, A.mode, CT.drag, R.WINDY, S.V, W.CHANGE, W.ENDS, W.FELT, W.LOAD, W.LOADED_RATE,
+        W.MEAN, W.MIDDLE, W.SEEN_PUSH, W.SHIFTED, W.TRACKED, W.block
+    Writes: W.ENDS, W.FELT, W.LOAD, W.LOADED_RATE, W.MEAN
     """
-    pose = pose_of(work, MIDDLE)
-    nv = len(work.rate[G])
+    pose = pose_of(work, W.MIDDLE)
+    nv = len(work.rate[W.G])
     measure_deflection(tree, state, aim, work, h)
     compliant, mixed = prepare_factor(tree, state, aim, work, touch, pose, h)
     step_load(tree, state, aim, work, pose, h, gravity)
     share_load(tree, aim, work, pose, mixed)
     if compliant:
-        _add_blocks(tree, aim, work, SEEN_PUSH)
+        _add_blocks(tree, aim, work, W.SEEN_PUSH)
     if mixed:
         brace(tree, state, aim, work, touch, pose, h)
     feel_wind(tree, aim, work, touch, pose)
     lean(tree, work, touch, pose)
     stages(tree, state, aim, work, touch, pose, h, compliant)
     for d in range(nv):
-        work.rate[ENDS, d] += work.rate[TRACKED, d]
-        work.rate[MEAN, d] += 0.5 * work.rate[TRACKED, d]
+        work.rate[W.ENDS, d] += work.rate[W.TRACKED, d]
+        work.rate[W.MEAN, d] += 0.5 * work.rate[W.TRACKED, d]
     answer_secants(tree, aim, work, pose, mixed, compliant)
     _shift_places(work, touch, h)
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            if aim.mode[i] == PRESCRIBED:
-                work.rate[ENDS, d] = aim.rate[END, d]
-                work.rate[MEAN, d] = aim.rate[SECANT, d]
+            if aim.mode[i] == A.PRESCRIBED:
+                work.rate[W.ENDS, d] = aim.rate[A.END, d]
+                work.rate[W.MEAN, d] = aim.rate[A.SECANT, d]
             else:
-                work.rate[ENDS, d] += state.rate[V, d] + work.rate[CHANGE, d]
+                work.rate[W.ENDS, d] += state.rate[S.V, d] + work.rate[W.CHANGE, d]
     return mixed
 
 
@@ -309,27 +281,33 @@ def _shift_places(work, touch, h):
     """Depth and ties' errors go with the move alone, not with the rates that are carried."""
     if touch is None:
         return
-    for d in range(len(work.rate[MEAN])):
-        work.rate[MEAN, d] += work.rate[SHIFTED, d] / h
+    for d in range(len(work.rate[W.MEAN])):
+        work.rate[W.MEAN, d] += work.rate[W.SHIFTED, d] / h
 
 
-@part
-def step_load(tree, state, aim, work, pose, h, gravity):
+@separate
+def step_load(tree: Tree, state: State, aim: Aim, work: Work, pose: Pose, h: Real, gravity: Vector):
     """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
-    and what changing the rates to follow takes. All are linear in momenta and rates: one pass."""
+    and what changing the rates to follow takes. All are linear in momenta and rates: one pass.
+
+    Reads: A.ACROSS, A.END, A.GOAL_DRIFT, A.HELD, A.LIMITED, A.TONE, A.mode, P.COM, P.MOMENT, P.ROTATION,
+        P.WORLD_INERTIA, P.axes, S.DRIFT, S.LINEAR, S.SPIN, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.FEED, W.G,
+        W.MOMENTUM, W.MOTION, W.NOW, W.OTHER_DRIFT, W.SLOWED, W.STAGE_RATE, W.TONED
+    Writes: W.CARRIED, W.G, W.MOMENTUM, W.MOTION, W.OTHER_DRIFT, W.STAGE_RATE, W.WHOLE
+    """
     bring_momenta(tree, state, work, pose, h)
     for i in range(1, len(tree.parent)):
-        weight = scale(h * tree.body[i, MASS], gravity)
-        spin, linear = load3(work.body, i, CARRIED), load3(work.body, i, CARRIED + 3)
-        store6(work.body, i, MOMENTUM, scale(2.0, spin), axpy(2.0, linear, weight))
-        store3(work.body, i, OTHER_DRIFT, add(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
-    rates, g = work.rate[STAGE_RATE], work.rate[G]
+        weight = scale(h * tree.body[i, T.MASS], gravity)
+        spin, linear = load3(work.body, i, W.CARRIED), load3(work.body, i, W.CARRIED + 3)
+        store6(work.body, i, W.MOMENTUM, scale(2.0, spin), axpy(2.0, linear, weight))
+        store3(work.body, i, W.OTHER_DRIFT, add(load3(aim.body, i, A.GOAL_DRIFT), load3(state.body, i, S.DRIFT)))
+    rates, g = work.rate[W.STAGE_RATE], work.rate[W.G]
     for d in range(len(g)):
-        rates[d] = 2.0 * state.rate[V, d] + work.rate[CHANGE, d]
-    leftover(tree, pose, work.body, MOMENTUM, rates, work.body, OTHER_DRIFT, work, g)
-    less_feed_forward(tree, aim, state, work, FEED, 2.0, g)
-    less_feed_forward(tree, aim, state, work, FEED + 1, 1.0, g)
-    copy(g, work.rate[WHOLE])
+        rates[d] = 2.0 * state.rate[S.V, d] + work.rate[W.CHANGE, d]
+    leftover(tree, pose, work.body, W.MOMENTUM, rates, work.body, W.OTHER_DRIFT, work, g)
+    less_feed_forward(tree, aim, state, work, W.FEED, 2.0, g)
+    less_feed_forward(tree, aim, state, work, W.FEED + 1, 1.0, g)
+    copy(g, work.rate[W.WHOLE])
     add_spent(tree, state, aim, g)
     add_tone(tree, aim, work, g)
 
@@ -338,7 +316,7 @@ def step_load(tree, state, aim, work, pose, h, gravity):
 def less_feed_forward(tree, aim, state, work, row, times, g):
     """An assisted root is not asked for what its undisturbed motion takes (METHODS §1d)."""
     for root in tree.roots:
-        if state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT:
+        if state.behaviour[root] == C.ASSIST and aim.mode[root] == A.COMPLIANT:
             for d in range(tree.dof[root], tree.dof[root + 1]):
                 g[d] -= times * work.rate[row, d]
 
@@ -347,38 +325,43 @@ def less_feed_forward(tree, aim, state, work, row, times, g):
 def _add_blocks(tree, aim, work, row):
     """FELT += share · D · row, on the compliant joints."""
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT:
+        if aim.mode[i] == A.COMPLIANT:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
                 for e in range(first, end):
-                    work.rate[FELT, d] += aim.rate[SHARE, d] * work.block[d, e - first] * work.rate[row, e]
+                    work.rate[W.FELT, d] += aim.rate[A.SHARE, d] * work.block[d, e - first] * work.rate[row, e]
 
 
-@part
-def stages(tree, state, aim, work, touch, pose, h, compliant):
-    """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN."""
-    factor = factor_of(work, MAIN)
+@separate
+def stages(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real, compliant: Flag):
+    """SDIRK2 from (U, DELTA) under the load FELT: the change of u in ENDS, its mean in MEAN.
+
+    Reads: A.GAINS, A.HELD, A.LIMITED, A.mode, P.ROTATION, P.TURNS, P.axes, S.behaviour, W.COMPLIANCE, W.DELTA, W.ENDS,
+        W.FELT, W.G, W.MAIN, W.PULL, W.STAGE_PLACE, W.STAGE_RATE, W.U, W.X1, W.X2, W.block, W.rate
+    Writes: W.ENDS, W.G, W.MAIN, W.MEAN, W.PULL, W.STAGE_PLACE, W.STAGE_RATE, W.rate
+    """
+    factor = factor_of(work, W.MAIN)
     rate = work.rate
-    nv = len(rate[G])
+    nv = len(rate[W.G])
     if not compliant:
-        solve(tree, pose, factor, rate[FELT], rate[ENDS])
-        copy(rate[U], rate[STAGE_RATE])
-        press(tree, state, aim, work, touch, pose, ENDS, 1.0, 1.0, 1.0, h, True)
+        solve(tree, pose, factor, rate[W.FELT], rate[W.ENDS])
+        copy(rate[W.U], rate[W.STAGE_RATE])
+        press(tree, state, aim, work, touch, pose, W.ENDS, 1.0, 1.0, 1.0, h, True)
         for d in range(nv):
-            rate[MEAN, d] = rate[U, d] + 0.5 * rate[ENDS, d]
+            rate[W.MEAN, d] = rate[W.U, d] + 0.5 * rate[W.ENDS, d]
         return
     for k in range(2):
-        x = X1 + k
+        x = W.X1 + k
         _stage_load(tree, aim, work, h, k)
-        solve(tree, pose, factor, rate[G], rate[x])
+        solve(tree, pose, factor, rate[W.G], rate[x])
         weight = GAMMA if k == 1 else 1.0 - GAMMA
         press(tree, state, aim, work, touch, pose, x, GAMMA, 1.0 if k == 1 else GAMMA, weight, h, k == 1)
         _note_pull(tree, state, aim, work, x, float(k), weight)
     for d in range(nv):
-        x1, x2 = rate[X1, d], rate[X2, d]
-        rate[ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
-        first, second = rate[U, d] + GAMMA * x1, rate[STAGE_RATE, d] + GAMMA * x2
-        rate[MEAN, d] = (1.0 - GAMMA) * first + GAMMA * second
+        x1, x2 = rate[W.X1, d], rate[W.X2, d]
+        rate[W.ENDS, d] = (1.0 - GAMMA) * x1 + GAMMA * x2
+        first, second = rate[W.U, d] + GAMMA * x1, rate[W.STAGE_RATE, d] + GAMMA * x2
+        rate[W.MEAN, d] = (1.0 - GAMMA) * first + GAMMA * second
 
 
 @kernel
@@ -388,62 +371,67 @@ def _stage_load(tree, aim, work, h, k):
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
         for d in range(first, end):
-            u, place = rate[U, d], rate[DELTA, d]
+            u, place = rate[W.U, d], rate[W.DELTA, d]
             if k == 1:
-                place += (1.0 - GAMMA) * h * (u + GAMMA * rate[X1, d])
-                u += (1.0 - GAMMA) * rate[X1, d]
-            rate[STAGE_RATE, d] = u
-            rate[STAGE_PLACE, d] = place + GAMMA * h * u
-            rate[G, d] = rate[FELT, d]
-        if aim.mode[i] != COMPLIANT:
+                place += (1.0 - GAMMA) * h * (u + GAMMA * rate[W.X1, d])
+                u += (1.0 - GAMMA) * rate[W.X1, d]
+            rate[W.STAGE_RATE, d] = u
+            rate[W.STAGE_PLACE, d] = place + GAMMA * h * u
+            rate[W.G, d] = rate[W.FELT, d]
+        if aim.mode[i] != A.COMPLIANT:
             continue
         if tree.kind[i] >= BALL:
             # a ball's place is a rotation vector, which turning changes by more than the turn: δ̇ = J⁻¹(δ) u
-            delta = load3(rate, DELTA, first)
-            way = sub(load3(rate, STAGE_PLACE, first), delta)
-            store3(rate, STAGE_PLACE, first, add(delta, right_jacobian_inverse(delta, way)))
-        if aim.body[i, LIMITED] != 0.0:
+            delta = load3(rate, W.DELTA, first)
+            way = sub(load3(rate, W.STAGE_PLACE, first), delta)
+            store3(rate, W.STAGE_PLACE, first, add(delta, right_jacobian_inverse(delta, way)))
+        if aim.body[i, A.LIMITED] != 0.0:
             for d in range(first, end):
-                rate[G, d] += aim.rate[HELD, d]
+                rate[W.G, d] += aim.rate[A.HELD, d]
             continue
-        kp, kv = h * aim.body[i, GAINS], h * aim.body[i, GAINS + 1]
+        kp, kv = h * aim.body[i, A.GAINS], h * aim.body[i, A.GAINS + 1]
         for e in range(first, end):
-            pull = kv * rate[STAGE_RATE, e] + kp * rate[STAGE_PLACE, e]
+            pull = kv * rate[W.STAGE_RATE, e] + kp * rate[W.STAGE_PLACE, e]
             for d in range(first, end):
-                rate[G, d] -= block[d, e - first] * pull
+                rate[W.G, d] -= block[d, e - first] * pull
 
 
 @kernel
 def _note_pull(tree, state, aim, work, x, keep, weight):
     """PULL = keep · PULL + weight · what the springs of guided roots give in this stage, C·x included."""
     for i in tree.roots:
-        if aim.mode[i] == COMPLIANT and state.behaviour[i] == ASSIST:
+        if aim.mode[i] == A.COMPLIANT and state.behaviour[i] == C.ASSIST:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
-                spring = work.rate[G, d] - work.rate[FELT, d]
+                spring = work.rate[W.G, d] - work.rate[W.FELT, d]
                 for e in range(first, end):
-                    spring -= work.body[i, COMPLIANCE] * work.block[d, e - first] * work.rate[x, e]
-                work.rate[PULL, d] = keep * work.rate[PULL, d] + weight * spring
+                    spring -= work.body[i, W.COMPLIANCE] * work.block[d, e - first] * work.rate[x, e]
+                work.rate[W.PULL, d] = keep * work.rate[W.PULL, d] + weight * spring
 
 
-@part
-def answer_secants(tree, aim, work, pose, mixed, compliant):
+@separate
+def answer_secants(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, compliant: Flag):
     """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
-    in place only."""
+    in place only.
+
+    Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.EXCESS, W.FELT, W.MAIN,
+        W.MEAN, W.MOMENTUM, W.SEEN_SURGE, W.STILL, W.TRACKED, W.X1, W.block
+    Writes: W.FELT, W.G, W.MAIN, W.MEAN, W.MOMENTUM, W.X1
+    """
     largest = 0.0
-    for d in range(len(work.rate[G])):
-        largest = max(largest, abs(work.rate[EXCESS, d]))
+    for d in range(len(work.rate[W.G])):
+        largest = max(largest, abs(work.rate[W.EXCESS, d]))
     if largest == 0.0:
         return
     for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    leftover(tree, pose, work.body, MOMENTUM, work.rate[EXCESS], work.body, STILL, work, work.rate[G])
+        store6(work.body, i, W.MOMENTUM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    leftover(tree, pose, work.body, W.MOMENTUM, work.rate[W.EXCESS], work.body, W.STILL, work, work.rate[W.G])
     share_load(tree, aim, work, pose, mixed)
     if compliant:
-        _add_blocks(tree, aim, work, SEEN_SURGE)
-    solve(tree, pose, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
-    for d in range(len(work.rate[G])):
-        work.rate[MEAN, d] += work.rate[X1, d] + work.rate[TRACKED, d]
+        _add_blocks(tree, aim, work, W.SEEN_SURGE)
+    solve(tree, pose, factor_of(work, W.MAIN), work.rate[W.FELT], work.rate[W.X1])
+    for d in range(len(work.rate[W.G])):
+        work.rate[W.MEAN, d] += work.rate[W.X1, d] + work.rate[W.TRACKED, d]
 
 
 @kernel
@@ -451,10 +439,10 @@ def needs_own_factor(tree, aim, work, h):
     """Whether a joint is loose (free roots aside: their momentum is put right in the end) or turns far."""
     for i in range(1, len(tree.parent)):
         if tree.kind[i] != FREE:
-            if aim.mode[i] == LOOSE:
+            if aim.mode[i] == A.LOOSE:
                 return True
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                if abs(work.rate[MEAN, d]) * h > LITTLE_TURN:
+                if abs(work.rate[W.MEAN, d]) * h > LITTLE_TURN:
                     return True
     return False
 
@@ -465,23 +453,28 @@ def _see_ends(tree, state, aim, work):
     when the step began: a difference of second order in every step, of which those that feel their full load alone
     would feel nothing."""
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT and tree.kind[i] >= BALL:
-            turn = quat_mul(quat_conj(load4(aim.body, i, GOAL)), load4(work.body, i, NEW))
-            end = unrotate(turn, load3(aim.rate, END, tree.dof[i]))
+        if aim.mode[i] == A.COMPLIANT and tree.kind[i] >= BALL:
+            turn = quat_mul(quat_conj(load4(aim.body, i, A.GOAL)), load4(work.body, i, W.NEW))
+            end = unrotate(turn, load3(aim.rate, A.END, tree.dof[i]))
             for k in range(3):
                 d = tree.dof[i] + k
-                seen = state.rate[V, d] - work.rate[U, d] + work.rate[CHANGE, d]
-                work.rate[ENDS, d] += (1.0 - aim.rate[SHARE, d]) * (end[k] - seen)
+                seen = state.rate[S.V, d] - work.rate[W.U, d] + work.rate[W.CHANGE, d]
+                work.rate[W.ENDS, d] += (1.0 - aim.rate[A.SHARE, d]) * (end[k] - seen)
 
 
-@part
-def second_half(tree, state, aim, work, touch, h, least, mixed):
+@separate
+def second_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, least: Real, mixed: Flag):
     """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
-    turning less the first, which had stood for it. No step is shorter than `least`."""
-    middle, pose = pose_of(work, MIDDLE), pose_of(work, FINAL)
-    carry_over(tree, state, aim, work, middle, pose, state.rate[V], work.rate[ENDS], h)
-    leftover(tree, pose, work.body, CARRIED, work.rate[ENDS], aim.body, GOAL_DRIFT, work, work.rate[G])
-    less_feed_forward(tree, aim, state, work, FEED + 2, 1.0, work.rate[G])
+    turning less the first, which had stood for it. No step is shorter than `least`.
+
+    Reads: A.END, A.GOAL, A.GOAL_DRIFT, A.SHARE, A.mode, R.TIED, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.ENDS, W.FEED,
+        W.FELT, W.FINAL, W.G, W.MAIN, W.MEAN, W.MIDDLE, W.NEW, W.TRACKED, W.U, W.X1, W.X2
+    Writes: W.ENDS, W.G, W.MAIN, W.X1, W.X2
+    """
+    middle, pose = pose_of(work, W.MIDDLE), pose_of(work, W.FINAL)
+    carry_over(tree, state, aim, work, middle, pose, state.rate[S.V], work.rate[W.ENDS], h)
+    leftover(tree, pose, work.body, W.CARRIED, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work, work.rate[W.G])
+    less_feed_forward(tree, aim, state, work, W.FEED + 2, 1.0, work.rate[W.G])
     # loose joints must end with a projection at this very pose; springs alone, while the step turns them
     # little, may use the middle's factor: a third-order difference, as is that of their C, always the middle's
     where = middle
@@ -489,10 +482,10 @@ def second_half(tree, state, aim, work, touch, h, least, mixed):
         where = pose
         factor_at(tree, aim, work, pose, mixed, h)
     share_load(tree, aim, work, where, mixed)
-    solve(tree, where, factor_of(work, MAIN), work.rate[FELT], work.rate[X1])
-    for d in range(len(work.rate[G])):
-        work.rate[X2, d] = work.rate[X1, d] + work.rate[TRACKED, d]
-    brake_whirls(tree, state, work, where, work.rate[ENDS], work.rate[X2], least)
-    for d in range(len(work.rate[G])):
-        work.rate[ENDS, d] += work.rate[X2, d]
+    solve(tree, where, factor_of(work, W.MAIN), work.rate[W.FELT], work.rate[W.X1])
+    for d in range(len(work.rate[W.G])):
+        work.rate[W.X2, d] = work.rate[W.X1, d] + work.rate[W.TRACKED, d]
+    brake_whirls(tree, state, work, where, work.rate[W.ENDS], work.rate[W.X2], least)
+    for d in range(len(work.rate[W.G])):
+        work.rate[W.ENDS, d] += work.rate[W.X2, d]
     _see_ends(tree, state, aim, work)

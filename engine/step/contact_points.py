@@ -6,86 +6,64 @@ forces would be a couple too. Must not know how rows are solved.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.joint_space import row_rate
-from ..contact.tables import (
-    AHEAD,
-    BEND,
-    BLOCKS,
-    BODY_A,
-    BODY_B,
-    BOUNCE_SPEED,
-    CONTACT,
-    ON_A,
-    ON_B,
-    PARTING,
-    SPEED_NOW,
-    TIE,
-    TURNED,
-    WHAT,
-)
 from ..contact.tie_rows import aim_tie
 from ..dynamics.kinematics import place_bodies, tree_momentum, velocities
 from ..math.vectors import add, axpy, cross, load3, scale, store3, sub
 from ..model.model import FREE
-from ..tables.model_table import MASS, PLACE
-from ..tables.state_table import (
-    ANCHOR,
-    DRIFT,
-    GOAL_ANCHOR,
-    LIMP,
-    MIDDLE,
-    MOTION,
-    NEW_ANCHOR,
-    NOW,
-    PRESCRIBED,
-    SPIN,
-    WAY,
-    V,
-    pose_of,
-)
+from ..tables import aim as A, contacts as CT, control as C, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .free_roots import half_way, is_free
 
 
-@part
-def carry_rows(tree, state, aim, work, touch, h, gravity):
-    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there."""
+@separate
+def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
+    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there.
+
+    Reads: A.GOAL_ANCHOR, A.mode, CT.AHEAD, CT.BOUNCE_SPEED, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B,
+        R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW, R.TURNING, R.WHAT, R.block, R.root,
+        S.ANCHOR, S.DRIFT, S.SPIN, S.V, S.behaviour, W.MIDDLE, W.MOTION, W.NEW_ANCHOR, W.NOW, W.WAY
+    Writes: CT.AHEAD, R.BEND, R.ON_A, R.ON_B, R.PARTING, R.TURNED, R.block, W.MOTION, W.NEW_ANCHOR, W.WAY
+    """
     if touch is None:
         return
     rows = touch.rows
-    if rows.count[BLOCKS] == 0:
+    if rows.count[R.BLOCKS] == 0:
         return
     if len(touch.holds.tie) > 0:
         half_way(tree, state, aim, work, h, gravity)
         _carry_ties(tree, state, work, touch)
     for root in tree.roots:
-        store3(work.body, root, WAY, _way_of_root(tree, state, aim, work, root, h))
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == TIE:
+        store3(work.body, root, W.WAY, _way_of_root(tree, state, aim, work, root, h))
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.TIE:
             continue
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
-        if rows.link[b, WHAT] == CONTACT and _both_free(tree, aim, rows.root[i], rows.root[j]):
+        if rows.link[b, R.WHAT] == R.CONTACT and _both_free(tree, aim, rows.root[i], rows.root[j]):
             # the lighter one's point, as it would be against the ground
-            share = tree.body[i, MASS] / (tree.body[i, MASS] + tree.body[j, MASS])
+            share = tree.body[i, T.MASS] / (tree.body[i, T.MASS] + tree.body[j, T.MASS])
             on_a = on_b = axpy(share, sub(on_b, on_a), on_a)
-        _move_point(rows.block, b, ON_A, i, sub(on_a, load3(work.body, rows.root[i], WAY)))
-        _move_point(rows.block, b, ON_B, j, sub(on_b, load3(work.body, rows.root[j], WAY)))
+        _move_point(rows.block, b, R.ON_A, i, sub(on_a, load3(work.body, rows.root[i], W.WAY)))
+        _move_point(rows.block, b, R.ON_B, j, sub(on_b, load3(work.body, rows.root[j], W.WAY)))
     _note_turning(tree, state, work, touch)
 
 
 @kernel
 def _carry_ties(tree, state, work, touch):
     """Ties go where their bodies' turning takes them. BEND: what that adds to rates that stay as they are."""
-    rows, where, middle = touch.rows, touch.found.where[AHEAD], pose_of(work, MIDDLE)
-    place_bodies(tree, middle, work.body, NEW_ANCHOR, where)
-    velocities(tree, middle, state.rate[V], state.body, DRIFT, work.body, MOTION)
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] == TIE:
+    rows, where, middle = touch.rows, touch.found.where[CT.AHEAD], pose_of(work, W.MIDDLE)
+    place_bodies(tree, middle, work.body, W.NEW_ANCHOR, where)
+    velocities(tree, middle, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.TIE:
             aim_tie(touch.holds, rows, where, b)
             for r in range(3):
-                rate = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, MOTION, state.rate[V])
-                rows.block[b, BEND + r] = rate - rows.block[b, SPEED_NOW + r]
+                rate = row_rate(tree.dof, rows.block, rows.link, b, r, work.body, W.MOTION, state.rate[S.V])
+                rows.block[b, R.BEND + r] = rate - rows.block[b, R.SPEED_NOW + r]
 
 
 @kernel
@@ -97,17 +75,17 @@ def _note_turning(tree, state, work, touch):
     whirl make that metres a second.
     """
     rows = touch.rows
-    velocities(tree, pose_of(work, MIDDLE), state.rate[V], state.body, DRIFT, work.body, MOTION)
-    for b in range(rows.count[BLOCKS]):
-        i, j = rows.link[b, BODY_A], rows.link[b, BODY_B]
-        rows.block[b, PARTING] = rows.block[b, TURNED] = 0.0
-        limp = (i == 0 or state.behaviour[i] == LIMP) and (j == 0 or state.behaviour[j] == LIMP)
-        if limp and rows.link[b, WHAT] == CONTACT:
-            speed = rows.block[b, SPEED_NOW]
-            seen = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, MOTION, state.rate[V])
-            rows.block[b, TURNED] = seen - speed
-            if speed > touch.limit[BOUNCE_SPEED]:
-                rows.block[b, PARTING] = speed
+    velocities(tree, pose_of(work, W.MIDDLE), state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    for b in range(rows.count[R.BLOCKS]):
+        i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+        rows.block[b, R.PARTING] = rows.block[b, R.TURNED] = 0.0
+        limp = (i == 0 or state.behaviour[i] == C.LIMP) and (j == 0 or state.behaviour[j] == C.LIMP)
+        if limp and rows.link[b, R.WHAT] == R.CONTACT:
+            speed = rows.block[b, R.SPEED_NOW]
+            seen = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOTION, state.rate[S.V])
+            rows.block[b, R.TURNED] = seen - speed
+            if speed > touch.limit[CT.BOUNCE_SPEED]:
+                rows.block[b, R.PARTING] = speed
 
 
 @kernel
@@ -124,20 +102,20 @@ def _way_of_root(tree, state, aim, work, root, h):
     """How far a root's anchor goes in half a step. A free tree's follows from its centre of mass, which
     without pushes goes straight: about that very point the step adds up its angular momentum."""
     if is_free(tree, aim, root):
-        mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-        _, middle, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, state.body, SPIN)
+        mass, before, linear, _ = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
+        _, middle, _, _ = tree_momentum(tree, pose_of(work, W.MIDDLE), root, state.body, S.SPIN)
         return axpy(0.5 * h / mass, linear, sub(before, middle))
-    if tree.kind[root] != FREE or aim.mode[root] == PRESCRIBED:
-        return scale(0.5, sub(load3(aim.body, root, GOAL_ANCHOR), load3(state.body, root, ANCHOR)))
-    return scale(0.5 * h, load3(state.rate, V, tree.dof[root] + 3))
+    if tree.kind[root] != FREE or aim.mode[root] == A.PRESCRIBED:
+        return scale(0.5, sub(load3(aim.body, root, A.GOAL_ANCHOR), load3(state.body, root, S.ANCHOR)))
+    return scale(0.5 * h, load3(state.rate, S.V, tree.dof[root] + 3))
 
 
 @kernel
 def _way_of_body(work, roots, i):
     """How far a body's own frame goes in half a step."""
-    now, middle = pose_of(work, NOW), pose_of(work, MIDDLE)
-    way = sub(load3(middle.body, i, PLACE), load3(now.body, i, PLACE))
-    return add(way, load3(work.body, roots[i], WAY))
+    now, middle = pose_of(work, W.NOW), pose_of(work, W.MIDDLE)
+    way = sub(load3(middle.body, i, P.PLACE), load3(now.body, i, P.PLACE))
+    return add(way, load3(work.body, roots[i], W.WAY))
 
 
 @kernel

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, part
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.joint_space import load_bodies
-from ..contact.tables import SHIFT
 from ..dynamics.kinematics import apply_inertia, locked_inertia, momenta, tree_momentum, velocities
 from ..math.vectors import (
     add,
@@ -33,26 +33,9 @@ from ..math.vectors import (
     unrotate,
 )
 from ..model.model import FREE
-from ..tables.model_table import COM, REST, ROTATION
-from ..tables.state_table import (
-    ANCHOR,
-    DRIFT_SECANT,
-    ENDS,
-    FINAL,
-    LOAD,
-    LOOSE,
-    MEAN,
-    MIDDLE,
-    MOMENTUM,
-    MOTION,
-    NEW,
-    NEW_ANCHOR,
-    NOW,
-    SHIFTED,
-    SPIN,
-    X1,
-    pose_of,
-)
+from ..tables import aim as A, pose as P, rows as R, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 
 # Fixed-point rounds of the implicit midpoint rule on the root's turn; as far as it goes at once [rad], and in how
 # many parts at most: a splinter that is struck spins a hundred times a frame.
@@ -62,7 +45,7 @@ FAR, MAX_PARTS = 0.25, 128
 
 @kernel
 def is_free(tree, aim, root):
-    return tree.kind[root] == FREE and aim.mode[root] == LOOSE
+    return tree.kind[root] == FREE and aim.mode[root] == A.LOOSE
 
 
 @kernel
@@ -73,33 +56,36 @@ def any_free(tree, aim):
     return False
 
 
-@part
-def turn_roots(tree, state, aim, work, touch, h):
+@separate
+def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
     """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
 
     The shift out of depth has no momentum: the joints' part of it does not turn the root, which has its own.
+
+    Reads: A.DRIFT_SECANT, A.mode, S.SPIN, W.MEAN, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW, W.SHIFTED, W.X1
+    Writes: W.MEAN, W.MOMENTUM, W.MOTION, W.NEW, W.X1
     """
-    now, pose = pose_of(work, NOW), pose_of(work, MIDDLE)
-    inside = work.rate[X1]
+    now, pose = pose_of(work, W.NOW), pose_of(work, W.MIDDLE)
+    inside = work.rate[W.X1]
     for d in range(len(inside)):
-        inside[d] = work.rate[MEAN, d]
+        inside[d] = work.rate[W.MEAN, d]
         if touch is not None:
-            inside[d] -= work.rate[SHIFTED, d] / h
+            inside[d] -= work.rate[W.SHIFTED, d] / h
     for root in tree.roots:
         if is_free(tree, aim, root):
             for d in range(tree.dof[root], tree.dof[root + 1]):
-                inside[d] = work.rate[MEAN, d] = 0.0
-    velocities(tree, pose, inside, aim.body, DRIFT_SECANT, work.body, MOTION)
-    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+                inside[d] = work.rate[W.MEAN, d] = 0.0
+    velocities(tree, pose, inside, aim.body, A.DRIFT_SECANT, work.body, W.MOTION)
+    momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
     for root in tree.roots:
         if not is_free(tree, aim, root):
             continue
-        _, _, _, carried = tree_momentum(tree, now, root, state.body, SPIN)
-        mass, center, _, inner = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+        _, _, _, carried = tree_momentum(tree, now, root, state.body, S.SPIN)
+        mass, center, _, inner = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
         inertia = locked_inertia(tree, pose, root, mass, center)
         # a push acts all through the step: half of it is there in the middle
         carried = axpy(0.5, pushed(tree, touch, root, center)[1], carried)
-        start, guess = load4(now.body, root, ROTATION), load4(pose.body, root, ROTATION)
+        start, guess = load4(now.body, root, P.ROTATION), load4(pose.body, root, P.ROTATION)
         turn = quat_mul(start, quat_conj(guess))
         w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
         parts = 1 + int(min(MAX_PARTS - 1.0, h * math.sqrt(dot(w, w)) / FAR))
@@ -112,8 +98,8 @@ def turn_roots(tree, state, aim, work, touch, h):
                 q = quat_mul(quat_exp(scale(0.5 * h / parts, w)), start)
             start = q = quat_mul(quat_exp(scale(h / parts, w)), start)
         if touch is not None:
-            q = quat_mul(q, quat_exp(load3(work.rate, SHIFTED, tree.dof[root])))
-        store4(work.body, root, NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, REST)), q)))
+            q = quat_mul(q, quat_exp(load3(work.rate, W.SHIFTED, tree.dof[root])))
+        store4(work.body, root, W.NEW, quat_unit(quat_mul(quat_conj(load4(tree.body, root, T.REST)), q)))
 
 
 @kernel
@@ -121,26 +107,32 @@ def half_way(tree, state, aim, work, h, gravity):
     """Anchors at the middle pose: each free tree's centre of mass half way to where it will be if nothing pushes."""
     for root in tree.roots:
         if is_free(tree, aim, root):
-            mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-            _, after, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, state.body, SPIN)
+            mass, before, linear, _ = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
+            _, after, _, _ = tree_momentum(tree, pose_of(work, W.MIDDLE), root, state.body, S.SPIN)
             way = axpy(0.5 * h / mass, linear, scale(0.25 * h * h, gravity))
-            store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), way))
+            store3(work.body, root, W.NEW_ANCHOR, add(add(load3(state.body, root, S.ANCHOR), sub(before, after)), way))
 
 
-@part
-def place_roots(tree, state, aim, work, touch, h, gravity):
-    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it."""
+@separate
+def place_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
+    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it.
+
+    Reads: A.mode, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.SHIFT, S.ANCHOR, S.SPIN, W.FINAL, W.LOAD, W.NOW
+    Writes: W.LOAD, W.NEW_ANCHOR
+    """
     if touch is not None:
-        load_bodies(tree, touch.rows, work, SHIFT)
+        load_bodies(tree, touch.rows, work, R.SHIFT)
     for root in tree.roots:
         if is_free(tree, aim, root):
-            mass, before, linear, _ = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-            _, after, _, _ = tree_momentum(tree, pose_of(work, FINAL), root, state.body, SPIN)
+            mass, before, linear, _ = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
+            _, after, _, _ = tree_momentum(tree, pose_of(work, W.FINAL), root, state.body, S.SPIN)
             linear = axpy(0.5, pushed(tree, touch, root, before)[0], linear)
             shift = axpy(h / mass, linear, scale(0.5 * h * h, gravity))
             if touch is not None:
                 shift = axpy(1.0 / mass, _shifted(tree, work, root), shift)
-            store3(work.body, root, NEW_ANCHOR, add(add(load3(state.body, root, ANCHOR), sub(before, after)), shift))
+            store3(
+                work.body, root, W.NEW_ANCHOR, add(add(load3(state.body, root, S.ANCHOR), sub(before, after)), shift)
+            )
 
 
 @kernel
@@ -148,19 +140,23 @@ def _shifted(tree, work, root):
     """How far a tree is shifted, times its mass; LOAD holds the bodies' parts."""
     total = (0.0, 0.0, 0.0)
     for i in range(root, tree.last[root] + 1):
-        total = add(total, load3(work.body, i, LOAD + 3))
+        total = add(total, load3(work.body, i, W.LOAD + 3))
     return total
 
 
-@part
-def balance_roots(tree, state, aim, work, touch, h, gravity):
-    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction."""
-    pose = pose_of(work, FINAL)
-    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
+@separate
+def balance_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
+    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
+
+    Reads: A.mode, CT.force, S.SPIN, W.ENDS, W.FINAL, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW
+    Writes: W.ENDS, W.MOMENTUM, W.MOTION
+    """
+    pose = pose_of(work, W.FINAL)
+    momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
     for root in tree.roots:
         if is_free(tree, aim, root):
-            mass, _, p0, l0 = tree_momentum(tree, pose_of(work, NOW), root, state.body, SPIN)
-            _, center, _, _ = tree_momentum(tree, pose_of(work, MIDDLE), root, work.body, MOMENTUM)
+            mass, _, p0, l0 = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
+            _, center, _, _ = tree_momentum(tree, pose_of(work, W.MIDDLE), root, work.body, W.MOMENTUM)
             push, couple = pushed(tree, touch, root, center)
             p1, l1 = add(axpy(h * mass, gravity, p0), push), add(l0, couple)
             give_momentum(tree, work, pose, root, p1, l1)
@@ -180,7 +176,7 @@ def pushed(tree, touch, root, center):
 @kernel
 def give_momentum(tree, work, pose, root, linear, angular):
     """Add the rigid motion that brings the tree to these momenta, to its rates, velocities and momenta."""
-    mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
     dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(angular, l1))
     dv = scale(1.0 / mass, sub(linear, p1))
     # velocity of the point at the root anchor, where the spatial vectors live
@@ -190,16 +186,16 @@ def give_momentum(tree, work, pose, root, linear, angular):
 @kernel
 def add_rigid(tree, work, pose, root, dw, du):
     """Let a tree turn and go as one besides: its rates, velocities and momenta; `du` is the root anchor's."""
-    turn = unrotate(load4(pose.body, root, ROTATION), dw)
+    turn = unrotate(load4(pose.body, root, P.ROTATION), dw)
     d = tree.dof[root]
     for k in range(3):
-        work.rate[ENDS, d + k] += turn[k]
-        work.rate[ENDS, d + 3 + k] += du[k]
+        work.rate[W.ENDS, d + k] += turn[k]
+        work.rate[W.ENDS, d + 3 + k] += du[k]
     for i in range(root, tree.last[root] + 1):
         for k in range(3):
-            work.body[i, MOTION + k] += dw[k]
-            work.body[i, MOTION + 3 + k] += du[k]
+            work.body[i, W.MOTION + k] += dw[k]
+            work.body[i, W.MOTION + 3 + k] += du[k]
         angular_gain, linear_gain = apply_inertia(tree, pose, i, dw, du)
-        spin_gain = sub(angular_gain, cross(load3(pose.body, i, COM), linear_gain))
-        store3(work.body, i, MOMENTUM, add(load3(work.body, i, MOMENTUM), spin_gain))
-        store3(work.body, i, MOMENTUM + 3, add(load3(work.body, i, MOMENTUM + 3), linear_gain))
+        spin_gain = sub(angular_gain, cross(load3(pose.body, i, P.COM), linear_gain))
+        store3(work.body, i, W.MOMENTUM, add(load3(work.body, i, W.MOMENTUM), spin_gain))
+        store3(work.body, i, W.MOMENTUM + 3, add(load3(work.body, i, W.MOMENTUM + 3), linear_gain))

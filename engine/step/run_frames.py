@@ -6,15 +6,13 @@ know what a stage does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..compile.decorators import entry, kernel, stage, table
+from ..compile.decorators import entry_point, inlined, kernel
+from ..compile.kernel_types import Index, Real, Vector
 from ..contact.before_step import mark_contacts, meet
 from ..contact.footfall import lead_feet
-from ..contact.step_size import MAX_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
-from ..contact.tables import MARK_COLUMNS, MARKS
+from ..contact.step_size import MOST_PARTS, any_limp, even_part, forget_quickening, note_quickening, remember, return_to
 from ..contact.tie_rows import strike
 from ..contact.unmet_contacts import mark_forced
 from ..controllers.follow.reference import aim_step, begin_frame, keep_appointments
@@ -24,41 +22,39 @@ from ..controllers.settings import CHANNELS
 from ..controllers.shared.strength import any_limit
 from ..dynamics.kinematics import forward, joint_rotation, momenta, velocities
 from ..math.vectors import load3, load4
-from ..tables.model_table import AXIS, AXIS2, Tree
-from ..tables.state_table import ANCHOR, COORDS, DRIFT, MOTION, NOW, SPIN, TORQUE, V, pose_of
+from ..tables import record as RE, state as S, tree as T, work as W
+from ..tables.classes import Aim, Control, Record, State, Target, Touch, Tree, Work
+from ..tables.work import pose_of
 from .free_roots import any_free
 from .sleeping import note_begin, note_quiet, sleeps, write_asleep
 from .step import anything_loaded, step
 
-# Columns of Record.body
-TURN = np.int64(0)  # 4: the joint's rotation, its sign that of the frame before
-SPOT = np.int64(4)  # 3: anchor
-SECOND = np.int64(7)  # 1: a universal joint's second angle
-RECORD_COLUMNS = np.int64(8)
-
 MAX_CUTS = 24  # parts of a step in which something fast may meet
-
-
-@table
-class Record(NamedTuple):
-    """What is written down at every frame."""
-
-    body: np.ndarray  # (frames, n+1, RECORD_COLUMNS)
-    rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
-    touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
-    forced: np.ndarray  # (frames, n+1) the body that keys force each through at the frame; −1: none
-    channel: np.ndarray  # (frames, n+1, channels) what controllers note (`CHANNELS`)
 
 
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
     n1, nv = len(tree.parent), int(tree.dof[-1])
-    marks = np.full((frames, MARKS if touching else 0, MARK_COLUMNS), -1.0)
+    marks = np.full((frames, RE.MARKS if touching else 0, RE.MARK_COLUMNS), -1.0)
     forced, channels = np.full((frames, n1), -1), np.zeros((frames, n1, CHANNELS.count))
-    return Record(np.zeros((frames, n1, RECORD_COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
+    return Record(np.zeros((frames, n1, RE.COLUMNS)), np.zeros((frames, 2, nv)), marks, forced, channels)
 
 
-@entry
-def run_frames(tree, target, plan, state, aim, work, touch, record, first, last, substeps, dt, gravity):
+@entry_point
+def run_frames(
+    tree: Tree,
+    target: Target,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    touch: Touch | None,
+    record: Record,
+    first: Index,
+    last: Index,
+    substeps: Index,
+    dt: Real,
+    gravity: Vector,
+):
     """Simulate from frame `first` to frame `last`. Returns the first frame with a bad number, or −1.
 
     `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
@@ -69,8 +65,8 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
     """
     total = len(record.rate)
     for frame in range(first, last):
-        refusable = _enter(tree, target, plan, state, aim, work, touch, record, frame, dt)
-        if sleeps(tree, target, plan, state, touch, frame):
+        refusable = _enter(tree, target, control, state, aim, work, touch, record, frame, dt)
+        if sleeps(tree, target, control, state, touch, frame):
             write_asleep(record, frame)
             _write(tree, state, record, frame + 1)
             continue
@@ -81,18 +77,18 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
             if touch is None and 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
                 width = substeps - 1 - k
             share = dt * width / substeps
-            least = share / MAX_PARTS
+            least = share / MOST_PARTS
             forget_quickening(state)
             done = 0.0
             cuts = 0
             h = longest = share
             while done < 1.0:
                 now = (k + width * done) / substeps
-                keep_appointments(tree, target, plan, state, aim, frame, now, dt)
+                keep_appointments(tree, target, control, state, aim, frame, now, dt)
                 h = even_part(tree, state, aim, work, share * (1.0 - done), longest, least)
                 h = until_due(state, frame + now, h, dt)
                 h = meet(
-                    tree, plan, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
+                    tree, control, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
                 )
                 if not h > 0.0:
                     _write(tree, state, record, frame + 1)
@@ -101,11 +97,11 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
                 if refusable:
                     remember(state, work)
-                aim_step(tree, target, plan, state, aim, work, frame, (k + width * end) / substeps, dt, h)
-                aim_reference(tree, state, aim, plan, work, touch, frame, h)
+                aim_step(tree, target, control, state, aim, work, frame, (k + width * end) / substeps, dt, h)
+                aim_reference(tree, state, aim, control, work, touch, frame, h)
                 lead_feet(tree, state, aim, work, touch)
                 noted = k == 0 or k + width == substeps
-                if not step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
+                if not step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
                     return_to(state, work)
                     note_quickening(tree, state, aim, work, h)
                     longest = 0.5 * h
@@ -121,60 +117,64 @@ def run_frames(tree, target, plan, state, aim, work, touch, record, first, last,
                 mark_contacts(touch, record.touch, frame + 1, h)
                 mark_forced(state, touch, record.forced, frame + 1)
         note_quiet(tree, target, state, work, touch, frame, gravity, dt)
-        note_frame(tree, target, plan, state, aim, work, touch, record, frame + 1)
+        note_frame(tree, target, control, state, aim, work, touch, record, frame + 1)
         if not _write(tree, state, record, frame + 1):
             return frame + 1
     if last + 1 == total or first == last:
-        keep_appointments(tree, target, plan, state, aim, last - 1, 1.0, dt)
+        keep_appointments(tree, target, control, state, aim, last - 1, 1.0, dt)
     return -1
 
 
-@stage
-def _enter(tree, target, plan, state, aim, work, touch, record, frame, dt):
+@inlined
+def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
     """What happens on a frame before its first step. Returns whether a step from here may be one that is not taken:
-    springs alone, that nothing touches, take every one."""
-    begin_frame(tree, target, plan, state, aim, frame, dt)
+    springs alone, that nothing touches, take every one.
+
+    Reads: C.STRENGTH, RE.TURN, S.ANCHOR, S.COORDS, S.DRIFT, S.V, S.behaviour, W.MOTION, W.NOW
+    Writes: RE.SECOND, RE.SPOT, RE.TURN, RE.rate, S.SPIN, W.MOTION, W.NOW
+    """
+    begin_frame(tree, target, control, state, aim, frame, dt)
     if frame == 0:
         _begin_shot(tree, state, work)
-        begin_shot(tree, target, plan, state, aim, work, touch)
+        begin_shot(tree, target, control, state, aim, work, touch)
         _write(tree, state, record, frame)
-    keep_appointments(tree, target, plan, state, aim, frame, 0.0, dt)  # before a push makes new ones
-    strike(tree, plan, state, aim, work, touch, frame, dt)
-    return touch is not None or any_limp(state) or any_limit(tree, state, plan, frame)
+    keep_appointments(tree, target, control, state, aim, frame, 0.0, dt)  # before a push makes new ones
+    strike(tree, control, state, aim, work, touch, frame, dt)
+    return touch is not None or any_limp(state) or any_limit(tree, state, control, frame)
 
 
 @kernel
 def _begin_shot(tree, state, work):
-    now = pose_of(work, NOW)
-    forward(tree, state.body, COORDS, ANCHOR, now)
-    velocities(tree, now, state.rate[V], state.body, DRIFT, work.body, MOTION)
-    momenta(tree, now, work.body, MOTION, state.body, SPIN)
+    now = pose_of(work, W.NOW)
+    forward(tree, state.body, S.COORDS, S.ANCHOR, now)
+    velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
 
 
 @kernel
 def _write(tree, state, record, frame):
     """Write the frame down. Returns whether every number is finite."""
     total = 0.0
-    for d in range(len(state.rate[V])):
-        record.rate[frame, 0, d] = state.rate[V, d]
-        total += state.rate[V, d]
+    for d in range(len(state.rate[S.V])):
+        record.rate[frame, 0, d] = state.rate[S.V, d]
+        total += state.rate[S.V, d]
     for i in range(1, len(state.body)):
-        c = load4(state.body, i, COORDS)
-        q = joint_rotation(tree.kind[i], load3(tree.body, i, AXIS), load3(tree.body, i, AXIS2), c)
+        c = load4(state.body, i, S.COORDS)
+        q = joint_rotation(tree.kind[i], load3(tree.body, i, T.AXIS), load3(tree.body, i, T.AXIS2), c)
         side = 0.0
         for k in range(4):
-            side += q[k] * record.body[max(frame - 1, 0), i, TURN + k]
+            side += q[k] * record.body[max(frame - 1, 0), i, RE.TURN + k]
         for k in range(4):
-            record.body[frame, i, TURN + k] = -q[k] if side < 0.0 else q[k]
+            record.body[frame, i, RE.TURN + k] = -q[k] if side < 0.0 else q[k]
             total += q[k]
         for k in range(3):
-            record.body[frame, i, SPOT + k] = state.body[i, ANCHOR + k]
-            total += state.body[i, ANCHOR + k]
-        record.body[frame, i, SECOND] = c[1]
+            record.body[frame, i, RE.SPOT + k] = state.body[i, S.ANCHOR + k]
+            total += state.body[i, S.ANCHOR + k]
+        record.body[frame, i, RE.SECOND] = c[1]
     return np.isfinite(total)
 
 
 @kernel
 def _write_torque(work, record, frame, weight):
-    for d in range(len(work.rate[TORQUE])):
-        record.rate[frame, 1, d] += weight * work.rate[TORQUE, d]
+    for d in range(len(work.rate[W.TORQUE])):
+        record.rate[frame, 1, d] += weight * work.rate[W.TORQUE, d]

@@ -11,26 +11,33 @@ it feels, and which costs the least energy.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part
-from ..contact.tables import BLOCKS, BODY_A, BODY_B, LIMIT, SHIFT, TOTAL, WHAT, WINDY
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Real
 from ..dynamics.kinematics import locked_inertia, tree_momentum
 from ..math.vectors import add, axpy, cross, dot, load3, scale, sub, symmetric_solve
-from ..tables.state_table import ANCHOR, FINAL, GROUP, MOMENTUM, NEW_ANCHOR, NOW, SPIN, WAY, pose_of
+from ..tables import rows as R, state as S, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .free_roots import add_rigid, is_free
 
 
-@part
-def balance_together(tree, state, aim, work, touch, h):
-    """Give each group of free trees at its end exactly the angular momentum it carries."""
+@separate
+def balance_together(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
+    """Give each group of free trees at its end exactly the angular momentum it carries.
+
+    Reads: A.mode, CT.drag, R.BLOCKS, R.BODY_A, R.BODY_B, R.SHIFT, R.TOTAL, R.WHAT, R.WINDY, R.root, S.ANCHOR, S.SPIN,
+        W.ENDS, W.FINAL, W.GROUP, W.MOMENTUM, W.MOTION, W.NEW_ANCHOR, W.NOW, W.WAY
+    Writes: W.ENDS, W.GROUP, W.MOMENTUM, W.MOTION
+    """
     if touch is None:
         return
     rows = touch.rows
     for root in tree.roots:
-        work.body[root, GROUP] = root if is_free(tree, aim, root) else 0
-    for b in range(rows.count[BLOCKS]):
-        if rows.link[b, WHAT] != LIMIT and pushes(rows.block, b):
+        work.body[root, W.GROUP] = root if is_free(tree, aim, root) else 0
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] != R.LIMIT and pushes(rows.block, b):
             # where something else pushes as well, there is nothing to keep
-            join(tree, work, rows.root[rows.link[b, BODY_A]], rows.root[rows.link[b, BODY_B]])
+            join(tree, work, rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]])
     for head in tree.roots:
         if is_head(work, head) and _size(tree, work, head) > 1:
             _turn_group(tree, state, work, touch, head, h)
@@ -39,23 +46,23 @@ def balance_together(tree, state, aim, work, touch, h):
 @kernel
 def is_head(work, root):
     """Whether the root is the first of a group."""
-    return work.body[root, GROUP] == root
+    return work.body[root, W.GROUP] == root
 
 
 @kernel
 def join(tree, work, a, b):
     """Make one group of those of two roots, 0 being what is in none."""
-    one, other = work.body[a, GROUP] if a > 0 else 0.0, work.body[b, GROUP] if b > 0 else 0.0
+    one, other = work.body[a, W.GROUP] if a > 0 else 0.0, work.body[b, W.GROUP] if b > 0 else 0.0
     for root in tree.roots:
-        if work.body[root, GROUP] > 0.0 and work.body[root, GROUP] == max(one, other):
-            work.body[root, GROUP] = min(one, other)
+        if work.body[root, W.GROUP] > 0.0 and work.body[root, W.GROUP] == max(one, other):
+            work.body[root, W.GROUP] = min(one, other)
 
 
 @kernel
 def _size(tree, work, head):
     trees = 0
     for root in tree.roots:
-        if work.body[root, GROUP] == head:
+        if work.body[root, W.GROUP] == head:
             trees += 1
     return trees
 
@@ -64,7 +71,7 @@ def _size(tree, work, head):
 def pushes(block, b):
     """Whether a block gave anything in this step, to rates or places."""
     for r in range(3):
-        if block[b, TOTAL + r] != 0.0 or block[b, SHIFT + r] != 0.0:
+        if block[b, R.TOTAL + r] != 0.0 or block[b, R.SHIFT + r] != 0.0:
             return True
     return False
 
@@ -72,14 +79,14 @@ def pushes(block, b):
 @kernel
 def _turn_group(tree, state, work, touch, head, h):
     """Add the rigid turn about the group's centre of mass that brings its angular momentum to what it was."""
-    final = pose_of(work, FINAL)
-    mass, before, linear, carried = group_momentum(tree, work, head, pose_of(work, NOW), state.body, ANCHOR, SPIN)
-    _, center, _, found = group_momentum(tree, work, head, final, work.body, NEW_ANCHOR, MOMENTUM)
+    final = pose_of(work, W.FINAL)
+    mass, before, linear, carried = group_momentum(tree, work, head, pose_of(work, W.NOW), state.body, S.ANCHOR, S.SPIN)
+    _, center, _, found = group_momentum(tree, work, head, final, work.body, W.NEW_ANCHOR, W.MOMENTUM)
     wind = (0.0, 0.0, 0.0)
-    if touch.rows.count[WINDY] > 0:
+    if touch.rows.count[R.WINDY] > 0:
         for root in tree.roots:
-            if work.body[root, GROUP] == head:
-                start = add(load3(state.body, root, ANCHOR), load3(work.body, root, WAY))
+            if work.body[root, W.GROUP] == head:
+                start = add(load3(state.body, root, S.ANCHOR), load3(work.body, root, W.WAY))
                 wind = add(wind, _wind(tree, touch.drag, root, sub(start, axpy(0.5 * h / mass, linear, before))))
     missing = sub(add(carried, wind), found)
     turn_rigid(
@@ -90,10 +97,10 @@ def _turn_group(tree, state, work, touch, head, h):
 @kernel
 def turn_rigid(tree, work, head, center, drift, turn):
     """Let a group go and turn as one besides, about `center`."""
-    final = pose_of(work, FINAL)
+    final = pose_of(work, W.FINAL)
     for root in tree.roots:
-        if work.body[root, GROUP] == head:
-            arm = sub(load3(work.body, root, NEW_ANCHOR), center)
+        if work.body[root, W.GROUP] == head:
+            arm = sub(load3(work.body, root, W.NEW_ANCHOR), center)
             add_rigid(tree, work, final, root, turn, add(drift, cross(turn, arm)))
 
 
@@ -103,7 +110,7 @@ def group_momentum(tree, work, head, pose, table, anchors, spin):
     mass = 0.0
     moment = total = angular = (0.0, 0.0, 0.0)
     for root in tree.roots:
-        if work.body[root, GROUP] == head:
+        if work.body[root, W.GROUP] == head:
             m, center, linear, own = tree_momentum(tree, pose, root, table, spin)
             center = add(center, load3(table, root, anchors))
             mass += m
@@ -117,12 +124,12 @@ def group_momentum(tree, work, head, pose, table, anchors, spin):
 @kernel
 def group_inertia(tree, work, head, center):
     """Inertia of a group frozen in its end pose, about its centre of mass (xx, yy, zz, xy, xz, yz)."""
-    final = pose_of(work, FINAL)
+    final = pose_of(work, W.FINAL)
     diagonal = rest = (0.0, 0.0, 0.0)
     for root in tree.roots:
-        if work.body[root, GROUP] == head:
-            mass, own, _, _ = tree_momentum(tree, final, root, work.body, MOMENTUM)
-            arm = sub(add(load3(work.body, root, NEW_ANCHOR), own), center)
+        if work.body[root, W.GROUP] == head:
+            mass, own, _, _ = tree_momentum(tree, final, root, work.body, W.MOMENTUM)
+            arm = sub(add(load3(work.body, root, W.NEW_ANCHOR), own), center)
             diagonal, rest = _add_point(diagonal, rest, locked_inertia(tree, final, root, mass, own), mass, arm)
     return diagonal[0], diagonal[1], diagonal[2], rest[0], rest[1], rest[2]
 

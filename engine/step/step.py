@@ -6,17 +6,19 @@ know about frames, keys or Blender.
 
 from __future__ import annotations
 
-from ..compile.decorators import kernel, part, stage
+from ..compile.decorators import inlined, kernel, separate
+from ..compile.kernel_types import Real, Vector
 from ..contact.before_step import keep_warm, touching
 from ..contact.range_edge import keep_in_range
 from ..contact.settling import settle_moves, settle_rates
 from ..contact.step_size import brake_ends, too_far
 from ..contact.sustained import forget_forces, stay
-from ..controllers.follow.reference import advance, difference, end_step, joint_rates, store_rates
+from ..controllers.follow.reference import end_step
 from ..controllers.hooks import bound_drives
 from ..controllers.shared.root_assist import feed_forward
-from ..controllers.shared.strength import ROUNDS, any_limit, stay_turned
+from ..controllers.shared.strength import DRIVE_ROUNDS, any_limit, stay_turned
 from ..dynamics.articulated import generalized
+from ..dynamics.joints import advance, difference, joint_rates, store_rates
 from ..dynamics.kinematics import forward, momenta, velocities
 from ..math.vectors import (
     add,
@@ -35,40 +37,9 @@ from ..math.vectors import (
     sub,
 )
 from ..model.model import BALL, FREE
-from ..tables.model_table import COM, MASS
-from ..tables.state_table import (
-    ANCHOR,
-    COMPLIANT,
-    COORDS,
-    DEFLECTION,
-    DELTA,
-    DRIFT,
-    DRIFT_SECANT,
-    END,
-    ENDS,
-    FINAL,
-    GOAL,
-    GOAL_ANCHOR,
-    GOAL_DRIFT,
-    LINEAR,
-    LOAD,
-    LOOSE,
-    MEAN,
-    MIDDLE,
-    MOMENTUM,
-    MOTION,
-    NEW,
-    NEW_ANCHOR,
-    NOW,
-    PRESCRIBED,
-    REFERENCE,
-    SECANT,
-    SPIN,
-    STOPS,
-    TORQUE,
-    V,
-    pose_of,
-)
+from ..tables import aim as A, pose as P, state as S, tree as T, work as W
+from ..tables.classes import Aim, State, Touch, Tree, Work
+from ..tables.work import pose_of
 from .close_ties import close_ties, still_ties
 from .compliant_solve import first_half, second_half
 from .contact_points import carry_rows
@@ -80,16 +51,23 @@ from .shared_momentum import balance_together
 DEFLECTION_OVER = 1e-13
 
 
-@stage
-def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
+@inlined
+def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
     """Advance `state` by h seconds toward `aim`; if `noted`, the TORQUE row of work.rate holds what the drives did.
 
     Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
     it is longer than `least`.
+
+    Reads: A.END, A.GOAL_DRIFT, A.SECANT, A.mode, C.STRENGTH, CT.FEATURE, CT.SHAPE_A, CT.SHAPE_B, R.BLOCKS, R.BODY_A,
+        R.BODY_B, R.IMPULSE, R.SHIFT, R.SIDE, R.SOURCE, R.STAYS, R.TOTAL, R.TURNING, R.WHAT, R.WINDY, R.ragdoll, R.root,
+        S.QUIET, S.V, S.behaviour, W.ENDS, W.FASTEST, W.FINAL, W.MAIN, W.MEAN, W.MIDDLE, W.MOTION, W.NEW, W.NEW_ANCHOR,
+        W.SHIFTED, W.X2
+    Writes: A.ACROSS, CT.force, CT.old, CT.old_meet, R.OLD, R.SHIFT, R.STAYS, R.TIED, S.QUIET, W.ENDS, W.FINAL, W.MEAN,
+        W.MOMENTUM, W.MOTION, W.SHIFTED, W.STOPS, W.X2
     """
-    final = pose_of(work, FINAL)
+    final = pose_of(work, W.FINAL)
     free = any_free(tree, aim)
-    weak = any_limit(tree, state, plan, frame)
+    weak = any_limit(tree, state, control, frame)
     shorter = h > 1.001 * least  # whether the step may still be taken in parts
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
     if loaded or free or noted or touching(touch):  # else nobody looks at it
@@ -98,11 +76,11 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
     mixed = False
     if loaded:
         feed_forward(tree, state, aim, work, h, gravity)
-        for turn in range(ROUNDS):
+        for turn in range(DRIVE_ROUNDS):
             mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            if turn + 1 == ROUNDS:
+            if turn + 1 == DRIVE_ROUNDS:
                 break  # what was solved last stands, with the modes it was solved for
-            if not bound_drives(tree, state, aim, plan, work, touch, frame, h, gravity, turn, weak):
+            if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
                 break
         if shorter and too_far(tree, state, work, h):
             return False
@@ -111,24 +89,24 @@ def step(tree, state, aim, plan, work, touch, frame, h, least, gravity, noted):
         stay_turned(tree, aim)
         note_work(tree, state, aim, work, touch)
     else:
-        copy(aim.rate[END], work.rate[ENDS])
-        copy(aim.rate[SECANT], work.rate[MEAN])
+        copy(aim.rate[A.END], work.rate[W.ENDS])
+        copy(aim.rate[A.SECANT], work.rate[W.MEAN])
         forget_forces(work, touch)
     move(tree, state, aim, work, touch, h)
     if free:
         turn_roots(tree, state, aim, work, touch, h)
-    forward(tree, work.body, NEW, NEW_ANCHOR, final)
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, final)
     if free:
         place_roots(tree, state, aim, work, touch, h, gravity)
     if not close_ties(tree, state, aim, work, touch, h, gravity) and shorter:
         return False
     if loaded:
         second_half(tree, state, aim, work, touch, h, least, mixed)
-    velocities(tree, final, work.rate[ENDS], aim.body, GOAL_DRIFT, work.body, MOTION)
+    velocities(tree, final, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
     if free:
         balance_roots(tree, state, aim, work, touch, h, gravity)
     else:
-        momenta(tree, final, work.body, MOTION, work.body, MOMENTUM)
+        momenta(tree, final, work.body, W.MOTION, work.body, W.MOMENTUM)
     still_ties(tree, aim, work, touch, h)
     if free:
         balance_together(tree, state, aim, work, touch, h)
@@ -151,129 +129,155 @@ def anything_loaded(tree, aim):
     A free root whose joints are all prescribed needs no factor: momentum alone moves it.
     """
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == COMPLIANT or (aim.mode[i] == LOOSE and tree.kind[i] != FREE):
+        if aim.mode[i] == A.COMPLIANT or (aim.mode[i] == A.LOOSE and tree.kind[i] != FREE):
             return True
     return False
 
 
-@part
-def middle_pose(tree, state, aim, work, h):
-    """Kinematics half a step ahead, as far as it is known."""
+@separate
+def middle_pose(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
+    """Kinematics half a step ahead, as far as it is known.
+
+    Reads: A.DRIFT_SECANT, A.SECANT, A.mode, S.ANCHOR, S.COORDS, S.V, W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    Writes: W.MIDDLE, W.NEW, W.NEW_ANCHOR
+    """
     half = 0.5 * h
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
-        c = load4(state.body, i, COORDS)
-        drift = load3(aim.body, i, DRIFT_SECANT)
-        if aim.mode[i] == PRESCRIBED:
-            c = advance(kind, c, joint_rates(kind, aim.rate, SECANT, d), half)
+        c = load4(state.body, i, S.COORDS)
+        drift = load3(aim.body, i, A.DRIFT_SECANT)
+        if aim.mode[i] == A.PRESCRIBED:
+            c = advance(kind, c, joint_rates(kind, aim.rate, A.SECANT, d), half)
             if kind == FREE:
-                drift = load3(aim.rate, SECANT, d + 3)
+                drift = load3(aim.rate, A.SECANT, d + 3)
         else:
-            c = advance(kind, c, joint_rates(kind, state.rate, V, d), half)
+            c = advance(kind, c, joint_rates(kind, state.rate, S.V, d), half)
             if kind == FREE:
-                drift = load3(state.rate, V, d + 3)
-        store4(work.body, i, NEW, c)
-        store3(work.body, i, NEW_ANCHOR, axpy(half, drift, load3(state.body, i, ANCHOR)))
-    forward(tree, work.body, NEW, NEW_ANCHOR, pose_of(work, MIDDLE))
+                drift = load3(state.rate, S.V, d + 3)
+        store4(work.body, i, W.NEW, c)
+        store3(work.body, i, W.NEW_ANCHOR, axpy(half, drift, load3(state.body, i, S.ANCHOR)))
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose_of(work, W.MIDDLE))
 
 
-@part
-def move(tree, state, aim, work, touch, h):
-    """New coordinates and anchors; free roots turn later."""
+@separate
+def move(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
+    """New coordinates and anchors; free roots turn later.
+
+    Reads: A.GOAL, A.GOAL_ANCHOR, A.mode, H.LIMIT_FRAME, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll,
+        R.root, S.ANCHOR, S.COORDS, S.REFERENCE, S.behaviour, W.DELTA, W.MEAN, W.NEW
+    Writes: W.MEAN, W.NEW, W.NEW_ANCHOR
+    """
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         mode = aim.mode[i]
-        store3(work.body, i, NEW_ANCHOR, load3(aim.body, i, GOAL_ANCHOR))
-        if mode == PRESCRIBED:
-            store4(work.body, i, NEW, load4(aim.body, i, GOAL))
-        elif mode == COMPLIANT:
+        store3(work.body, i, W.NEW_ANCHOR, load3(aim.body, i, A.GOAL_ANCHOR))
+        if mode == A.PRESCRIBED:
+            store4(work.body, i, W.NEW, load4(aim.body, i, A.GOAL))
+        elif mode == A.COMPLIANT:
             _move_compliant(tree, state, aim, work, touch, i, h)
         else:
-            w = joint_rates(kind, work.rate, MEAN, d)
-            store4(work.body, i, NEW, advance(kind, load4(state.body, i, COORDS), w, h))
+            w = joint_rates(kind, work.rate, W.MEAN, d)
+            store4(work.body, i, W.NEW, advance(kind, load4(state.body, i, S.COORDS), w, h))
             keep_in_range(tree, state, work, touch, i)
             if kind == FREE:
                 for k in range(3):
-                    work.body[i, NEW_ANCHOR + k] = state.body[i, ANCHOR + k] + h * work.rate[MEAN, d + 3 + k]
+                    work.body[i, W.NEW_ANCHOR + k] = state.body[i, S.ANCHOR + k] + h * work.rate[W.MEAN, d + 3 + k]
 
 
-@stage
+@inlined
 def _move_compliant(tree, state, aim, work, touch, i, h):
-    """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate."""
+    """q₁ = r₁ ⊕ δ₁; MEAN becomes the joint's own mean rate.
+
+    Reads: A.GOAL, A.GOAL_ANCHOR, H.LIMIT_FRAME, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll, R.root,
+        S.ANCHOR, S.COORDS, S.REFERENCE, S.behaviour, W.DELTA, W.MEAN, W.NEW
+    Writes: W.MEAN, W.NEW, W.NEW_ANCHOR
+    """
     kind, d = tree.kind[i], tree.dof[i]
-    old, reference = load4(state.body, i, COORDS), load4(state.body, i, REFERENCE)
-    goal = load4(aim.body, i, GOAL)
-    u = joint_rates(kind, work.rate, MEAN, d)
+    old, reference = load4(state.body, i, S.COORDS), load4(state.body, i, S.REFERENCE)
+    goal = load4(aim.body, i, A.GOAL)
+    u = joint_rates(kind, work.rate, W.MEAN, d)
     if kind >= BALL:
         deflection = quat_mul(quat_conj(reference), old)
         new = quat_tidy(quat_mul(goal, advance(kind, deflection, u, h)))
     else:
         new = advance(kind, (goal[0] + old[0] - reference[0], goal[1] + old[1] - reference[1], 0.0, 0.0), u, h)
-    store4(work.body, i, NEW, new)
+    store4(work.body, i, W.NEW, new)
     if keep_in_range(tree, state, work, touch, i):
-        new = load4(work.body, i, NEW)
-    store_rates(kind, work.rate, MEAN, d, scale(1.0 / h, difference(kind, old, new)))
+        new = load4(work.body, i, W.NEW)
+    store_rates(kind, work.rate, W.MEAN, d, scale(1.0 / h, difference(kind, old, new)))
     if kind == FREE:
         for k in range(3):
-            shift = work.rate[DELTA, d + 3 + k] + h * work.rate[MEAN, d + 3 + k]
-            place = aim.body[i, GOAL_ANCHOR + k] + shift
-            work.body[i, NEW_ANCHOR + k] = place
-            work.rate[MEAN, d + 3 + k] = (place - state.body[i, ANCHOR + k]) / h
+            shift = work.rate[W.DELTA, d + 3 + k] + h * work.rate[W.MEAN, d + 3 + k]
+            place = aim.body[i, A.GOAL_ANCHOR + k] + shift
+            work.body[i, W.NEW_ANCHOR + k] = place
+            work.rate[W.MEAN, d + 3 + k] = (place - state.body[i, S.ANCHOR + k]) / h
 
 
-@part
-def drive_torques(tree, state, work, touch, h, gravity):
-    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta)."""
-    pose = pose_of(work, MIDDLE)
+@separate
+def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: Real, gravity: Vector):
+    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta).
+
+    Reads: CT.force, S.LINEAR, S.SPIN, W.LOAD, W.MIDDLE, W.MOMENTUM, W.STOPS, W.TORQUE
+    Writes: W.LOAD, W.TORQUE
+    """
+    pose = pose_of(work, W.MIDDLE)
     n1 = len(tree.parent)
     for i in range(1, n1):
-        gain = sub(load3(work.body, i, MOMENTUM + 3), load3(state.body, i, LINEAR))
-        force = sub(gain, scale(h * tree.body[i, MASS], gravity))
-        spin = sub(load3(work.body, i, MOMENTUM), load3(state.body, i, SPIN))
-        store6(work.body, i, LOAD, add(spin, cross(load3(pose.body, i, COM), force)), force)
+        gain = sub(load3(work.body, i, W.MOMENTUM + 3), load3(state.body, i, S.LINEAR))
+        force = sub(gain, scale(h * tree.body[i, T.MASS], gravity))
+        spin = sub(load3(work.body, i, W.MOMENTUM), load3(state.body, i, S.SPIN))
+        store6(work.body, i, W.LOAD, add(spin, cross(load3(pose.body, i, P.COM), force)), force)
     if touch is not None:
         for i in range(1, n1):
             for k in range(6):
-                work.body[i, LOAD + k] -= touch.force[i, k]
-    torque = work.rate[TORQUE]
-    generalized(tree, pose, work.body, LOAD, torque)
+                work.body[i, W.LOAD + k] -= touch.force[i, k]
+    torque = work.rate[W.TORQUE]
+    generalized(tree, pose, work.body, W.LOAD, torque)
     for d in range(len(torque)):
         if touch is not None:
-            torque[d] -= work.rate[STOPS, d]
+            torque[d] -= work.rate[W.STOPS, d]
         torque[d] /= h
 
 
-@part
-def finish(tree, state, aim, work):
-    """Take the end of the step over into the state."""
-    copy(work.rate[ENDS], state.rate[V])
+@separate
+def finish(tree: Tree, state: State, aim: Aim, work: Work):
+    """Take the end of the step over into the state.
+
+    Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.GOAL_DRIFT, A.mode, S.ANCHOR, S.COORDS, S.V, W.ENDS, W.FINAL, W.MOMENTUM,
+        W.NEW, W.NEW_ANCHOR, W.NOW
+    Writes: S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.SPIN, S.V, W.FINAL, W.NOW
+    """
+    copy(work.rate[W.ENDS], state.rate[S.V])
     for i in range(1, len(tree.parent)):
-        store4(state.body, i, COORDS, load4(work.body, i, NEW))
-        store3(state.body, i, ANCHOR, load3(work.body, i, NEW_ANCHOR))
-        store3(state.body, i, DRIFT, load3(aim.body, i, GOAL_DRIFT))
-        store6(state.body, i, SPIN, load3(work.body, i, MOMENTUM), load3(work.body, i, MOMENTUM + 3))
-        if aim.mode[i] == COMPLIANT:
+        store4(state.body, i, S.COORDS, load4(work.body, i, W.NEW))
+        store3(state.body, i, S.ANCHOR, load3(work.body, i, W.NEW_ANCHOR))
+        store3(state.body, i, S.DRIFT, load3(aim.body, i, A.GOAL_DRIFT))
+        store6(state.body, i, S.SPIN, load3(work.body, i, W.MOMENTUM), load3(work.body, i, W.MOMENTUM + 3))
+        if aim.mode[i] == A.COMPLIANT:
             _note_deflection(tree, state, aim, i)
         else:
             for k in range(6):
-                state.body[i, DEFLECTION + k] = 0.0
-    work.slot[NOW], work.slot[FINAL] = work.slot[FINAL], work.slot[NOW]
+                state.body[i, S.DEFLECTION + k] = 0.0
+    work.slot[W.NOW], work.slot[W.FINAL] = work.slot[W.FINAL], work.slot[W.NOW]
 
 
-@stage
+@inlined
 def _note_deflection(tree, state, aim, i):
+    """Reads: A.END, A.GOAL, A.GOAL_ANCHOR, S.ANCHOR, S.COORDS, S.V
+    Writes: S.DEFLECTION, S.V
+    """
     kind, d = tree.kind[i], tree.dof[i]
-    delta = difference(kind, load4(aim.body, i, GOAL), load4(state.body, i, COORDS))
+    delta = difference(kind, load4(aim.body, i, A.GOAL), load4(state.body, i, S.COORDS))
     shift = (0.0, 0.0, 0.0)
     if kind == FREE:
-        shift = sub(load3(state.body, i, ANCHOR), load3(aim.body, i, GOAL_ANCHOR))
+        shift = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.GOAL_ANCHOR))
     largest = 0.0
     for k in range(3):
         largest = max(largest, abs(delta[k]), abs(shift[k]))
     for j in range(d, tree.dof[i + 1]):
-        largest = max(largest, abs(state.rate[V, j] - aim.rate[END, j]))
+        largest = max(largest, abs(state.rate[S.V, j] - aim.rate[A.END, j]))
     if largest < DEFLECTION_OVER:
         delta = shift = (0.0, 0.0, 0.0)
         for j in range(d, tree.dof[i + 1]):
-            state.rate[V, j] = aim.rate[END, j]
-    store6(state.body, i, DEFLECTION, delta, shift)
+            state.rate[S.V, j] = aim.rate[A.END, j]
+    store6(state.body, i, S.DEFLECTION, delta, shift)

@@ -13,23 +13,8 @@ from ..memo import derived
 from ..model.keys import Keys
 from ..model.model import BALL, FREE, HINGE, UNIVERSAL, Model
 from ..model.motion import Motion
-from .motion_table import (
-    ANCHOR_AT,
-    ANCHOR_SLOPE,
-    ARRIVE,
-    AT,
-    KEY_COLUMNS,
-    KEY_DRIFT,
-    KEY_PLACE,
-    KEY_RATE,
-    KEY_VALUE,
-    REACH,
-    SLOPE,
-    WHEN,
-    Target,
-    build_target,
-    fit_angles,
-)
+from . import motion as M
+from .motion import Target, build_target, fit_angles
 
 
 def target_of(model: Model, motion: Motion) -> Target:
@@ -47,18 +32,18 @@ def key_table(model: Model, motion: Motion, target: Target) -> tuple[np.ndarray,
     """The keys as (k, KEY_COLUMNS), body by body and in order of time, and (n+2,) where each body's begin."""
     keys, n = motion.keys, len(model)
     if keys is None:
-        return np.zeros((0, KEY_COLUMNS)), np.zeros(n + 2, dtype=np.int64)
+        return np.zeros((0, M.KEY_COLUMNS)), np.zeros(n + 2, dtype=np.int64)
     rows = np.array([_body(model, each) for each in keys.bodies], dtype=np.int64)
     frames = np.asarray(keys.frames, dtype=np.float64) - motion.frame_start
     if frames.shape != rows.shape:
         raise MotionError(f"There are {len(rows)} keyed bodies and {frames.size} key times: give one time a key.")
     _check_times(model, motion, rows, frames)
-    table = np.zeros((len(rows), KEY_COLUMNS))
-    table[:, WHEN] = frames
+    table = np.zeros((len(rows), M.KEY_COLUMNS))
+    table[:, M.WHEN] = frames
     for k, (body, when) in enumerate(zip(rows, frames, strict=True)):
         _sample_curve(table[k], target, int(model.kinds[body]), int(body), float(when), 1.0 / motion.fps)
     _take_given(model, motion, keys, rows, table)
-    order = np.lexsort((table[:, WHEN], rows))
+    order = np.lexsort((table[:, M.WHEN], rows))
     first = np.searchsorted(rows[order], np.arange(-1, n + 1))
     return np.ascontiguousarray(table[order]), first.astype(np.int64)
 
@@ -88,18 +73,21 @@ def _sample_curve(row: np.ndarray, target: Target, kind: int, body: int, when: f
     curve = target.curve[frame, body + 1]
     after = target.curve[min(frame + 1, len(target.curve) - 1), body + 1]
     if target.hold[frame, body + 1] and s < 1.0:
-        row[KEY_VALUE : KEY_VALUE + 4], row[KEY_PLACE : KEY_PLACE + 3] = curve[AT : AT + 4], curve[ANCHOR_AT:][:3]
+        row[M.KEY_VALUE : M.KEY_VALUE + 4], row[M.KEY_PLACE : M.KEY_PLACE + 3] = (
+            curve[M.AT : M.AT + 4],
+            curve[M.ANCHOR_AT :][:3],
+        )
         return
-    phi, slope = _cubic(curve[REACH:][:3], curve[SLOPE:][:3], curve[ARRIVE:][:3], s, dt)
+    phi, slope = _cubic(curve[M.REACH :][:3], curve[M.SLOPE :][:3], curve[M.ARRIVE :][:3], s, dt)
     if kind >= BALL:
-        row[KEY_VALUE : KEY_VALUE + 4] = rot.multiply(curve[AT : AT + 4], rot.exp(phi))
+        row[M.KEY_VALUE : M.KEY_VALUE + 4] = rot.multiply(curve[M.AT : M.AT + 4], rot.exp(phi))
         slope = rot.right_jacobian(phi, slope)
     else:
-        row[KEY_VALUE : KEY_VALUE + 2] = curve[AT : AT + 2] + phi[:2]
-    row[KEY_RATE : KEY_RATE + 3] = slope
-    gap = after[ANCHOR_AT:][:3] - curve[ANCHOR_AT:][:3]
-    shift, drift = _cubic(gap, curve[ANCHOR_SLOPE:][:3], after[ANCHOR_SLOPE:][:3], s, dt)
-    row[KEY_PLACE : KEY_PLACE + 3], row[KEY_DRIFT : KEY_DRIFT + 3] = curve[ANCHOR_AT:][:3] + shift, drift
+        row[M.KEY_VALUE : M.KEY_VALUE + 2] = curve[M.AT : M.AT + 2] + phi[:2]
+    row[M.KEY_RATE : M.KEY_RATE + 3] = slope
+    gap = after[M.ANCHOR_AT :][:3] - curve[M.ANCHOR_AT :][:3]
+    shift, drift = _cubic(gap, curve[M.ANCHOR_SLOPE :][:3], after[M.ANCHOR_SLOPE :][:3], s, dt)
+    row[M.KEY_PLACE : M.KEY_PLACE + 3], row[M.KEY_DRIFT : M.KEY_DRIFT + 3] = curve[M.ANCHOR_AT :][:3] + shift, drift
 
 
 def _cubic(reach, start, arrive, s: float, dt: float):
@@ -124,24 +112,24 @@ def _take_given(model: Model, motion: Motion, keys: Keys, rows: np.ndarray, tabl
         bad = ~np.isfinite(values).all(axis=1)
         if bad.any():
             k = int(np.argmax(bad))
-            frame = table[k, WHEN] + motion.frame_start
+            frame = table[k, M.WHEN] + motion.frame_start
             raise MotionError(f"Body '{model.names[rows[k]]}' has a key that is not finite at frame {frame:g}.")
     for k, body in enumerate(rows):
         kind = int(model.kinds[body])
         if "rotations" in given:
             q = given["rotations"][k] / np.linalg.norm(given["rotations"][k])
             if kind >= BALL:
-                table[k, KEY_VALUE : KEY_VALUE + 4] = q
+                table[k, M.KEY_VALUE : M.KEY_VALUE + 4] = q
             else:
-                near = table[k, KEY_VALUE : KEY_VALUE + 2].copy()
-                angles = fit_angles(model, np.array([body]), q[None, None], table[k, WHEN] + motion.frame_start)[0, 0]
-                table[k, KEY_VALUE : KEY_VALUE + 2] = near + (angles - near + np.pi) % (2.0 * np.pi) - np.pi
+                near = table[k, M.KEY_VALUE : M.KEY_VALUE + 2].copy()
+                angles = fit_angles(model, np.array([body]), q[None, None], table[k, M.WHEN] + motion.frame_start)[0, 0]
+                table[k, M.KEY_VALUE : M.KEY_VALUE + 2] = near + (angles - near + np.pi) % (2.0 * np.pi) - np.pi
         if "velocities" in given:
-            table[k, KEY_RATE : KEY_RATE + 3] = _rates(model, int(body), table[k], given["velocities"][k])
+            table[k, M.KEY_RATE : M.KEY_RATE + 3] = _rates(model, int(body), table[k], given["velocities"][k])
         if kind == FREE and "positions" in given:
-            table[k, KEY_PLACE : KEY_PLACE + 3] = given["positions"][k]
+            table[k, M.KEY_PLACE : M.KEY_PLACE + 3] = given["positions"][k]
         if kind == FREE and "drifts" in given:
-            table[k, KEY_DRIFT : KEY_DRIFT + 3] = given["drifts"][k]
+            table[k, M.KEY_DRIFT : M.KEY_DRIFT + 3] = given["drifts"][k]
 
 
 def _rates(model: Model, body: int, row: np.ndarray, spin: np.ndarray) -> np.ndarray:
@@ -154,6 +142,6 @@ def _rates(model: Model, body: int, row: np.ndarray, spin: np.ndarray) -> np.nda
     if kind == HINGE:
         out[0] = axis @ spin
     elif kind == UNIVERSAL:
-        seen = rot.rotate(rot.conjugate(rot.about(axis2, row[KEY_VALUE + 1])), axis)
+        seen = rot.rotate(rot.conjugate(rot.about(axis2, row[M.KEY_VALUE + 1])), axis)
         out[:2] = np.linalg.lstsq(np.stack([seen, axis2], axis=1), spin, rcond=None)[0]
     return out

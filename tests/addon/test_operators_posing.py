@@ -13,8 +13,7 @@ from heft.addon.errors import RigError
 from heft.addon.result import result_armature
 from heft.addon.simulate import compile_engine, session
 from heft.addon.tools import nudge, pick_bone, pull_pose, view_marks
-from heft.addon.ui.operators import nudge as nudge_operator
-from heft.addon.ui.operators import pull_pose as pull_pose_operator
+from heft.addon.ui.operators import nudge as nudge_operator, pull_pose as pull_pose_operator
 from posed import channels, region, world
 
 

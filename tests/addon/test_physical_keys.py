@@ -66,9 +66,7 @@ def keys_of(rig):
             cached = stop.value[0][rig]
             break
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, 1.0)
-    keys = sample_poses.finish(
-        source_cache.read_steps(now.rigs[rig], cached, meters, False, False)
-    ).motion.keys
+    keys = sample_poses.finish(source_cache.read_steps(now.rigs[rig], cached, meters, False, False)).motion.keys
     found: dict[str, dict] = {}
     for i, (name, frame) in enumerate(zip(keys.bodies, keys.frames, strict=True)):
         row = (keys.rotations[i], keys.velocities[i], keys.positions[i], keys.drifts[i])

@@ -15,8 +15,7 @@ from heft.addon.read import collision_shapes
 from heft.addon.rig import skin
 from heft.addon.simulate import session
 from heft.addon.ui.overlays import shape_wires
-from heft.engine.geometry import mass_properties
-from heft.engine.geometry import shapes as engine_shapes
+from heft.engine.geometry import mass_properties, shapes as engine_shapes
 from heft.engine.math import rotations
 
 pytestmark = pytest.mark.in_one_blender

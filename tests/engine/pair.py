@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from engine.collision import narrow_phase, signed_distance
-from engine.collision.contact_table import CONTACT_COLUMNS, TOUCH_COLUMNS
 from engine.collision.time_of_impact import time_of_impact
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Sphere
+from engine.tables import contacts as CT
 from shapes import random_quaternion
 
 STILL = (1.0, 0.0, 0.0, 0.0)
@@ -21,27 +21,27 @@ CONVEX = ("sphere", "capsule", "box", "hull")
 PAIRS = list(itertools.combinations_with_replacement(CONVEX, 2))
 
 
-@entry
+@entry_point
 def _place(shapes, where, placed):
     signed_distance.place_shapes(shapes, where, placed)
 
 
-@entry
+@entry_point
 def _collide(shapes, placed, a, b, margin, contact, touch, count):
     return narrow_phase.collide(shapes, placed, a, b, margin, contact, touch, count)
 
 
-@entry
+@entry_point
 def _gap_of(shapes, placed, a, b):
     return narrow_phase.gap_of(shapes, placed, a, b)
 
 
-@entry
+@entry_point
 def _distance(shapes, placed, s, x, y, z):
     return signed_distance.distance(shapes, placed, s, (x, y, z))
 
 
-@entry
+@entry_point
 def _impacts(shapes, before, after, scratch, slop, out):
     """before and after: (k, 3, 7)."""
     for k in range(len(before)):
@@ -70,7 +70,7 @@ class Pair:
 
     def hits(self, margin=0.01, a=0, b=1, capacity=200, count=0):
         """Contacts and their integers."""
-        contact, touch = np.full((capacity, CONTACT_COLUMNS), np.nan), np.full((capacity, TOUCH_COLUMNS), -7)
+        contact, touch = np.full((capacity, CT.CONTACT_COLUMNS), np.nan), np.full((capacity, CT.MEET_COLUMNS), -7)
         found = _collide(self.shapes, self.placed, a, b, margin, contact, touch, count)
         assert np.isnan(contact[:count]).all() and found <= capacity
         return contact[count:found], touch[count:found]

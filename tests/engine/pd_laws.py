@@ -15,8 +15,8 @@ import engine
 from engine.controllers.follow.spring import SETTLE
 from engine.math import quaternions as rot
 from engine.model.model import BALL
+from engine.tables import motion as M
 from engine.tables.key_table import target_of
-from engine.tables.motion_table import KEY_RATE, KEY_VALUE, WHEN
 from mujoco_model import Oracle
 from naive import angle_between, rotation_vectors, turns_of
 from test_follow import coordinates, product
@@ -34,13 +34,13 @@ class Player:
         self.model, self.motion = model, motion
         self.oracle = Oracle(model, timestep=1.0 / RATE)
         target, starts = target_of(model, motion), model.dof_starts
-        self.times = np.unique(target.key[:, WHEN]) / motion.fps
+        self.times = np.unique(target.key[:, M.WHEN]) / motion.fps
         self.joints = [i for i in range(len(model)) if starts[i + 1] > starts[i]]
         self.values, self.rates = np.zeros((len(self.times), len(model), 4)), np.zeros((len(self.times), model.nv))
         for i in self.joints:
             rows = target.key[target.key_first[i + 1] : target.key_first[i + 2]]
-            self.values[:, i] = rows[:, KEY_VALUE : KEY_VALUE + 4]
-            self.rates[:, starts[i] : starts[i + 1]] = arrival * rows[:, KEY_RATE:][:, : starts[i + 1] - starts[i]]
+            self.values[:, i] = rows[:, M.KEY_VALUE : M.KEY_VALUE + 4]
+            self.rates[:, starts[i] : starts[i + 1]] = arrival * rows[:, M.KEY_RATE :][:, : starts[i + 1] - starts[i]]
         self.start = coordinates(model, motion)[0]
 
     def composite(self) -> np.ndarray:

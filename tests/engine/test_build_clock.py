@@ -7,33 +7,26 @@ import heapq
 import numpy as np
 import pytest
 
-from engine.compile.compile_time import COSTS, SMALL, Clock, finish_times
-from engine.simulation import precompile
+from engine.compile import precompile
+from engine.compile.compile_time import Clock, finish_times
 
 
 def stages() -> list:
-    return [
-        (
-            word,
-            precompile.PARTS[word],
-            {one: precompile._calls(one, set(precompile.PARTS[word])) for one in precompile.PARTS[word]},
-        )
-        for word in precompile.WAITED_FOR
-    ]
+    return [precompile.stage_of(word) for word in precompile._waited_for()]
 
 
 def test_every_cost_is_one_of_a_kernel():
-    for word, costs in COSTS.items():
-        assert set(costs) <= {each.__name__ for each in precompile.PARTS[word]}
+    for suite in precompile.SUITES.values():
+        assert set(suite.costs) <= {each.__name__ for each in suite.kernels}
 
 
 def test_kernels_wait_for_those_they_call():
-    for word, order, needs in stages():
-        times = finish_times(order, needs, COSTS[word], SMALL[word], 2)
+    for _, order, needs, costs, small in stages():
+        times = finish_times(order, needs, costs, small, 2)
         assert set(times) == set(order)
         for each, others in needs.items():
             assert all(times[other] < times[each] for other in others)
-    one, two = (max(finish_times(order, needs, COSTS[word], SMALL[word], n).values()) for n in (1, 2))
+    one, two = (max(finish_times(order, needs, costs, small, n).values()) for n in (1, 2))
     assert 0.5 * one <= two < one
 
 
@@ -46,11 +39,8 @@ def watch_build(speed: float, children: int, seed: int) -> list[tuple[float, flo
     clock, events = [0.0], []
     watch = Clock(stages(), children, lambda: clock[0])
     start = 0.0
-    for word, order, needs in stages():
-        costs = {
-            each.__name__: COSTS[word].get(each.__name__, SMALL[word]) * speed * rng.uniform(0.67, 1.5)
-            for each in order
-        }
+    for word, order, needs, known, small in stages():
+        costs = {each.__name__: known.get(each.__name__, small) * speed * rng.uniform(0.67, 1.5) for each in order}
         times = finish_times(order, needs, costs, 0.0, children)
         events += [(start + when, word, each.__name__, each) for each, when in times.items()]
         start += max(times.values())

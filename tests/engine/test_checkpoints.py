@@ -10,7 +10,7 @@ import pytest
 import engine
 from engine.simulation import checkpoints
 from engine.simulation.shot import Shot
-from engine.tables.state_table import NOW, STILL
+from engine.tables import work as W
 from test_crowd import FOLLOW, FPS, FREE, GROUND, at, bytes_of, person
 
 FRAMES = 121
@@ -143,9 +143,9 @@ def test_what_was_dropped_half_way_is_gone_on_from():
 
 def spoil(shot: Shot) -> None:
     """Overwrite every number of a shot that is neither in its constant tables nor carried from step to step."""
-    still = slice(int(STILL), int(STILL) + 3)  # zeros, always
+    still = slice(int(W.STILL), int(W.STILL) + 3)  # zeros, always
     work, found, rows = shot.work, shot.touch.found, shot.touch.rows
-    now = work.slot[NOW]
+    now = work.slot[W.NOW]
     for pose in (k for k in range(5) if k != now):
         # what stands in row 0 is the world, which never moves
         work.poses[pose, 1:], work.axes[pose] = 1e30, 1e30

@@ -5,12 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
-from engine.collision.contact_table import CONTACT_BOUNCE, CONTACT_FRICTION, FEATURE, GAP, NORMAL, POINT
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
+from engine.tables import contacts as CT
 from pair import PAIRS, Pair, directions, floor_grid, random_pair, random_shape, still
 from shapes import random_quaternion
 
@@ -87,13 +86,13 @@ def test_contacts_are_on_both_surfaces(kind, other, rng, figure):
         assert (len(contact) > 0) == (gap <= 0.05)
         if not len(contact):
             continue
-        worst = max(worst, abs(contact[0, GAP] - gap) / max(1.0, abs(gap)))
-        assert (contact[:, GAP] <= 0.05).all() and (contact[0, GAP] <= contact[:, GAP]).all()
-        assert np.allclose(np.linalg.norm(contact[:, NORMAL : NORMAL + 3], axis=1), 1.0)
-        assert (touch[:, :4] == [0, 1, 1, 2]).all() and len(set(touch[:, FEATURE])) == len(touch)
+        worst = max(worst, abs(contact[0, CT.GAP] - gap) / max(1.0, abs(gap)))
+        assert (contact[:, CT.GAP] <= 0.05).all() and (contact[0, CT.GAP] <= contact[:, CT.GAP]).all()
+        assert np.allclose(np.linalg.norm(contact[:, CT.NORMAL : CT.NORMAL + 3], axis=1), 1.0)
+        assert (touch[:, :4] == [0, 1, 1, 2]).all() and len(set(touch[:, CT.FEATURE])) == len(touch)
         # seen along the normal, one surface is half a gap this way, the other half a gap that way
         for row in contact:
-            x, m, g = row[POINT : POINT + 3], row[NORMAL : NORMAL + 3], row[GAP]
+            x, m, g = row[CT.POINT : CT.POINT + 3], row[CT.NORMAL : CT.NORMAL + 3], row[CT.GAP]
             ends = pair.distance(0, x + 0.5 * g * m)[0], pair.distance(1, x - 0.5 * g * m)[0]
             off = max(off, *np.abs(ends)) if gap > -0.02 else off
     figure.note(f"{kind}, {other}: pairs with 0 … 4 contacts", str(seen))
@@ -108,20 +107,20 @@ def test_swapping_turns_the_normal_only(kind, other, rng):
         there, back = pair.gap(0, 1), pair.gap(1, 0)
         assert there[0] == back[0] and np.array_equal(there[1], -back[1])
         (contact, touch), (contact2, touch2) = pair.hits(0.05), pair.hits(0.05, a=1, b=0)
-        assert np.array_equal(contact[:, POINT : POINT + 3], contact2[:, POINT : POINT + 3])
-        assert np.array_equal(contact[:, NORMAL : NORMAL + 3], -contact2[:, NORMAL : NORMAL + 3])
-        assert np.array_equal(contact[:, GAP], contact2[:, GAP])
-        assert np.array_equal(touch[:, FEATURE], touch2[:, FEATURE])
+        assert np.array_equal(contact[:, CT.POINT : CT.POINT + 3], contact2[:, CT.POINT : CT.POINT + 3])
+        assert np.array_equal(contact[:, CT.NORMAL : CT.NORMAL + 3], -contact2[:, CT.NORMAL : CT.NORMAL + 3])
+        assert np.array_equal(contact[:, CT.GAP], contact2[:, CT.GAP])
+        assert np.array_equal(touch[:, CT.FEATURE], touch2[:, CT.FEATURE])
         assert (touch2[:, :4] == [1, 0, 2, 1]).all()
 
 
 def normals(contact):
-    return contact[:, NORMAL : NORMAL + 3]
+    return contact[:, CT.NORMAL : CT.NORMAL + 3]
 
 
 def corners(contact):
     """Points, sorted."""
-    points = np.round(contact[:, POINT : POINT + 3], 6) + 0.0
+    points = np.round(contact[:, CT.POINT : CT.POINT + 3], 6) + 0.0
     return points[np.lexsort(points.T[::-1])]
 
 
@@ -130,10 +129,10 @@ def test_a_stack_of_boxes_has_four_corners():
     contact, touch = pair.hits()
     square = [[x, y, 0.2995] for x in (-0.5, 0.5) for y in (-0.4, 0.4)]
     assert np.allclose(corners(contact), square, atol=1e-6)
-    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, GAP], -0.001)
+    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, CT.GAP], -0.001)
     # a nudge leaves the features as they are
     for nudge in ((1e-5, -2e-5, 0.598), (-1e-5, 1e-5, 0.6)):
-        assert set(pair.move(nudge).hits()[1][:, FEATURE]) == set(touch[:, FEATURE])
+        assert set(pair.move(nudge).hits()[1][:, CT.FEATURE]) == set(touch[:, CT.FEATURE])
 
 
 @pytest.mark.parametrize("height", [0.598, 0.605])
@@ -143,7 +142,7 @@ def test_shifted_and_turned_boxes_share_a_face(height):
     contact, _ = pair.hits()
     expected = [[x, y, 0.5 * height] for x in (-0.2, 0.5) for y in (-0.3, 0.5)]
     assert np.allclose(corners(contact), expected, atol=1e-6)
-    assert np.allclose(contact[:, GAP], height - 0.6) and np.allclose(normals(contact), [0, 0, 1])
+    assert np.allclose(contact[:, CT.GAP], height - 0.6) and np.allclose(normals(contact), [0, 0, 1])
     turn = Rotation.from_euler("z", 45, degrees=True).as_quat(scalar_first=True)
     contact, _ = pair.move((0, 0, height), turn).hits()
     assert len(contact) == 4 and np.allclose(normals(contact), [0, 0, 1], atol=1e-9)
@@ -165,27 +164,29 @@ def test_crossed_edges():
     for gap in (-0.02, -0.001, 0.004):
         contact, _ = pair.move((0.03, 0.05, 2 * edge + gap), upper, (0, 0, 0), tilt.as_quat(scalar_first=True)).hits()
         assert len(contact) == 1
-        assert np.allclose(contact[0, POINT : POINT + 3], [0.03, 0.0, edge + 0.5 * gap], atol=1e-9)
-        assert np.allclose(normals(contact), [0, 0, 1], atol=1e-9) and np.isclose(contact[0, GAP], gap)
+        assert np.allclose(contact[0, CT.POINT : CT.POINT + 3], [0.03, 0.0, edge + 0.5 * gap], atol=1e-9)
+        assert np.allclose(normals(contact), [0, 0, 1], atol=1e-9) and np.isclose(contact[0, CT.GAP], gap)
 
 
 def test_box_and_plane():
     pair = Pair(Box((0.5, 0.4, 0.3)), Plane())
     contact, touch = pair.move((0, 0, 0.295)).hits()
     assert np.allclose(corners(contact), [[x, y, -0.0025] for x in (-0.5, 0.5) for y in (-0.4, 0.4)], atol=1e-6)
-    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, GAP], -0.005)
-    assert len(set(touch[:, FEATURE])) == 4
+    assert np.allclose(normals(contact), [0, 0, 1]) and np.allclose(contact[:, CT.GAP], -0.005)
+    assert len(set(touch[:, CT.FEATURE])) == 4
     # corners above others say nothing, however wide the margin
-    assert np.allclose(pair.hits(5.0)[0][:, GAP], -0.005)
+    assert np.allclose(pair.hits(5.0)[0][:, CT.GAP], -0.005)
     turn = Rotation.from_euler("x", 45, degrees=True).as_quat(scalar_first=True)
     contact, _ = pair.move((0, 0, 0.7 / np.sqrt(2)), turn).hits()
-    assert len(contact) == 2 and np.allclose(contact[:, GAP], 0.0, atol=1e-12)
+    assert len(contact) == 2 and np.allclose(contact[:, CT.GAP], 0.0, atol=1e-12)
 
 
 def test_capsule_counts():
     flat = Capsule(0.1, (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0))
     contact, touch = Pair(flat, Plane()).move((0, 0, 0.099)).hits()
-    assert np.allclose(corners(contact), [[-0.5, 0, -0.0005], [0.5, 0, -0.0005]]) and len(set(touch[:, FEATURE])) == 2
+    assert (
+        np.allclose(corners(contact), [[-0.5, 0, -0.0005], [0.5, 0, -0.0005]]) and len(set(touch[:, CT.FEATURE])) == 2
+    )
     # along each other, shifted
     contact, _ = Pair(flat, flat).move((0.3, 0, 0.199)).hits()
     assert np.allclose(corners(contact), [[-0.2, 0, 0.0995], [0.5, 0, 0.0995]], atol=1e-6)
@@ -212,7 +213,7 @@ def test_a_capsule_along_an_edge_touches_with_a_line():
         pair.move((0, 0, 0.2 * np.sqrt(2.0) + 0.0995), lean, (0, 0, 0), turn)
         contact, _ = pair.hits()
         assert len(contact) == count, tilt
-        assert contact[0, GAP] == pytest.approx(-0.0005, abs=1e-3 if tilt == 1.0 else 1e-9)
+        assert contact[0, CT.GAP] == pytest.approx(-0.0005, abs=1e-3 if tilt == 1.0 else 1e-9)
         if count == 2:
             assert np.ptp(contact[:, 0]) == pytest.approx(0.6, abs=1e-3)
 
@@ -220,9 +221,9 @@ def test_a_capsule_along_an_edge_touches_with_a_line():
 def test_spheres_and_materials():
     pair = Pair(Sphere(0.1), Sphere(0.2), friction=(0.2, 0.8), bounce=(0.1, 0.6)).move((0.295, 0, 0))
     contact, touch = pair.hits()
-    assert contact[0, : GAP + 1] == pytest.approx([0.1975, 0, 0, 1, 0, 0, -0.005])
-    assert contact[0, CONTACT_FRICTION] == pytest.approx(0.4)
-    assert contact[0, CONTACT_BOUNCE] == pytest.approx(0.6)
+    assert contact[0, : CT.GAP + 1] == pytest.approx([0.1975, 0, 0, 1, 0, 0, -0.005])
+    assert contact[0, CT.FRICTION] == pytest.approx(0.4)
+    assert contact[0, CT.BOUNCE] == pytest.approx(0.6)
     assert list(touch[0, :4]) == [0, 1, 1, 2]
     assert len(pair.move((0.32, 0, 0)).hits()[0]) == 0
 
@@ -248,8 +249,8 @@ def test_deep_pairs_get_a_way_out(first, second):
     gap, n = pair.gap()
     assert gap < -0.1 and np.isclose(np.linalg.norm(n), 1.0)
     contact, _ = pair.hits()
-    assert len(contact) and np.isfinite(contact[:, : GAP + 1]).all()
-    assert np.allclose(normals(contact), n) and np.isclose(contact[0, GAP], gap)
+    assert len(contact) and np.isfinite(contact[:, : CT.GAP + 1]).all()
+    assert np.allclose(normals(contact), n) and np.isclose(contact[0, CT.GAP], gap)
     assert pair.move(-gap * n).gap()[0] == pytest.approx(0.0, abs=1e-6)
 
 
@@ -276,17 +277,17 @@ def test_things_on_a_grid(figure):
         contact, _ = pair.hits(0.02)
         assert len(contact) == count, (name, contact[:, :7])
         assert np.allclose(normals(contact), [0, 0, 1], atol=1e-6), name
-        assert np.abs(contact[:, GAP] - min(contact[:, GAP])).max() < 1e-3
+        assert np.abs(contact[:, CT.GAP] - min(contact[:, CT.GAP])).max() < 1e-3
         assert np.ptp(contact[:, :2], axis=0).max() >= wide, name
-        assert abs(pair.gap()[0] - contact[0, GAP]) < 1e-9, name
-        figure(f"{name} on a grid: error of the gap [mm]", 1e3 * abs(contact[0, GAP] + 0.001), 1.0)
+        assert abs(pair.gap()[0] - contact[0, CT.GAP]) < 1e-9, name
+        figure(f"{name} on a grid: error of the gap [mm]", 1e3 * abs(contact[0, CT.GAP] + 0.001), 1.0)
 
 
 def test_grids_touch_each_other():
     pair = Pair(floor_grid(0.3, 0.2), floor_grid())
     contact, _ = pair.move((0.1, 0.1, 0.199)).hits(0.02)
     assert len(contact) >= 3 and np.allclose(normals(contact), [0, 0, 1], atol=1e-6)
-    assert np.allclose(contact[:, GAP], -0.001, atol=1e-3)
+    assert np.allclose(contact[:, CT.GAP], -0.001, atol=1e-3)
 
 
 sizes = st.floats(1e-3, 100.0)
@@ -313,7 +314,7 @@ def test_wild_input_stays_finite(first, second, place, turn, place2, turn2):
     gap, n = pair.gap()
     assert np.isfinite(gap) and np.isclose(np.linalg.norm(n), 1.0, atol=1e-9)
     contact, _ = pair.hits(0.01)
-    assert np.isfinite(contact[:, : GAP + 1]).all() and len(contact) <= 4
+    assert np.isfinite(contact[:, : CT.GAP + 1]).all() and len(contact) <= 4
     assert (len(contact) > 0) or gap > 0.01 - 1e-6
     before, after = still(1), still(1)
     before[0], after[0, 1], after[0, 2] = pair.where, [*place2, *turn2], [*place, *turn]

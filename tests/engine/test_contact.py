@@ -7,19 +7,18 @@ import pytest
 
 import engine
 from engine.collision.broad_phase import find_pairs
-from engine.collision.contact_table import SHAPE_A, SHAPE_B
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact import before_step
-from engine.contact.tables import PAIRS
 from engine.simulation.shot import Shot
+from engine.tables import contacts as CT, rows as R
 
 BALLS, RADIUS = 24, 0.05
 
 
-@entry
+@entry_point
 def _nearest(state, work, touch, h):
     found = touch.found
-    touch.rows.count[PAIRS] = find_pairs(touch.shapes, found.placed, found.reach, found.moves, found.box, found.pairs)
+    touch.rows.count[R.PAIRS] = find_pairs(touch.shapes, found.placed, found.reach, found.moves, found.box, found.pairs)
     return before_step._nearest_contacts(state, work, touch, h, 0, before_step.EVERY)
 
 
@@ -51,7 +50,7 @@ def test_where_there_is_no_room_for_all_contacts_the_nearest_stay(room):
         found=found._replace(contact=np.zeros((room, found.contact.shape[1])), meet=found.meet[:room].copy())
     )
     count = _nearest(shot.state, shot.work, touch, 1.0 / 240.0)
-    kept = {min(a, b) for a, b in touch.found.meet[:count, [SHAPE_A, SHAPE_B]].tolist()}
+    kept = {min(a, b) for a, b in touch.found.meet[:count, [CT.SHAPE_A, CT.SHAPE_B]].tolist()}
     assert len(kept) == count <= room
     assert kept == set(range(BALLS - count, BALLS)), "those that are kept are the lowest"
     assert count == BALLS or count > room / 3, "margins are halved until there is room, no further"

@@ -5,25 +5,25 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from engine.collision import signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
+from engine.geometry import shape_table as SH
 from engine.geometry.convex_hull import hull_solid
-from engine.geometry.shape_table import EXTENT, build_shapes, new_placed
+from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
-@entry
+@entry_point
 def _place(shapes, where, placed):
     signed_distance.place_shapes(shapes, where, placed)
 
 
-@entry
+@entry_point
 def _measure(shapes, placed, s, starts, ends, points, lines):
     for k in range(len(starts)):
         a = (starts[k, 0], starts[k, 1], starts[k, 2])
@@ -262,5 +262,5 @@ def test_wild_input_stays_finite(shape, a, b):
     assert np.allclose(np.linalg.norm(points[:, 1:], axis=1), 1.0, atol=1e-9)
     assert ((lines[:, 0] >= 0.0) & (lines[:, 0] <= 1.0)).all()
     # nearly parallel lines are told apart to the root of rounding, in parts of the shape's size
-    size = min(1.0 + np.abs(body.table[0, EXTENT : EXTENT + 3]).max(), 1e3)
+    size = min(1.0 + np.abs(body.table[0, SH.EXTENT : SH.EXTENT + 3]).max(), 1e3)
     assert (lines[:, 1] <= points[:, 0] + 1e-6 * size).all()

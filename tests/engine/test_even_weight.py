@@ -11,8 +11,8 @@ import engine
 from engine.contact.step_size import steps_needed
 from engine.dynamics.even_weight import REFERENCE, pendulum_lengths, settle_scales
 from engine.math import quaternions as rot
-from engine.tables.model_table import build_tree
-from engine.tables.state_table import OMEGA
+from engine.tables import control as C
+from engine.tables.tree import build_tree
 from level_limbs import arm, foot, limb, sag, tail
 from shapes import chain, still_motion
 
@@ -75,7 +75,7 @@ def test_no_more_steps_are_taken_for_small_joints():
     model = arm()
     tree = build_tree(model)
     plain, even = (engine.Follow(even_weight=on).control(model, 1) for on in (False, True))
-    assert (even.setting[:, 1:, OMEGA] > plain.setting[:, 1:, OMEGA]).all()
+    assert (even.setting[:, 1:, C.OMEGA] > plain.setting[:, 1:, C.OMEGA]).all()
     assert steps_needed(tree, even, False, 240.0) == steps_needed(tree, plain, False, 240.0)
 
 

@@ -9,8 +9,11 @@ import sys
 import warnings
 from pathlib import Path
 
+import pytest
+
 import engine
 from engine.compile import decorators
+from engine.compile.kernel_sources import kernel_sources
 
 
 def test_cache_folder_follows_the_setting(tmp_path, monkeypatch):
@@ -33,8 +36,9 @@ def test_other_flags_or_versions_get_another_folder(monkeypatch, tmp_path):
     assert decorators.cache_dir() not in (before, other)
 
 
-def test_a_changed_source_gets_another_folder(tmp_path):
-    """numba would serve the old build of a function that a cached one calls."""
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the engine, and a way to ask for its cache folder."""
     home = tmp_path / "copy"
     shutil.copytree(Path(engine.__file__).parent, home / "engine", ignore=shutil.ignore_patterns("__pycache__"))
     env = {**os.environ, "HEFT_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(home)}
@@ -45,10 +49,45 @@ def test_a_changed_source_gets_another_folder(tmp_path):
             [sys.executable, "-c", ask], capture_output=True, text=True, check=True, env=env, cwd=home
         ).stdout
 
-    before = folder()
-    with (home / "engine" / "controllers" / "follow" / "spring.py").open("a") as file:
+    return home / "engine", folder
+
+
+def append(path: Path) -> None:
+    with path.open("a") as file:
         file.write("# changed\n")
-    assert folder() != before
+
+
+def test_a_changed_source_gets_another_folder(copy):
+    """numba would serve the old build of a function that a cached one calls, or that has a constant of it."""
+    home, folder = copy
+    seen = {folder()}
+    for each in ("controllers/follow/spring.py", "tables/state.py", "model/model.py", "compile/decorators.py"):
+        append(home / each)
+        seen.add(folder())
+    assert len(seen) == 5
+
+
+def test_an_edit_of_what_no_kernel_reaches_recompiles_nothing(copy):
+    home, folder = copy
+    before = folder()
+    for each in ("model/result.py", "anatomy/masses.py", "geometry/fit_shape.py", "simulation/simulate.py",
+                 "analysis/whole_body.py", "controllers/base.py", "__init__.py"):  # fmt: skip
+        append(home / each)
+    assert folder() == before
+
+
+def test_every_module_with_kernels_is_among_the_sources():
+    """What is read from the text is what the modules have."""
+    home = Path(engine.__file__).parent
+    sources = {
+        path.relative_to(home.parent).with_suffix("").as_posix().replace("/", ".") for path in kernel_sources(home)
+    }
+    with_kernels = {
+        name
+        for name, module in list(sys.modules.items())
+        if name.startswith("engine.") and any(hasattr(each, "py_func") for each in vars(module).values())
+    }
+    assert with_kernels and with_kernels <= sources | {"engine.simulation.kernel_suites", "engine.posing.kernel_suites"}
 
 
 def test_an_unwritable_cache_warns_and_still_works(tmp_path, monkeypatch):
@@ -57,7 +96,7 @@ def test_an_unwritable_cache_warns_and_still_works(tmp_path, monkeypatch):
     monkeypatch.setenv("HEFT_CACHE", str(blocked))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        double = decorators.entry(lambda x: 2.0 * x)
+        double = decorators.entry_point(lambda x: 2.0 * x)
     assert double(4.0) == 8.0
     assert any("cache" in str(w.message) for w in caught)
 
@@ -67,7 +106,7 @@ def test_other_add_ons_keep_their_cache(tmp_path, monkeypatch):
 
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     before = numba.config.CACHE_DIR
-    decorators.entry(lambda x: x)
+    decorators.entry_point(lambda x: x)
     assert before == numba.config.CACHE_DIR
 
 

@@ -10,7 +10,7 @@ import engine
 from engine.controllers.base import BEHAVIOURS, ROOTS
 from engine.math import quaternions as rot
 from engine.simulation.shot import Shot
-from engine.tables.state_table import LINEAR
+from engine.tables import state as S
 from test_reaction import off_source
 
 GO, BACK, RECOVERY = 20, 60, 0.4
@@ -83,7 +83,7 @@ def test_momentum_is_kept_over_the_switch(walk, figure):
     found = []
     for frame in (GO, GO + 1, GO + 5):
         shot.run(frame)
-        found.append(shot.state.body[1:, LINEAR : LINEAR + 3].sum(axis=0))
+        found.append(shot.state.body[1:, S.LINEAR : S.LINEAR + 3].sum(axis=0))
     lost = max(np.linalg.norm(later - found[0]) for later in found[1:]) / np.linalg.norm(found[0])
     figure("let go: momentum lost over the switch [of all]", lost, 1e-9)
 

@@ -14,7 +14,7 @@ import engine
 SOURCE = """
 from typing import NamedTuple
 import numpy as np
-from engine import jit
+from engine.compile import decorators as jit
 
 @jit.table
 class Inner(NamedTuple):
@@ -27,7 +27,7 @@ class Outer(NamedTuple):
     inner: Inner
     square: np.ndarray
 
-@jit.part
+@jit.separate
 def deep(inner, k):
     inner.cube[1, 0, k] += 100.0 * inner.cube.size
     return inner.flags[k]
@@ -39,7 +39,7 @@ def row_sum(row):
         total += x
     return total
 
-@jit.entry
+@jit.entry_point
 def work(outer, k):
     for i in range(len(outer.line)):
         outer.line[i] += i

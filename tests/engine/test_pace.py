@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import engine
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact import step_size
 from engine.simulation.shot import Shot
-from engine.tables.state_table import MAIN, MIDDLE, factor_of, pose_of
+from engine.tables import work as W
+from engine.tables.work import factor_of, pose_of
 
 MOST = 20.0
 
 
-@entry
+@entry_point
 def _brake(tree, work, base, change, i, rate, most):
-    step_size._brake(tree, work, pose_of(work, MIDDLE), factor_of(work, MAIN), base, change, i, rate, most)
+    step_size._brake(tree, work, pose_of(work, W.MIDDLE), factor_of(work, W.MAIN), base, change, i, rate, most)
 
 
 def crooked(seed: int) -> Shot:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from engine.collision import broad_phase, narrow_phase, signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
+from engine.tables import contacts as CT
 from shapes import random_quaternion
 
 
-@entry
+@entry_point
 def _find(shapes, where, placed, reach, moves, box, out):
     signed_distance.place_shapes(shapes, where, placed)
     return broad_phase.find_pairs(shapes, placed, reach, moves, box, out)
 
 
-@entry
+@entry_point
 def _gap_of(shapes, placed, a, b):
     return narrow_phase.gap_of(shapes, placed, a, b)
 
@@ -29,7 +30,7 @@ class Crowd:
         count = len(shapes)
         surface = ([0.5] * count, [0.0] * count, [0] * count)
         self.shapes = build_shapes(bodies, shapes, *surface, roots, apart, families)
-        self.where, self.placed, self.box = where, new_placed(self.shapes), broad_phase.new_box(self.shapes)
+        self.where, self.placed, self.box = where, new_placed(self.shapes), CT.new_box(self.shapes)
         self.moves = np.ones(len(where), dtype=np.bool_) if moves is None else moves
         self.moves[0] = False
         self.reach = np.zeros(count)

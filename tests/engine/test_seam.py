@@ -19,10 +19,10 @@ TOYS = Path(__file__).parent / "toys"
 # By toy: its class, and its lines in the hooks: in which, and after which line of it.
 LINES = {
     "lean": ("Lean", {
-        "aim_reference": "lean_over(tree, state, aim, plan, frame)",
-        "note_frame": "note_lean(plan, state, record, frame)",
+        "aim_reference": "lean_over(tree, state, aim, control, frame)",
+        "note_frame": "note_lean(control, state, record, frame)",
     }),
-    "tired": ("Tired", {"note_frame": "tire(tree, state, plan, frame - 1)"}),
+    "tired": ("Tired", {"note_frame": "tire(tree, state, control, frame - 1)"}),
     "search": ("Search", {}),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.geometry.shapes import Capsule, Sphere
 from engine.simulation import self_touch
-from engine.tables.state_table import LIMP, SIMULATED
+from engine.tables import control as C
 
 FPS, FRAMES = 30.0, 31
 STILL = (1.0, 0.0, 0.0, 0.0)
@@ -89,11 +89,11 @@ def test_one_setting_a_character():
 
 def test_what_overlaps_is_left_out():
     model = clapper()
-    behaviour = np.full((FRAMES, len(model) + 1), SIMULATED)
-    behaviour[9:] = LIMP
+    behaviour = np.full((FRAMES, len(model) + 1), C.SIMULATED)
+    behaviour[9:] = C.LIMP
     assert self_touch.release_frames(behaviour) == (9,)
     assert (1, 2) in self_touch.left_out(model, swung(model), behaviour)  # the source's arms cross there
-    behaviour[2:] = LIMP
+    behaviour[2:] = C.LIMP
     assert (1, 2) not in self_touch.left_out(model, swung(model), behaviour)
 
 

@@ -7,32 +7,23 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from engine.collision import signed_distance
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.errors import SettingError
+from engine.geometry import shape_table as SH
 from engine.geometry.convex_hull import HULL_POINTS, hull_solid
 from engine.geometry.fit_shape import fit_bone_capsule, fit_box, fit_capsule
 from engine.geometry.mass_properties import bounding_sphere, center_of_mass, inertia, volume
-from engine.geometry.shape_table import (
-    EDGE_END,
-    EDGE_FIRST,
-    FACE_END,
-    FACE_FIRST,
-    POINT_END,
-    POINT_FIRST,
-    build_shapes,
-    new_placed,
-)
+from engine.geometry.shape_table import build_shapes, new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 
 
-@entry
+@entry_point
 def _distances(shapes, where, placed, points, out):
     signed_distance.place_shapes(shapes, where, placed)
     for k in range(len(points)):
@@ -132,8 +123,8 @@ def test_flat_hulls_get_a_little_thickness(points):
 def test_any_hull_can_be_built(points):
     shapes = build_shapes([1], [Hull(np.array(points))], [0.5], [0.0], [0], [1])
     link = shapes.link[0]
-    corners = link[POINT_END] - link[POINT_FIRST]
-    sides, faces = link[EDGE_END] - link[EDGE_FIRST], link[FACE_END] - link[FACE_FIRST]
+    corners = link[SH.POINT_END] - link[SH.POINT_FIRST]
+    sides, faces = link[SH.EDGE_END] - link[SH.EDGE_FIRST], link[SH.FACE_END] - link[SH.FACE_FIRST]
     assert 4 <= corners <= HULL_POINTS and corners - sides // 2 + faces == 2
     assert np.isfinite(shapes.faces).all()
 

@@ -12,23 +12,22 @@ import math
 
 import numpy as np
 
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact.soft_limits import PART_OF_RANGE, STIFF, ZONE
-from engine.contact.tables import SWING, SWING_Z, TWIST_HIGH, TWIST_LOW
 from engine.contact.tie_rows import room_of_ball
 from engine.dynamics.tone import DAMPING, FARTHEST, PULL
 from engine.math import quaternions as rot
 from engine.model.model import BALL, FREE, HINGE
 from engine.model.relaxed_pose import relaxed_coordinates
-from engine.tables.motion_table import fit_angles
-from engine.tables.state_table import TONE_DAMPING, TONE_PULL
+from engine.tables import control as C, holds as H
+from engine.tables.motion import fit_angles
 
 
 def stored(fallen) -> np.ndarray:
     """(frames − 1,) the energy that joints of a `Fallen` take up from each frame to the next [J]; given off below 0."""
     model, q = fallen.fall.model, fallen.result.motion.rotations
     setting = fallen.fall.controller.control(model, 2).setting[0, 1:]
-    pull, damping = setting[:, TONE_PULL], setting[:, TONE_DAMPING]
+    pull, damping = setting[:, C.TONE_PULL], setting[:, C.TONE_DAMPING]
     relaxed = relaxed_coordinates(model)
     world = rot.to_matrix(fallen.turns)
     inertias = np.einsum("fnij,njk,fnlk->fnil", world, model.inertias, world)
@@ -91,7 +90,7 @@ def end_depths(fallen) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _balls_in_zones(kinds, bound, q, out):
     for f in range(len(q)):
         for i in range(1, len(kinds)):
@@ -99,10 +98,10 @@ def _balls_in_zones(kinds, bound, q, out):
                 continue
             c = (q[f, i - 1, 0], q[f, i - 1, 1], q[f, i - 1, 2], q[f, i - 1, 3])
             gap, _, low, high, _ = room_of_ball(bound, i, c)
-            widest = bound[i, SWING]
-            if not math.isinf(bound[i, SWING_Z]):
-                widest = min(widest, bound[i, SWING_Z])
-            twist = bound[i, TWIST_HIGH] - bound[i, TWIST_LOW]
+            widest = bound[i, H.SWING]
+            if not math.isinf(bound[i, H.SWING_Z]):
+                widest = min(widest, bound[i, H.SWING_Z])
+            twist = bound[i, H.TWIST_HIGH] - bound[i, H.TWIST_LOW]
             for side in range(3):
                 room, span = gap, 2.0 * widest
                 if side > 0:

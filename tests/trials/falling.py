@@ -16,17 +16,17 @@ import numpy as np
 from elastic import stored
 
 import engine
-from engine.collision.narrow_phase import _apart as boxes_apart
-from engine.collision.narrow_phase import gap_of
+from engine.collision.narrow_phase import _apart as boxes_apart, gap_of
 from engine.collision.signed_distance import place_shapes
-from engine.compile.decorators import entry
+from engine.compile.decorators import entry_point
 from engine.contact.tie_rows import room_of_ball
-from engine.geometry.shape_table import BODY, KIND, PLANE, new_placed
+from engine.geometry import shape_table as SH
+from engine.geometry.shape_table import new_placed
 from engine.geometry.shapes import hold
 from engine.math import quaternions as rot
 from engine.model.model import BALL, FREE, HINGE, UNIVERSAL
 from engine.simulation.simulate import begin
-from engine.tables.motion_table import fit_angles
+from engine.tables.motion import fit_angles
 
 DROP = 0.3  # [m] from the lowest point to the ground
 SPIN = (3.0, 0.0, 0.0)  # [rad/s] of the whole body about its centre of mass, about a horizontal axis
@@ -293,7 +293,7 @@ def excursions(fallen: Fallen) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _outside_balls(kinds, bound, q, out):
     for f in range(len(q)):
         for i in range(1, len(kinds)):
@@ -309,9 +309,9 @@ def depths(fallen: Fallen) -> tuple[np.ndarray, np.ndarray, list[str]]:
     Neighbours do not count, nor do bodies that overlap at rest or from the start.
     """
     model, shapes = fallen.fall.model, fallen.shot.touch.shapes
-    bodies = shapes.link[:, BODY]
+    bodies = shapes.link[:, SH.BODY]
     count = len(bodies)
-    plane = int(np.flatnonzero(shapes.link[:, KIND] == PLANE)[0])
+    plane = int(np.flatnonzero(shapes.link[:, SH.KIND] == SH.PLANE)[0])
     solid = [s for s in range(count) if s != plane]
     where = np.zeros((len(fallen.places), len(model) + 1, 7))
     where[:, 0, 3] = 1.0
@@ -341,7 +341,7 @@ def _overlap_depths(shapes, where: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return out
 
 
-@entry
+@entry_point
 def _fill_depths(shapes, where, placed_shapes, pairs, out):
     for f in range(len(where)):
         place_shapes(shapes, where[f], placed_shapes)

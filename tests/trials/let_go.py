@@ -34,7 +34,7 @@ from heft import engine  # noqa: E402
 from heft.addon.simulate import session  # noqa: E402
 from heft.engine.analysis.whole_body import world_poses  # noqa: E402
 from heft.engine.math import quaternions as rot  # noqa: E402
-from heft.engine.tables.state_table import LINEAR, SPIN  # noqa: E402
+from heft.engine.tables import state as S  # noqa: E402
 
 simulating = importlib.import_module("heft.engine.simulation.simulate")
 
@@ -148,7 +148,7 @@ def _momenta(shot, frame: int) -> tuple[np.ndarray, np.ndarray]:
     results = shot.results()[0].motion
     places, turns = world_poses(model, results)
     centers = places[frame] + rot.rotate(turns[frame], model.centers)
-    linear, spin = body[:, LINEAR : LINEAR + 3], body[:, SPIN : SPIN + 3]
+    linear, spin = body[:, S.LINEAR : S.LINEAR + 3], body[:, S.SPIN : S.SPIN + 3]
     middle = model.masses @ centers / model.masses.sum()
     return linear.sum(axis=0), (spin + np.cross(centers - middle, linear)).sum(axis=0)
 

@@ -18,7 +18,7 @@ from engine.dynamics.tone import tone_gains
 from engine.geometry.shapes import Box, Capsule, Sphere
 from engine.model.model import BALL, FREE, HINGE
 from engine.simulation.self_touch import left_out
-from engine.tables.motion_table import fit_angles
+from engine.tables.motion import fit_angles
 from mujoco_model import Oracle
 
 

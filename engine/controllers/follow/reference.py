@@ -11,86 +11,29 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part, stage
+from ...compile.decorators import inlined, kernel, separate
+from ...compile.kernel_types import Index, Real
+from ...dynamics.joints import difference, joint_rates, measure_error, store_rates
 from ...math.vectors import (
     add,
     axpy,
     dot,
     load3,
     load4,
-    quat_conj,
     quat_exp,
-    quat_log,
     quat_mul,
     quat_tidy,
     right_jacobian,
-    right_jacobian_inverse,
     scale,
     store3,
     store4,
     sub,
     unrotate,
 )
-from ...model.model import BALL, FIXED, FREE, HINGE, UNIVERSAL
-from ...tables.motion_table import evaluate, evaluate_body
-from ...tables.state_table import (
-    ABLE,
-    ANCHOR,
-    ANIMATED,
-    ARRIVAL,
-    ASSIST,
-    COMPLIANT,
-    COORDS,
-    DEFLECTION,
-    DRIFT,
-    DRIFT_SECANT,
-    DUE,
-    DUE_BLOW,
-    DUE_KEY,
-    DUE_RATE,
-    DUE_VALUE,
-    END,
-    ERROR,
-    FROM,
-    GAINS,
-    GOAL,
-    GOAL_ANCHOR,
-    GOAL_DRIFT,
-    HEAVINESS,
-    LEANED,
-    LIMITED,
-    LIMP,
-    LOOSE,
-    OMEGA,
-    PRESCRIBED,
-    PULL_LIMIT,
-    PUSH,
-    RATE,
-    RECOVERY,
-    REFERENCE,
-    REFERENCE_ANCHOR,
-    REFERENCE_V,
-    RESPONSE,
-    RETURNS,
-    SAMPLE_COLUMNS,
-    SECANT,
-    SHARE,
-    SIMULATED,
-    SLIPPED,
-    START,
-    STIFFER,
-    STRUCK,
-    SURGE,
-    TARGET_ANCHOR,
-    TARGET_ANCHOR_RATE,
-    TO,
-    TONE,
-    TONE_DAMPING,
-    TONE_PULL,
-    VALUE,
-    ZETA,
-    V,
-)
+from ...model.model import BALL, FIXED, FREE
+from ...tables import aim as A, control as C, sample as SA, state as S
+from ...tables.classes import Aim, Control, State, Target, Tree, Work
+from ...tables.motion import evaluate, evaluate_body
 from ..on_time.arrivals import ON_TIME, expected, has_key_ahead, promise_next, put_arrival, put_struck, put_way_in
 from ..shared.blow_state import changes, end_blows, is_deflected, is_light, stays_off, swung_out
 from ..shared.rate_limits import die_away
@@ -104,142 +47,114 @@ TINY_ANGLE = 1e-14
 TINY_RATE = 1e-12
 
 
-@kernel
-def joint_rates(kind, rate, row, d):
-    """The first three rates of a joint in a row of `rate`, zero where it has fewer."""
-    if kind >= BALL:
-        return rate[row, d], rate[row, d + 1], rate[row, d + 2]
-    if kind == UNIVERSAL:
-        return rate[row, d], rate[row, d + 1], 0.0
-    if kind == HINGE:
-        return rate[row, d], 0.0, 0.0
-    return 0.0, 0.0, 0.0
+@separate
+def begin_frame(tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, dt: Real):
+    """Take over the frame's behaviours and gains; see where the target jumped.
 
-
-@kernel
-def store_rates(kind, rate, row, d, w):
-    if kind >= HINGE:
-        rate[row, d] = w[0]
-    if kind >= UNIVERSAL:
-        rate[row, d + 1] = w[1]
-    if kind >= BALL:
-        rate[row, d + 2] = w[2]
-
-
-@kernel
-def advance(kind, c, w, h):
-    """Coordinates c after turning at rates w for h seconds."""
-    if kind >= BALL:
-        return quat_tidy(quat_mul(c, quat_exp(scale(h, w))))
-    return c[0] + h * w[0], c[1] + h * w[1], 0.0, 0.0
-
-
-@kernel
-def difference(kind, a, b):
-    """What leads from coordinates a to b, in the frame of b's body: rotation vector or angles."""
-    if kind >= BALL:
-        return quat_log(quat_mul(quat_conj(a), b))
-    return b[0] - a[0], b[1] - a[1], 0.0
-
-
-@kernel
-def measure_error(kind, c, w, value, rate):
-    """E and Ė of a joint at (c, w) against a target at (value, rate)."""
-    e = difference(kind, value, c)
-    if kind >= BALL:
-        return e, right_jacobian_inverse(e, sub(w, unrotate(quat_exp(e), rate)))
-    return e, sub(w, rate)
-
-
-@part
-def begin_frame(tree, target, plan, state, aim, frame, dt):
-    """Take over the frame's behaviours and gains; see where the target jumped."""
-    evaluate(target, tree.kind, frame, 0.0, dt, aim.body, FROM)
-    row = min(frame, len(plan.behaviour) - 1)
-    assist_row = min(frame, len(plan.assist) - 1)
+    Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.RECOVERY, C.ZETA, C.assist, S.ANCHOR, S.COORDS, S.DUE, S.DUE_DRIFT,
+        S.DUE_KEY, S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.V,
+        S.behaviour
+    Writes: A.FROM, A.GAINS, A.PULL_LIMIT, A.RESPONSE, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE, S.DUE_BLOW,
+        S.DUE_KEY, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.SLIPPED, S.V, S.behaviour
+    """
+    evaluate(target, tree.kind, frame, 0.0, dt, aim.body, A.FROM)
+    row = min(frame, len(control.behaviour) - 1)
+    assist_row = min(frame, len(control.assist) - 1)
     for i in range(1, len(tree.parent)):
-        aim.body[i, PULL_LIMIT] = plan.assist[assist_row, i]
+        aim.body[i, A.PULL_LIMIT] = control.assist[assist_row, i]
         before = state.behaviour[i]
-        now = _behaviour_now(tree, plan, state, i, frame, row, dt)
+        now = _behaviour_now(tree, control, state, i, frame, row, dt)
         state.behaviour[i] = now
         if has_key_ahead(state, i):
-            put_way_in(tree, state, aim, i, float(frame), dt, FROM)
+            put_way_in(tree, state, aim, i, float(frame), dt, A.FROM)
         else:
-            _set_gains(plan, aim, row, i)
+            _set_gains(control, aim, row, i)
         jumped = frame > 0 and target.hold[frame - 1, i]
         if before < 0:
             _start_on_target(tree, state, aim, i)
-        elif now == SIMULATED or now == ASSIST:
+        elif now == C.SIMULATED or now == C.ASSIST:
             if before != now:
                 _take_reference(tree, state, i)
-                state.body[i, SLIPPED] = 0.0
+                state.body[i, S.SLIPPED] = 0.0
             if before != now or jumped:
-                _measure(tree, state, aim, FROM, i)
+                _measure(tree, state, aim, A.FROM, i)
 
 
 @kernel
-def _behaviour_now(tree, plan, state, i, frame, row, dt):
+def _behaviour_now(tree, control, state, i, frame, row, dt):
     """What a body does in this frame: as planned, but what was limp and has a recovery time is driven back to its
     motion in that time, also where it is animated from then on."""
-    now = plan.behaviour[row, i]
-    if now == LIMP or state.behaviour[i] < 0:
-        state.body[i, RETURNS] = 0.0
-    elif state.behaviour[i] == LIMP and plan.setting[row, i, RECOVERY] > 0.0 and _follows(tree, plan, i, row):
-        state.body[i, RETURNS] = 1.0
-        state.body[i, DUE], state.body[i, DUE_KEY] = frame + plan.setting[row, i, RECOVERY] / dt, -1.0
-        state.body[i, DUE_BLOW] = math.inf
-    elif state.body[i, DUE] <= frame + ON_TIME or state.body[i, DUE] == math.inf:
-        state.body[i, RETURNS] = 0.0
-    if state.body[i, RETURNS] != 0.0 and now == ANIMATED:
-        now = ASSIST if tree.kind[i] == FREE else SIMULATED
+    now = control.behaviour[row, i]
+    if now == C.LIMP or state.behaviour[i] < 0:
+        state.body[i, S.RETURNS] = 0.0
+    elif state.behaviour[i] == C.LIMP and control.setting[row, i, C.RECOVERY] > 0.0 and _follows(tree, control, i, row):
+        state.body[i, S.RETURNS] = 1.0
+        state.body[i, S.DUE], state.body[i, S.DUE_KEY] = frame + control.setting[row, i, C.RECOVERY] / dt, -1.0
+        state.body[i, S.DUE_BLOW] = math.inf
+    elif state.body[i, S.DUE] <= frame + ON_TIME or state.body[i, S.DUE] == math.inf:
+        state.body[i, S.RETURNS] = 0.0
+    if state.body[i, S.RETURNS] != 0.0 and now == C.ANIMATED:
+        now = C.ASSIST if tree.kind[i] == FREE else C.SIMULATED
     return now
 
 
 @kernel
-def _follows(tree, plan, i, row):
+def _follows(tree, control, i, row):
     """Whether a body goes back to its motion, not to its next key."""
-    return plan.setting[row, i, ARRIVAL] < 0.0 or tree.kind[i] == FREE
+    return control.setting[row, i, C.ARRIVAL] < 0.0 or tree.kind[i] == FREE
 
 
 @kernel
-def _set_gains(plan, aim, row, i):
-    omega, zeta = plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
-    if aim.body[i, GAINS] != omega * omega or aim.body[i, GAINS + 1] != 2.0 * zeta * omega:
-        aim.body[i, GAINS] = omega * omega
-        aim.body[i, GAINS + 1] = 2.0 * zeta * omega
-        aim.body[0, RESPONSE] = 0.0
+def _set_gains(control, aim, row, i):
+    omega, zeta = control.setting[row, i, C.OMEGA], control.setting[row, i, C.ZETA]
+    if aim.body[i, A.GAINS] != omega * omega or aim.body[i, A.GAINS + 1] != 2.0 * zeta * omega:
+        aim.body[i, A.GAINS] = omega * omega
+        aim.body[i, A.GAINS + 1] = 2.0 * zeta * omega
+        aim.body[0, A.RESPONSE] = 0.0
 
 
-@part
-def keep_appointments(tree, target, plan, state, aim, frame, s, dt):
-    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again."""
-    row = min(frame, len(plan.behaviour) - 1)
+@separate
+def keep_appointments(
+    tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, s: Real, dt: Real
+):
+    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again.
+
+    Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.ZETA, S.COORDS, S.DUE, S.DUE_DRIFT, S.DUE_KEY, S.DUE_PLACE,
+        S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V, S.behaviour
+    Writes: A.FROM, A.GAINS, A.RESPONSE, S.DUE, S.DUE_DRIFT, S.DUE_KEY, S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.ERROR,
+        S.STRUCK, S.off
+    """
+    row = min(frame, len(control.behaviour) - 1)
     time = frame + s
     for i in range(1, len(tree.parent)):
-        driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-        if not driven or state.body[i, DUE] > time + ON_TIME:
+        driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+        if not driven or state.body[i, S.DUE] > time + ON_TIME:
             continue
-        if state.body[i, DUE_KEY] >= 0.0:
+        if state.body[i, S.DUE_KEY] >= 0.0:
             _note_arrival(tree, state, i)
-        promise_next(target, plan, state, i, row, time)
+        promise_next(target, control, state, i, row, time)
         if expected(state, i):
-            put_way_in(tree, state, aim, i, time, dt, FROM)
+            put_way_in(tree, state, aim, i, time, dt, A.FROM)
         else:
-            evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, FROM)
-            _set_gains(plan, aim, row, i)
-            aim.body[0, RESPONSE] = 0.0
+            evaluate_body(target, tree.kind[i], i, frame, s, dt, aim.body, A.FROM)
+            _set_gains(control, aim, row, i)
+            aim.body[0, A.RESPONSE] = 0.0
             if tree.parent[i] == 0:
-                state.body[i, STRUCK] = 0.0  # it is back: its feet go their own ways again
+                state.body[i, S.STRUCK] = 0.0  # it is back: its feet go their own ways again
         if time > 0.0 or expected(state, i):
-            _measure(tree, state, aim, FROM, i)
+            _measure(tree, state, aim, A.FROM, i)
 
 
-@stage
+@inlined
 def _note_arrival(tree, state, i):
-    """How far off the body itself is, loads and all."""
-    kind, k = tree.kind[i], int(state.body[i, DUE_KEY])
-    e = difference(kind, load4(state.body, i, DUE_VALUE), load4(state.body, i, COORDS))
-    w = sub(joint_rates(kind, state.rate, V, tree.dof[i]), load3(state.body, i, DUE_RATE))
+    """How far off the body itself is, loads and all.
+
+    Reads: S.COORDS, S.DUE_KEY, S.DUE_RATE, S.DUE_VALUE, S.V
+    Writes: S.off
+    """
+    kind, k = tree.kind[i], int(state.body[i, S.DUE_KEY])
+    e = difference(kind, load4(state.body, i, S.DUE_VALUE), load4(state.body, i, S.COORDS))
+    w = sub(joint_rates(kind, state.rate, S.V, tree.dof[i]), load3(state.body, i, S.DUE_RATE))
     store3(state.off, k, 0, e)
     store3(state.off, k, 3, w)
 
@@ -247,39 +162,43 @@ def _note_arrival(tree, state, i):
 @kernel
 def set_responses(tree, aim, h):
     """Closed-form responses for steps of h seconds; row 0 remembers for which they are."""
-    if aim.body[0, RESPONSE] == h:
+    if aim.body[0, A.RESPONSE] == h:
         return
-    aim.body[0, RESPONSE] = h
+    aim.body[0, A.RESPONSE] = h
     for i in range(1, len(tree.parent)):
-        omega = math.sqrt(aim.body[i, GAINS])
-        store4(aim.body, i, RESPONSE, response(omega, 0.5 * aim.body[i, GAINS + 1] / omega, h))
+        omega = math.sqrt(aim.body[i, A.GAINS])
+        store4(aim.body, i, A.RESPONSE, response(omega, 0.5 * aim.body[i, A.GAINS + 1] / omega, h))
 
 
-@stage
+@inlined
 def _start_on_target(tree, state, aim, i):
-    """The shot's first frame: the body is where its keys say, moving as they say."""
+    """The shot's first frame: the body is where its keys say, moving as they say.
+
+    Reads: A.FROM, S.ANCHOR, S.COORDS, S.V
+    Writes: S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V
+    """
     kind, d = tree.kind[i], tree.dof[i]
-    value, place = load4(aim.body, i, FROM + VALUE), load3(aim.body, i, FROM + TARGET_ANCHOR)
-    store4(state.body, i, COORDS, value)
-    store3(state.body, i, ANCHOR, place)
-    store_rates(kind, state.rate, V, d, load3(aim.body, i, FROM + RATE))
-    drift = load3(aim.body, i, FROM + TARGET_ANCHOR_RATE)
+    value, place = load4(aim.body, i, A.FROM + SA.VALUE), load3(aim.body, i, A.FROM + SA.ANCHOR)
+    store4(state.body, i, S.COORDS, value)
+    store3(state.body, i, S.ANCHOR, place)
+    store_rates(kind, state.rate, S.V, d, load3(aim.body, i, A.FROM + SA.RATE))
+    drift = load3(aim.body, i, A.FROM + SA.ANCHOR_RATE)
     if kind == FREE:
-        store3(state.rate, V, d + 3, drift)
+        store3(state.rate, S.V, d + 3, drift)
         drift = (0.0, 0.0, 0.0)
-    store3(state.body, i, DRIFT, drift)
+    store3(state.body, i, S.DRIFT, drift)
     _take_reference(tree, state, i)
 
 
 @kernel
 def _take_reference(tree, state, i):
     """r starts from where the body is."""
-    store4(state.body, i, REFERENCE, load4(state.body, i, COORDS))
-    store3(state.body, i, REFERENCE_ANCHOR, load3(state.body, i, ANCHOR))
+    store4(state.body, i, S.REFERENCE, load4(state.body, i, S.COORDS))
+    store3(state.body, i, S.REFERENCE_ANCHOR, load3(state.body, i, S.ANCHOR))
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        state.rate[REFERENCE_V, d] = state.rate[V, d]
+        state.rate[S.REFERENCE_V, d] = state.rate[S.V, d]
     for k in range(6):
-        state.body[i, DEFLECTION + k] = 0.0
+        state.body[i, S.DEFLECTION + k] = 0.0
 
 
 @kernel
@@ -294,154 +213,189 @@ def take_blow(tree, state, aim, change):
     for i in range(1, len(tree.parent)):
         if tree.parent[i] == 0:
             root = i
-            guided = state.behaviour[i] == ASSIST and state.body[i, RETURNS] == 0.0 and changes(tree, i, change)
+            guided = state.behaviour[i] == C.ASSIST and state.body[i, S.RETURNS] == 0.0 and changes(tree, i, change)
             if guided:
-                state.body[i, STRUCK] = 1.0
-        together = guided and not (has_key_ahead(state, i) or is_light(tree, root, i) or state.body[i, RETURNS] != 0.0)
-        if state.behaviour[i] == SIMULATED and together:
-            state.body[i, STRUCK] = 1.0
-        elif state.behaviour[i] == SIMULATED:
+                state.body[i, S.STRUCK] = 1.0
+        together = guided and not (
+            has_key_ahead(state, i) or is_light(tree, root, i) or state.body[i, S.RETURNS] != 0.0
+        )
+        if state.behaviour[i] == C.SIMULATED and together:
+            state.body[i, S.STRUCK] = 1.0
+        elif state.behaviour[i] == C.SIMULATED:
             struck = False
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 if change[d] != 0.0:
                     struck = True
-                    state.rate[REFERENCE_V, d] += change[d]
+                    state.rate[S.REFERENCE_V, d] += change[d]
             if struck:
-                _measure(tree, state, aim, FROM, i)
+                _measure(tree, state, aim, A.FROM, i)
 
 
 @kernel
 def _measure(tree, state, aim, sample, i):
     """E and Ė of r against a target sample."""
     kind, d = tree.kind[i], tree.dof[i]
-    value, rate = load4(aim.body, i, sample + VALUE), load3(aim.body, i, sample + RATE)
-    w = joint_rates(kind, state.rate, REFERENCE_V, d)
-    e, de = measure_error(kind, load4(state.body, i, REFERENCE), w, value, rate)
-    store3(state.body, i, ERROR, e)
-    store3(state.body, i, ERROR + 3, de)
+    value, rate = load4(aim.body, i, sample + SA.VALUE), load3(aim.body, i, sample + SA.RATE)
+    w = joint_rates(kind, state.rate, S.REFERENCE_V, d)
+    e, de = measure_error(kind, load4(state.body, i, S.REFERENCE), w, value, rate)
+    store3(state.body, i, S.ERROR, e)
+    store3(state.body, i, S.ERROR + 3, de)
     if kind == FREE:
-        place, drift = load3(aim.body, i, sample + TARGET_ANCHOR), load3(aim.body, i, sample + TARGET_ANCHOR_RATE)
-        store3(state.body, i, ERROR + 6, sub(load3(state.body, i, REFERENCE_ANCHOR), place))
-        store3(state.body, i, ERROR + 9, sub(load3(state.rate, REFERENCE_V, d + 3), drift))
+        place, drift = load3(aim.body, i, sample + SA.ANCHOR), load3(aim.body, i, sample + SA.ANCHOR_RATE)
+        store3(state.body, i, S.ERROR + 6, sub(load3(state.body, i, S.REFERENCE_ANCHOR), place))
+        store3(state.body, i, S.ERROR + 9, sub(load3(state.rate, S.REFERENCE_V, d + 3), drift))
 
 
-@part
-def aim_step(tree, target, plan, state, aim, work, frame, s1, dt, h):
-    """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start."""
-    evaluate(target, tree.kind, frame, s1, dt, aim.body, TO)
+@separate
+def aim_step(
+    tree: Tree,
+    target: Target,
+    control: Control,
+    state: State,
+    aim: Aim,
+    work: Work,
+    frame: Index,
+    s1: Real,
+    dt: Real,
+    h: Real,
+):
+    """Fill `aim` for the step that ends at frame + s1; its FROM sample holds the target at the start.
+
+    Reads: A.FROM, A.GAINS, A.LEANED, A.RESPONSE, A.TO, A.mode, C.HEAVINESS, C.LAW, C.OMEGA, C.QUICKER, C.RECOVERY,
+        C.SHAPE, C.TONE_DAMPING, C.TONE_PULL, C.ZETA, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DUE, S.DUE_DRIFT, S.DUE_KEY,
+        S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS,
+        S.STRUCK, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.NOW, W.OWN_RATE
+    Writes: A.ABLE, A.DRIFT_SECANT, A.END, A.GAINS, A.GOAL, A.GOAL_ANCHOR, A.GOAL_DRIFT, A.LIMITED, A.PUSH, A.RESPONSE,
+        A.SECANT, A.SHARE, A.START, A.STIFFER, A.SURGE, A.TO, A.TONE, A.mode, S.DEFLECTION, S.ERROR, S.REFERENCE,
+        S.REFERENCE_ANCHOR, S.REFERENCE_V, S.SLIPPED, S.STRUCK
+    """
+    evaluate(target, tree.kind, frame, s1, dt, aim.body, A.TO)
     set_responses(tree, aim, h)
     end_blows(tree, state)
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     guided, root = False, 0
     for i in range(1, len(tree.parent)):
         behaviour = state.behaviour[i]
         if tree.parent[i] == 0:
-            guided, root = behaviour == ASSIST and state.body[i, RETURNS] == 0.0, i
+            guided, root = behaviour == C.ASSIST and state.body[i, S.RETURNS] == 0.0, i
         if has_key_ahead(state, i):
-            put_way_in(tree, state, aim, i, frame + s1, dt, TO)
-        aim.body[i, STIFFER] = 1.0
+            put_way_in(tree, state, aim, i, frame + s1, dt, A.TO)
+        aim.body[i, A.STIFFER] = 1.0
         if expected(state, i):
-            put_arrival(plan, state, aim, i, row, frame + s1 - h / dt, h, dt)
-        if state.body[i, STRUCK] != 0.0:
-            put_struck(plan, state, aim, i, row)
-        aim.mode[i] = PRESCRIBED
+            put_arrival(control, state, aim, i, row, frame + s1 - h / dt, h, dt)
+        if state.body[i, S.STRUCK] != 0.0:
+            put_struck(control, state, aim, i, row)
+        aim.mode[i] = A.PRESCRIBED
         share = 0.0
-        if behaviour == ANIMATED:
+        if behaviour == C.ANIMATED:
             _aim_at_keys(tree, state, aim, i, h)
-        elif behaviour == LIMP:
-            aim.mode[i] = LOOSE
+        elif behaviour == C.LIMP:
+            aim.mode[i] = A.LOOSE
             share = 1.0
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 for k in range(4):
-                    aim.rate[START + k, d] = 0.0
-                aim.rate[SURGE, d] = 0.0
+                    aim.rate[A.START + k, d] = 0.0
+                aim.rate[A.SURGE, d] = 0.0
         else:
             share = 1.0
-            if behaviour == SIMULATED:
-                share = plan.setting[row, i, HEAVINESS]
-                if state.body[i, RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
+            if behaviour == C.SIMULATED:
+                share = control.setting[row, i, C.HEAVINESS]
+                if state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
                     # what was in its way has made it late by so much: the rest of its time is for that, too
-                    state.body[i, STRUCK] = 0.0
+                    state.body[i, S.STRUCK] = 0.0
                     _take_reference(tree, state, i)
-                    _measure(tree, state, aim, FROM, i)
-                if state.body[i, STRUCK] != 0.0 and swung_out(state, i):
-                    state.body[i, STRUCK] = 0.0
+                    _measure(tree, state, aim, A.FROM, i)
+                if state.body[i, S.STRUCK] != 0.0 and swung_out(state, i):
+                    state.body[i, S.STRUCK] = 0.0
                     _take_reference(tree, state, i)
-                    _measure(tree, state, aim, FROM, i)
-                loaded = share > 0.0 or aim.body[i, LEANED] != 0.0 or state.body[i, STRUCK] != 0.0
+                    _measure(tree, state, aim, A.FROM, i)
+                loaded = share > 0.0 or aim.body[i, A.LEANED] != 0.0 or state.body[i, S.STRUCK] != 0.0
                 if tree.kind[i] != FIXED and loaded:
-                    aim.mode[i] = COMPLIANT
+                    aim.mode[i] = A.COMPLIANT
                 elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
                     # what leaned on it is gone: its deflection dies away as after a blow
-                    state.body[i, STRUCK] = 1.0
-                    aim.mode[i] = COMPLIANT
+                    state.body[i, S.STRUCK] = 1.0
+                    aim.mode[i] = A.COMPLIANT
                 elif is_deflected(tree, state, i):
                     # nothing leans on it any more: what is left dies away like any other error
                     _take_reference(tree, state, i)
-                    _measure(tree, state, aim, FROM, i)
+                    _measure(tree, state, aim, A.FROM, i)
             _aim_by_error(tree, state, aim, work, i, h)
-        aim.body[i, TONE] = plan.setting[row, i, TONE_DAMPING]
-        aim.body[i, TONE + 1] = plan.setting[row, i, TONE_PULL]
-        aim.body[i, LIMITED] = 0.0
-        aim.body[i, ABLE] = float(aim.mode[i])
+        aim.body[i, A.TONE] = control.setting[row, i, C.TONE_DAMPING]
+        aim.body[i, A.TONE + 1] = control.setting[row, i, C.TONE_PULL]
+        aim.body[i, A.LIMITED] = 0.0
+        aim.body[i, A.ABLE] = float(aim.mode[i])
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            aim.rate[SHARE, d] = share
+            aim.rate[A.SHARE, d] = share
         if tree.kind[i] != FREE:
-            place = load3(aim.body, i, TO + TARGET_ANCHOR)
-            store3(aim.body, i, GOAL_ANCHOR, place)
-            store3(aim.body, i, GOAL_DRIFT, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
-            store3(aim.body, i, DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
+            place = load3(aim.body, i, A.TO + SA.ANCHOR)
+            store3(aim.body, i, A.GOAL_ANCHOR, place)
+            store3(aim.body, i, A.GOAL_DRIFT, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
+            store3(aim.body, i, A.DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
     _assist_when_disturbed(tree, state, aim)
 
 
-@stage
+@inlined
 def _assist_when_disturbed(tree, state, aim):
     """An assisted root holds its motion exactly until something in its tree is loose or deflected. One that was limp
-    and returns goes its way back whatever it meets: it has to be there in time."""
+    and returns goes its way back whatever it meets: it has to be there in time.
+
+    Reads: A.mode, S.DEFLECTION, S.REFERENCE_V, S.RETURNS, S.V, S.behaviour
+    Writes: A.mode
+    """
     for root in tree.roots:
-        if state.behaviour[root] == ASSIST and state.body[root, RETURNS] == 0.0:
+        if state.behaviour[root] == C.ASSIST and state.body[root, S.RETURNS] == 0.0:
             if is_deflected(tree, state, root):
-                aim.mode[root] = COMPLIANT
+                aim.mode[root] = A.COMPLIANT
             for i in range(root + 1, tree.last[root] + 1):
-                if aim.mode[i] != PRESCRIBED:
-                    aim.mode[root] = COMPLIANT
+                if aim.mode[i] != A.PRESCRIBED:
+                    aim.mode[root] = A.COMPLIANT
 
 
-@stage
+@inlined
 def _aim_at_keys(tree, state, aim, i, h):
-    """Exactly the keys, wherever the body is now."""
+    """Exactly the keys, wherever the body is now.
+
+    Reads: A.TO, S.ANCHOR, S.COORDS, S.V
+    Writes: A.END, A.GOAL, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.START, A.SURGE
+    """
     kind, d = tree.kind[i], tree.dof[i]
     for j in range(d, tree.dof[i + 1]):
-        aim.rate[START, j] = state.rate[V, j]
-        aim.rate[PUSH, j] = aim.rate[SURGE, j] = 0.0
-    value = load4(aim.body, i, TO + VALUE)
-    store4(aim.body, i, GOAL, value)
-    store_rates(kind, aim.rate, END, d, load3(aim.body, i, TO + RATE))
-    turn = difference(kind, load4(state.body, i, COORDS), value)
-    store_rates(kind, aim.rate, SECANT, d, scale(1.0 / h, turn))
+        aim.rate[A.START, j] = state.rate[S.V, j]
+        aim.rate[A.PUSH, j] = aim.rate[A.SURGE, j] = 0.0
+    value = load4(aim.body, i, A.TO + SA.VALUE)
+    store4(aim.body, i, A.GOAL, value)
+    store_rates(kind, aim.rate, A.END, d, load3(aim.body, i, A.TO + SA.RATE))
+    turn = difference(kind, load4(state.body, i, S.COORDS), value)
+    store_rates(kind, aim.rate, A.SECANT, d, scale(1.0 / h, turn))
     if kind == FREE:
-        place = load3(aim.body, i, TO + TARGET_ANCHOR)
-        store3(aim.body, i, GOAL_ANCHOR, place)
-        store3(aim.rate, END, d + 3, load3(aim.body, i, TO + TARGET_ANCHOR_RATE))
-        store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, ANCHOR))))
+        place = load3(aim.body, i, A.TO + SA.ANCHOR)
+        store3(aim.body, i, A.GOAL_ANCHOR, place)
+        store3(aim.rate, A.END, d + 3, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
+        store3(aim.rate, A.SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
 
 
-@stage
+@inlined
 def _aim_by_error(tree, state, aim, work, i, h):
-    """Let the error die away for one step and put it on the target's end."""
+    """Let the error die away for one step and put it on the target's end.
+
+    Reads: A.RESPONSE, A.TO, S.DUE, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.behaviour, W.BONE_TURN,
+        W.FASTEST, W.NOW, W.OWN_RATE
+    Writes: A.END, A.GOAL, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.START, A.SURGE, S.ERROR, S.SLIPPED
+    """
     kind, d = tree.kind[i], tree.dof[i]
-    value, rate = load4(aim.body, i, TO + VALUE), load3(aim.body, i, TO + RATE)
-    e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
+    value, rate = load4(aim.body, i, A.TO + SA.VALUE), load3(aim.body, i, A.TO + SA.RATE)
+    e, de = load3(state.body, i, S.ERROR), load3(state.body, i, S.ERROR + 3)
     push = surge = (0.0, 0.0, 0.0)
     for j in range(d, tree.dof[i + 1]):
-        aim.rate[START, j] = state.rate[REFERENCE_V, j]
+        aim.rate[A.START, j] = state.rate[S.REFERENCE_V, j]
     if dot(e, e) > 0.0 or dot(de, de) > 0.0:
         e1, de1 = die_away(tree, state, aim, work, i, h)
         if dot(e1, e1) < TINY_ANGLE * TINY_ANGLE and dot(de1, de1) < TINY_RATE * TINY_RATE:
             e1 = de1 = (0.0, 0.0, 0.0)
-            state.body[i, SLIPPED] = 0.0
-        store3(state.body, i, ERROR, e1)
-        store3(state.body, i, ERROR + 3, de1)
+            state.body[i, S.SLIPPED] = 0.0
+        store3(state.body, i, S.ERROR, e1)
+        store3(state.body, i, S.ERROR + 3, de1)
         surge = _lead(e, e1, de, de1, h)
         if kind >= BALL:
             back = quat_exp(e1)
@@ -453,12 +407,12 @@ def _aim_by_error(tree, state, aim, work, i, h):
             value = (value[0] + e1[0], value[1] + e1[1], 0.0, 0.0)
             rate = add(rate, de1)
             push = sub(de1, de)
-    store4(aim.body, i, GOAL, value)
-    store_rates(kind, aim.rate, PUSH, d, push)
-    store_rates(kind, aim.rate, SURGE, d, surge)
-    store_rates(kind, aim.rate, END, d, rate)
-    turn = difference(kind, load4(state.body, i, REFERENCE), value)
-    store_rates(kind, aim.rate, SECANT, d, scale(1.0 / h, turn))
+    store4(aim.body, i, A.GOAL, value)
+    store_rates(kind, aim.rate, A.PUSH, d, push)
+    store_rates(kind, aim.rate, A.SURGE, d, surge)
+    store_rates(kind, aim.rate, A.END, d, rate)
+    turn = difference(kind, load4(state.body, i, S.REFERENCE), value)
+    store_rates(kind, aim.rate, A.SECANT, d, scale(1.0 / h, turn))
     if kind == FREE:
         _aim_position_by_error(state, aim, i, d, h)
 
@@ -469,37 +423,45 @@ def _lead(e, e1, de, de1, h):
     return sub(scale(1.0 / h, sub(e1, e)), scale(0.5, add(de, de1)))
 
 
-@stage
+@inlined
 def _aim_position_by_error(state, aim, i, d, h):
-    u, g, du, dg = load4(aim.body, i, RESPONSE)
-    e, de = load3(state.body, i, ERROR + 6), load3(state.body, i, ERROR + 9)
+    """Reads: A.RESPONSE, A.TO, S.ERROR, S.REFERENCE_ANCHOR
+    Writes: A.END, A.GOAL_ANCHOR, A.PUSH, A.SECANT, A.SURGE, S.ERROR
+    """
+    u, g, du, dg = load4(aim.body, i, A.RESPONSE)
+    e, de = load3(state.body, i, S.ERROR + 6), load3(state.body, i, S.ERROR + 9)
     e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
-    store3(state.body, i, ERROR + 6, e1)
-    store3(state.body, i, ERROR + 9, de1)
-    place = add(load3(aim.body, i, TO + TARGET_ANCHOR), e1)
-    store3(aim.body, i, GOAL_ANCHOR, place)
-    store3(aim.rate, PUSH, d + 3, sub(de1, de))
-    store3(aim.rate, SURGE, d + 3, _lead(e, e1, de, de1, h))
-    store3(aim.rate, END, d + 3, add(load3(aim.body, i, TO + TARGET_ANCHOR_RATE), de1))
-    store3(aim.rate, SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, REFERENCE_ANCHOR))))
+    store3(state.body, i, S.ERROR + 6, e1)
+    store3(state.body, i, S.ERROR + 9, de1)
+    place = add(load3(aim.body, i, A.TO + SA.ANCHOR), e1)
+    store3(aim.body, i, A.GOAL_ANCHOR, place)
+    store3(aim.rate, A.PUSH, d + 3, sub(de1, de))
+    store3(aim.rate, A.SURGE, d + 3, _lead(e, e1, de, de1, h))
+    store3(aim.rate, A.END, d + 3, add(load3(aim.body, i, A.TO + SA.ANCHOR_RATE), de1))
+    store3(aim.rate, A.SECANT, d + 3, scale(1.0 / h, sub(place, load3(state.body, i, S.REFERENCE_ANCHOR))))
 
 
-@part
-def end_step(tree, state, aim):
-    """The end of this step is the start of the next; r is now where it was aimed."""
+@separate
+def end_step(tree: Tree, state: State, aim: Aim):
+    """The end of this step is the start of the next; r is now where it was aimed.
+
+    Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.TO, A.mode, S.ANCHOR, S.COORDS, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR,
+        S.REFERENCE_V, S.V, S.behaviour
+    Writes: A.FROM, S.DEFLECTION, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V
+    """
     for i in range(1, len(tree.parent)):
-        for k in range(SAMPLE_COLUMNS):
-            aim.body[i, FROM + k] = aim.body[i, TO + k]
+        for k in range(SA.COLUMNS):
+            aim.body[i, A.FROM + k] = aim.body[i, A.TO + k]
         behaviour = state.behaviour[i]
-        if behaviour == SIMULATED and aim.mode[i] == LOOSE:
+        if behaviour == C.SIMULATED and aim.mode[i] == A.LOOSE:
             # its strength was spent: from here the error to the target dies away anew
             _take_reference(tree, state, i)
-            _measure(tree, state, aim, TO, i)
-        elif behaviour == SIMULATED or behaviour == ASSIST:
-            store4(state.body, i, REFERENCE, load4(aim.body, i, GOAL))
-            store3(state.body, i, REFERENCE_ANCHOR, load3(aim.body, i, GOAL_ANCHOR))
+            _measure(tree, state, aim, A.TO, i)
+        elif behaviour == C.SIMULATED or behaviour == C.ASSIST:
+            store4(state.body, i, S.REFERENCE, load4(aim.body, i, A.GOAL))
+            store3(state.body, i, S.REFERENCE_ANCHOR, load3(aim.body, i, A.GOAL_ANCHOR))
             for d in range(tree.dof[i], tree.dof[i + 1]):
-                state.rate[REFERENCE_V, d] = aim.rate[END, d]
-            e = load3(state.body, i, ERROR)
+                state.rate[S.REFERENCE_V, d] = aim.rate[A.END, d]
+            e = load3(state.body, i, S.ERROR)
             if tree.kind[i] >= BALL and dot(e, e) > BRANCH * BRANCH:
-                _measure(tree, state, aim, TO, i)
+                _measure(tree, state, aim, A.TO, i)

@@ -15,35 +15,7 @@ import math
 from ...compile.decorators import kernel
 from ...math.vectors import axpy, load3, load4, quat_exp, quat_mul, quat_unit, scale, store3, store4
 from ...model.model import BALL, FREE
-from ...tables.motion_table import KEY_DRIFT, KEY_PLACE, KEY_RATE, KEY_VALUE, WHEN
-from ...tables.state_table import (
-    ARRIVAL,
-    ASSIST,
-    DUE,
-    DUE_DRIFT,
-    DUE_KEY,
-    DUE_PLACE,
-    DUE_RATE,
-    DUE_VALUE,
-    GAINS,
-    HEAVINESS,
-    LAW,
-    LEANED,
-    OMEGA,
-    QUICKER,
-    RATE,
-    RECOVERY,
-    RESPONSE,
-    RETURNS,
-    SHAPE,
-    SIMULATED,
-    STIFFER,
-    STRUCK,
-    TARGET_ANCHOR,
-    TARGET_ANCHOR_RATE,
-    VALUE,
-    ZETA,
-)
+from ...tables import aim as A, control as C, motion as M, sample as SA, state as S
 from ..shared.blow_state import QUICKER_TOGETHER
 
 # Steps end on appointments to within this share of a frame.
@@ -67,80 +39,80 @@ def arrival(shape, left, after):
 @kernel
 def expected(state, i):
     """Whether the body has an appointment to keep: one that is limp or animated keeps none."""
-    driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-    return driven and 0.0 < state.body[i, DUE] < math.inf
+    driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+    return driven and 0.0 < state.body[i, S.DUE] < math.inf
 
 
 @kernel
 def has_key_ahead(state, i):
     """Whether that is a key; otherwise the body has to be back on its motion."""
-    return expected(state, i) and state.body[i, DUE_KEY] >= 0.0
+    return expected(state, i) and state.body[i, S.DUE_KEY] >= 0.0
 
 
 @kernel
 def put_way_in(tree, state, aim, i, time, dt, sample):
     """A target sample: where the straight way to the body's appointment is at a time [frames]."""
     kind = tree.kind[i]
-    left = max((state.body[i, DUE] - time) * dt, 0.0)
-    value, rate = load4(state.body, i, DUE_VALUE), load3(state.body, i, DUE_RATE)
+    left = max((state.body[i, S.DUE] - time) * dt, 0.0)
+    value, rate = load4(state.body, i, S.DUE_VALUE), load3(state.body, i, S.DUE_RATE)
     if kind >= BALL:
         value = quat_unit(quat_mul(value, quat_exp(scale(-left, rate))))
     else:
         value = (value[0] - left * rate[0], value[1] - left * rate[1], 0.0, 0.0)
-    store4(aim.body, i, sample + VALUE, value)
-    store3(aim.body, i, sample + RATE, rate)
+    store4(aim.body, i, sample + SA.VALUE, value)
+    store3(aim.body, i, sample + SA.RATE, rate)
     if kind == FREE:
-        drift = load3(state.body, i, DUE_DRIFT)
-        store3(aim.body, i, sample + TARGET_ANCHOR, axpy(-left, drift, load3(state.body, i, DUE_PLACE)))
-        store3(aim.body, i, sample + TARGET_ANCHOR_RATE, drift)
+        drift = load3(state.body, i, S.DUE_DRIFT)
+        store3(aim.body, i, sample + SA.ANCHOR, axpy(-left, drift, load3(state.body, i, S.DUE_PLACE)))
+        store3(aim.body, i, sample + SA.ANCHOR_RATE, drift)
 
 
 @kernel
-def put_arrival(plan, state, aim, i, row, time, h, dt):
+def put_arrival(control, state, aim, i, row, time, h, dt):
     """The body's response and gains over a step of h seconds from a time [frames].
 
     Who has to be back on the motion and feels its weight keeps its own gains, and hangs as it always does.
     """
-    shape = plan.setting[row, i, SHAPE]
-    left = (state.body[i, DUE] - time) * dt
-    returns, leans = state.body[i, RETURNS], aim.body[i, LEANED]
+    shape = control.setting[row, i, C.SHAPE]
+    left = (state.body[i, S.DUE] - time) * dt
+    returns, leans = state.body[i, S.RETURNS], aim.body[i, A.LEANED]
     if returns != 0.0 and leans != 0.0:  # what holds it up to the end it does not run against ever faster
-        left = max(left, LEAST_LEFT * plan.setting[row, i, RECOVERY])
+        left = max(left, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
     after = left - h
     if after < ON_TIME * dt:
         after = 0.0
-    same = state.body[i - 1, DUE] == state.body[i, DUE] and plan.setting[row, i - 1, SHAPE] == shape
-    same = same and state.body[i - 1, RETURNS] == returns and aim.body[i - 1, LEANED] == leans
+    same = state.body[i - 1, S.DUE] == state.body[i, S.DUE] and control.setting[row, i - 1, C.SHAPE] == shape
+    same = same and state.body[i - 1, S.RETURNS] == returns and aim.body[i - 1, A.LEANED] == leans
     if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
-        store4(aim.body, i, RESPONSE, load4(aim.body, i - 1, RESPONSE))
+        store4(aim.body, i, A.RESPONSE, load4(aim.body, i - 1, A.RESPONSE))
     else:
-        store4(aim.body, i, RESPONSE, arrival(shape, left, after))
-    heavy = state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0
-    if state.body[i, DUE_KEY] >= 0.0 or not heavy:
+        store4(aim.body, i, A.RESPONSE, arrival(shape, left, after))
+    heavy = state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.HEAVINESS] > 0.0
+    if state.body[i, S.DUE_KEY] >= 0.0 or not heavy:
         middle = 0.5 * (left + after)
-        if state.body[i, STRUCK] != 0.0:
-            middle = max(middle, LEAST_LEFT * plan.setting[row, i, RECOVERY])
+        if state.body[i, S.STRUCK] != 0.0:
+            middle = max(middle, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
         # Small joints answer loads faster (`even_weight`). None answers slower than its key allows: it would be late.
-        quicker = 1.0 if plan.setting[row, i, LAW] != 0.0 else max(1.0, plan.setting[row, i, QUICKER])
+        quicker = 1.0 if control.setting[row, i, C.LAW] != 0.0 else max(1.0, control.setting[row, i, C.QUICKER])
         omega = quicker * shape / middle
-        aim.body[i, GAINS] = omega * omega
-        aim.body[i, GAINS + 1] = 2.0 * omega
+        aim.body[i, A.GAINS] = omega * omega
+        aim.body[i, A.GAINS + 1] = 2.0 * omega
 
 
 @kernel
-def put_struck(plan, state, aim, i, row):
+def put_struck(control, state, aim, i, row):
     """Gains of a struck body under a guided root: its joints are as quick as ever, and quicker where their time runs
     out. The root itself has all its time to come back to its place, but turns no farther than a joint would."""
-    if state.behaviour[i] == SIMULATED and plan.setting[row, i, HEAVINESS] > 0.0:
+    if state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.HEAVINESS] > 0.0:
         return
-    omega, zeta = QUICKER_TOGETHER * plan.setting[row, i, OMEGA], plan.setting[row, i, ZETA]
+    omega, zeta = QUICKER_TOGETHER * control.setting[row, i, C.OMEGA], control.setting[row, i, C.ZETA]
     if not expected(state, i):
-        aim.body[i, GAINS], aim.body[i, GAINS + 1] = omega * omega, 2.0 * zeta * omega
-    elif state.behaviour[i] == ASSIST:
-        aim.body[i, STIFFER] = math.sqrt(max(1.0, 2.0 * zeta * omega / aim.body[i, GAINS + 1]))
+        aim.body[i, A.GAINS], aim.body[i, A.GAINS + 1] = omega * omega, 2.0 * zeta * omega
+    elif state.behaviour[i] == C.ASSIST:
+        aim.body[i, A.STIFFER] = math.sqrt(max(1.0, 2.0 * zeta * omega / aim.body[i, A.GAINS + 1]))
     else:
-        aim.body[i, GAINS] = max(QUICKER_TOGETHER * QUICKER_TOGETHER * aim.body[i, GAINS], omega * omega)
-        aim.body[i, GAINS + 1] = max(QUICKER_TOGETHER * aim.body[i, GAINS + 1], 2.0 * zeta * omega)
+        aim.body[i, A.GAINS] = max(QUICKER_TOGETHER * QUICKER_TOGETHER * aim.body[i, A.GAINS], omega * omega)
+        aim.body[i, A.GAINS + 1] = max(QUICKER_TOGETHER * aim.body[i, A.GAINS + 1], 2.0 * zeta * omega)
 
 
 @kernel
@@ -148,24 +120,24 @@ def until_due(state, time, h, dt):
     """The step shortened to end on the first appointment within it [s]."""
     first = math.inf
     for i in range(1, len(state.body)):
-        if state.body[i, DUE] > time + ON_TIME:
-            first = min(first, state.body[i, DUE])
+        if state.body[i, S.DUE] > time + ON_TIME:
+            first = min(first, state.body[i, S.DUE])
     left = (first - time) * dt
     return left if left < h - ON_TIME * dt else h
 
 
 @kernel
-def promise_next(target, plan, state, i, row, time):
+def promise_next(target, control, state, i, row, time):
     """Give the body its first appointment after a time [frames], if it keeps its keys and has one left."""
-    state.body[i, DUE], state.body[i, DUE_KEY] = math.inf, -1.0
-    timed = plan.setting[row, i, ARRIVAL]
+    state.body[i, S.DUE], state.body[i, S.DUE_KEY] = math.inf, -1.0
+    timed = control.setting[row, i, C.ARRIVAL]
     if timed < 0.0:
         return
     for k in range(target.key_first[i], target.key_first[i + 1]):
-        if target.key[k, WHEN] > time + ON_TIME:
-            state.body[i, DUE], state.body[i, DUE_KEY] = target.key[k, WHEN], float(k)
-            store4(state.body, i, DUE_VALUE, load4(target.key, k, KEY_VALUE))
-            store3(state.body, i, DUE_RATE, scale(timed, load3(target.key, k, KEY_RATE)))
-            store3(state.body, i, DUE_PLACE, load3(target.key, k, KEY_PLACE))
-            store3(state.body, i, DUE_DRIFT, scale(timed, load3(target.key, k, KEY_DRIFT)))
+        if target.key[k, M.WHEN] > time + ON_TIME:
+            state.body[i, S.DUE], state.body[i, S.DUE_KEY] = target.key[k, M.WHEN], float(k)
+            store4(state.body, i, S.DUE_VALUE, load4(target.key, k, M.KEY_VALUE))
+            store3(state.body, i, S.DUE_RATE, scale(timed, load3(target.key, k, M.KEY_RATE)))
+            store3(state.body, i, S.DUE_PLACE, load3(target.key, k, M.KEY_PLACE))
+            store3(state.body, i, S.DUE_DRIFT, scale(timed, load3(target.key, k, M.KEY_DRIFT)))
             return

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import SettingError
 from ...model.model import Model
-from ...tables.state_table import ARRIVAL, LAW, SHAPE
+from ...tables import control as C
 from ..base import Controller
 from ..follow.spring import SETTLE
 from ..settings import Setting
@@ -52,12 +52,12 @@ class OnTime(Controller):
 
     settings: ClassVar = (
         *FOLLOWING,
-        Setting("arrival", -1.0, 1.0, ARRIVAL),
-        Setting("shape", *ARRIVAL_SHAPES, SHAPE),
+        Setting("arrival", -1.0, 1.0, C.ARRIVAL),
+        Setting("shape", *ARRIVAL_SHAPES, C.SHAPE),
     )
 
     def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
         if self.law not in LAWS:
             raise SettingError(f"The law is '{self.law}': use one of {', '.join(LAWS)}.")
         law = np.full((1, len(model)), float(LAWS.index(self.law)))
-        return {LAW: law} | spring_columns(model, values, self.even_weight)
+        return {C.LAW: law} | spring_columns(model, values, self.even_weight)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from ...compile.decorators import kernel
 from ...math.vectors import dot, load3
-from ...tables.model_table import MASS
-from ...tables.state_table import ASSIST, DEFLECTION, REFERENCE_V, STRUCK, V
+from ...tables import control as C, state as S, tree as T
 
 # A blow whose deflections are below this [rad; ten times as much a second] is over.
 BLOW_OVER = 1e-7
@@ -30,10 +29,10 @@ QUICKER_TOGETHER = 1.7
 def is_deflected(tree, state, i):
     """Whether the body is off its reference, or was struck and leaves it."""
     for k in range(6):
-        if state.body[i, DEFLECTION + k] != 0.0:
+        if state.body[i, S.DEFLECTION + k] != 0.0:
             return True
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        if state.rate[V, d] != state.rate[REFERENCE_V, d]:
+        if state.rate[S.V, d] != state.rate[S.REFERENCE_V, d]:
             return True
     return False
 
@@ -45,30 +44,30 @@ def end_blows(tree, state):
     for root in tree.roots:
         struck = far = False
         for i in range(root + 1, tree.last[root] + 1):
-            if state.body[i, STRUCK] != 0.0:
+            if state.body[i, S.STRUCK] != 0.0:
                 struck = True
                 far = far or is_far(tree, state, i, BLOW_OVER)
-                if state.body[root, STRUCK] == 0.0 and not stays_off(tree, state, root, i):
-                    state.body[i, STRUCK] = 0.0
-        if struck and not (far and state.behaviour[root] == ASSIST):
+                if state.body[root, S.STRUCK] == 0.0 and not stays_off(tree, state, root, i):
+                    state.body[i, S.STRUCK] = 0.0
+        if struck and not (far and state.behaviour[root] == C.ASSIST):
             for i in range(root, tree.last[root] + 1):
-                state.body[i, STRUCK] = 0.0
+                state.body[i, S.STRUCK] = 0.0
 
 
 @kernel
 def stays_off(tree, state, root, i):
     """Whether a joint that takes part in blows is off its reference by more than ends one, for it alone."""
-    over = BLOW_OVER if state.body[root, STRUCK] != 0.0 else NEARLY_OVER
+    over = BLOW_OVER if state.body[root, S.STRUCK] != 0.0 else NEARLY_OVER
     return is_far(tree, state, i, over) and not is_light(tree, root, i)
 
 
 @kernel
 def is_far(tree, state, i, over):
     for k in range(3):
-        if abs(state.body[i, DEFLECTION + k]) > over:
+        if abs(state.body[i, S.DEFLECTION + k]) > over:
             return True
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        if abs(state.rate[V, d] - state.rate[REFERENCE_V, d]) > 10.0 * over:
+        if abs(state.rate[S.V, d] - state.rate[S.REFERENCE_V, d]) > 10.0 * over:
             return True
     return False
 
@@ -76,7 +75,7 @@ def is_far(tree, state, i, over):
 @kernel
 def swung_out(state, i):
     """Whether a struck joint is so far off that its spring, meant for deflections, would not bring it back straight."""
-    e = load3(state.body, i, DEFLECTION)
+    e = load3(state.body, i, S.DEFLECTION)
     return dot(e, e) > SWUNG_OUT * SWUNG_OUT
 
 
@@ -94,7 +93,7 @@ def is_light(tree, root, i):
     """Whether a body and all that hangs on it weigh next to nothing."""
     part = whole = 0.0
     for k in range(root, tree.last[root] + 1):
-        whole += tree.body[k, MASS]
+        whole += tree.body[k, T.MASS]
         if i <= k <= tree.last[i]:
-            part += tree.body[k, MASS]
+            part += tree.body[k, T.MASS]
     return part < LIGHT * whole

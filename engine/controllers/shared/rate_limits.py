@@ -33,32 +33,8 @@ from ...math.vectors import (
     unrotate,
 )
 from ...model.model import BALL, FREE
-from ...tables.model_table import ROTATION
-from ...tables.state_table import (
-    ASSIST,
-    BONE_TURN,
-    COORDS,
-    ERROR,
-    FASTEST,
-    FROM,
-    LIMP,
-    MAIN,
-    MEAN,
-    MOMENTUM,
-    MOTION,
-    NOW,
-    OWN_RATE,
-    RATE,
-    RESPONSE,
-    SIMULATED,
-    STILL,
-    VALUE,
-    X1,
-    G,
-    V,
-    factor_of,
-    pose_of,
-)
+from ...tables import aim as A, control as C, pose as P, sample as SA, state as S, work as W
+from ...tables.work import factor_of, pose_of
 from ..on_time.arrivals import expected
 
 # The fastest a bone may turn in the world [rad/s] where contacts move it, and on its way back, unless its parent and
@@ -70,16 +46,16 @@ BONE_RATE, BACK_RATE = 16.0, 10.0
 def note_rates(tree, state, aim, work, i):
     """OWN_RATE of joint i: what its motion has, seen from where the joint is. And BONE_TURN of its bone, after
     those nearer to the root."""
-    rate = load3(aim.body, i, FROM + RATE)
+    rate = load3(aim.body, i, A.FROM + SA.RATE)
     if tree.kind[i] >= BALL:
-        off = quat_mul(quat_conj(load4(aim.body, i, FROM + VALUE)), load4(state.body, i, COORDS))
+        off = quat_mul(quat_conj(load4(aim.body, i, A.FROM + SA.VALUE)), load4(state.body, i, S.COORDS))
         rate = unrotate(off, rate)
-    store3(work.body, i, OWN_RATE, rate)
-    turn = load3(work.body, tree.parent[i], BONE_TURN) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
-    pose = pose_of(work, NOW)
+    store3(work.body, i, W.OWN_RATE, rate)
+    turn = load3(work.body, tree.parent[i], W.BONE_TURN) if tree.parent[i] > 0 else (0.0, 0.0, 0.0)
+    pose = pose_of(work, W.NOW)
     for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-        turn = axpy(state.rate[V, d], load3(pose.axes, d, 0), turn)
-    store3(work.body, i, BONE_TURN, turn)
+        turn = axpy(state.rate[S.V, d], load3(pose.axes, d, 0), turn)
+    store3(work.body, i, W.BONE_TURN, turn)
 
 
 @kernel
@@ -95,15 +71,15 @@ def _in_world(tree, pose, i, rates):
 def die_away(tree, state, aim, work, i, h):
     """A joint's error and its rate a step of h seconds on, in closed form. One that is off its motion since its
     character met another comes back no faster than joints and bones may turn there, unless it is to be in time."""
-    u, g, du, dg = load4(aim.body, i, RESPONSE)
-    e, de = load3(state.body, i, ERROR), load3(state.body, i, ERROR + 3)
+    u, g, du, dg = load4(aim.body, i, A.RESPONSE)
+    e, de = load3(state.body, i, S.ERROR), load3(state.body, i, S.ERROR + 3)
     e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
-    fastest = work.body[i, FASTEST]
+    fastest = work.body[i, W.FASTEST]
     if fastest == math.inf or tree.parent[i] == 0 or expected(state, i):
         return e1, de1
-    pose = pose_of(work, NOW)
-    own = _in_world(tree, pose, i, load3(work.body, i, OWN_RATE))
-    before = add(load3(work.body, tree.parent[i], BONE_TURN), own)
+    pose = pose_of(work, W.NOW)
+    own = _in_world(tree, pose, i, load3(work.body, i, W.OWN_RATE))
+    before = add(load3(work.body, tree.parent[i], W.BONE_TURN), own)
     mean = scale(1.0 / h, sub(e1, e))
     de1 = scale(_share_of_error(tree, pose, before, i, e1, de1, fastest), de1)
     return axpy(h * _share_of_error(tree, pose, before, i, e1, mean, fastest), mean, e), de1
@@ -123,7 +99,7 @@ def hold_rates(tree, state, work, pose, factor, base, change):
     is too much is taken off `change`. The factor is that of `pose`. Returns whether any is."""
     any_held = False
     for root in tree.roots:
-        if work.body[root, FASTEST] < math.inf:
+        if work.body[root, W.FASTEST] < math.inf:
             any_held = _hold_tree(tree, state, work, pose, factor, base, change, root) or any_held
     return any_held
 
@@ -132,28 +108,28 @@ def hold_rates(tree, state, work, pose, factor, base, change):
 def _hold_tree(tree, state, work, pose, factor, base, change, root):
     """The same of one tree, from its root outward."""
     held = False
-    less = work.rate[G]
+    less = work.rate[W.G]
     for d in range(len(less)):
         less[d] = 0.0
     for i in range(root, tree.last[root] + 1):
         first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-        before = load3(work.body, tree.parent[i], BONE_TURN) if i > root else (0.0, 0.0, 0.0)
-        before = add(before, _in_world(tree, pose, i, load3(work.body, i, OWN_RATE)))
+        before = load3(work.body, tree.parent[i], W.BONE_TURN) if i > root else (0.0, 0.0, 0.0)
+        before = add(before, _in_world(tree, pose, i, load3(work.body, i, W.OWN_RATE)))
         off = (0.0, 0.0, 0.0)
         for d in range(first, end):
-            more = base[d] + change[d] - work.body[i, OWN_RATE + d - first]
+            more = base[d] + change[d] - work.body[i, W.OWN_RATE + d - first]
             off = axpy(more, load3(pose.axes, d, 0), off)
-        if factor.active[i] and (state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST):
-            share = _share_kept(before, off, work.body[i, FASTEST] if i > root else BONE_RATE, BONE_RATE)
+        if factor.active[i] and (state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST):
+            share = _share_kept(before, off, work.body[i, W.FASTEST] if i > root else BONE_RATE, BONE_RATE)
             if share < 1.0:
                 held = True
                 off = scale(share, off)
                 for d in range(first, end):
-                    less[d] = (share - 1.0) * (base[d] + change[d] - work.body[i, OWN_RATE + d - first])
+                    less[d] = (share - 1.0) * (base[d] + change[d] - work.body[i, W.OWN_RATE + d - first])
                     change[d] += less[d]
-        store3(work.body, i, BONE_TURN, add(before, off))
+        store3(work.body, i, W.BONE_TURN, add(before, off))
     if held and factor.active[root] and tree.kind[root] == FREE:
-        if state.behaviour[root] == LIMP:
+        if state.behaviour[root] == C.LIMP:
             _give_back(tree, work, pose, change, root)
         if _hangs_limp(tree, state, root):
             after = _energy(tree, work, pose, base, change, root)
@@ -168,7 +144,7 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
 def _hangs_limp(tree, state, root):
     """Whether a link of a tree is limp: nothing holds its rate."""
     for i in range(root + 1, tree.last[root] + 1):
-        if state.behaviour[i] == LIMP:
+        if state.behaviour[i] == C.LIMP:
             return True
     return False
 
@@ -183,24 +159,24 @@ def _add(tree, times, less, change, root):
 @kernel
 def _energy(tree, work, pose, base, change, root):
     """Kinetic energy of a tree at rates base + change [J]."""
-    rate = work.rate[X1]
+    rate = work.rate[W.X1]
     for d in range(len(rate)):
         rate[d] = base[d] + change[d]
-    velocities(tree, pose, rate, work.body, STILL, work.body, MOTION)
-    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-    return tree_energy(tree, pose, root, work.body, MOMENTUM)
+    velocities(tree, pose, rate, work.body, W.STILL, work.body, W.MOTION)
+    momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
+    return tree_energy(tree, pose, root, work.body, W.MOMENTUM)
 
 
 @kernel
 def most_held(tree, state, work, i):
     """The fastest a joint may turn: one of a ragdoll, and of a character that met another, its motion's own rate
     included."""
-    if state.behaviour[i] == LIMP:
-        return work.body[i, FASTEST]
-    if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0 or state.behaviour[i] != SIMULATED:
+    if state.behaviour[i] == C.LIMP:
+        return work.body[i, W.FASTEST]
+    if work.body[i, W.FASTEST] == math.inf or tree.parent[i] == 0 or state.behaviour[i] != C.SIMULATED:
         return math.inf
-    own = load3(work.body, i, OWN_RATE)
-    return work.body[i, FASTEST] + math.sqrt(dot(own, own))
+    own = load3(work.body, i, W.OWN_RATE)
+    return work.body[i, W.FASTEST] + math.sqrt(dot(own, own))
 
 
 @kernel
@@ -222,32 +198,32 @@ def _share_kept(before, off, fastest, bone):
 def hold_ways(tree, state, work):
     """Have no joint of a character that met another go farther in the step than it may turn: contacts shift places
     out of depth, too, which no rate shows."""
-    factor = factor_of(work, MAIN)
+    factor = factor_of(work, W.MAIN)
     for i in range(1, len(tree.parent)):
-        if work.body[i, FASTEST] == math.inf or tree.parent[i] == 0:
+        if work.body[i, W.FASTEST] == math.inf or tree.parent[i] == 0:
             continue
-        if factor.active[i] and state.behaviour[i] == SIMULATED:
+        if factor.active[i] and state.behaviour[i] == C.SIMULATED:
             first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-            square, most = 0.0, work.body[i, FASTEST]
+            square, most = 0.0, work.body[i, W.FASTEST]
             for d in range(first, end):
-                square += work.rate[MEAN, d] ** 2
+                square += work.rate[W.MEAN, d] ** 2
             if square > most * most:
                 for d in range(first, end):
-                    work.rate[MEAN, d] *= most / math.sqrt(square)
+                    work.rate[W.MEAN, d] *= most / math.sqrt(square)
 
 
 @kernel
 def _give_back(tree, work, pose, change, root):
     """Let a tree move as one besides, so that it keeps the momentum it loses by `G`, what its joints are slowed by."""
-    velocities(tree, pose, work.rate[G], work.body, STILL, work.body, MOTION)
-    momenta(tree, pose, work.body, MOTION, work.body, MOMENTUM)
-    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+    velocities(tree, pose, work.rate[W.G], work.body, W.STILL, work.body, W.MOTION)
+    momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
+    mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
     turn = scale(-1.0, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
     # velocity of the point at the root anchor, where the spatial vectors live
     go = add(scale(-1.0 / mass, linear), cross(center, turn))
-    turn = unrotate(load4(pose.body, root, ROTATION), turn)
+    turn = unrotate(load4(pose.body, root, P.ROTATION), turn)
     d = tree.dof[root]
     for k in range(3):
-        work.rate[G, d + k], work.rate[G, d + 3 + k] = turn[k], go[k]
+        work.rate[W.G, d + k], work.rate[W.G, d + 3 + k] = turn[k], go[k]
         change[d + k] += turn[k]
         change[d + 3 + k] += go[k]

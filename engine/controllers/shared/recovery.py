@@ -13,50 +13,58 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part
-from ...tables.state_table import ASSIST, DUE, DUE_BLOW, DUE_KEY, RECOVERY, SIMULATED, STRUCK
+from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Flag, Index, Real, Row
+from ...tables import control as C, state as S
+from ...tables.classes import Control, State, Tree
 from .blow_state import is_light
 
 FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appointment
 
 
 @kernel
-def recovers(plan, state, i, frame):
+def recovers(control, state, i, frame):
     """Whether the body is driven and has a time to recover in."""
-    row = min(frame, len(plan.behaviour) - 1)
-    driven = state.behaviour[i] == SIMULATED or state.behaviour[i] == ASSIST
-    return driven and plan.setting[row, i, RECOVERY] > 0.0
+    row = min(frame, len(control.behaviour) - 1)
+    driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
+    return driven and control.setting[row, i, C.RECOVERY] > 0.0
 
 
 @kernel
-def stays_stiff(plan, state, root, i, frame):
+def stays_stiff(control, state, root, i, frame):
     """Whether a joint that a blow does not pass keeps to its motion: where it recovers, and the root is not guided.
     Under a guided root head and arms lag behind what was struck, and come back by their settle time."""
-    return recovers(plan, state, i, frame) and state.behaviour[root] != ASSIST
+    return recovers(control, state, i, frame) and state.behaviour[root] != C.ASSIST
 
 
-@part
-def make_deadlines(tree, plan, state, frame, time, dt, change, strikes):
+@separate
+def make_deadlines(
+    tree: Tree, control: Control, state: State, frame: Index, time: Real, dt: Real, change: Row, strikes: Flag
+):
     """A blow at a time [frames] changes the rates by `change` (nv,): the joints it moves are due on the source
     motion. A deadline that stands is moved only by a harder blow that `strikes`, not by a struck character's own feet
-    as they come down; a key stands anyhow."""
-    row = min(frame, len(plan.behaviour) - 1)
+    as they come down; a key stands anyhow.
+
+    Reads: C.RECOVERY, S.DUE, S.DUE_BLOW, S.DUE_KEY, S.STRUCK, S.behaviour, change
+    Writes: S.DUE, S.DUE_BLOW
+    """
+    row = min(frame, len(control.behaviour) - 1)
     for root in tree.roots:
         hardest = 0.0
         for i in range(root, tree.last[root] + 1):
-            if recovers(plan, state, i, frame):
+            if recovers(control, state, i, frame):
                 hardest = max(hardest, _turned(tree, i, change))
         if hardest <= FELT:
             continue
         for i in range(root, tree.last[root] + 1):
-            moves = recovers(plan, state, i, frame) and _turned(tree, i, change) > 0.0
-            if state.behaviour[root] == ASSIST and is_light(tree, root, i):
+            moves = recovers(control, state, i, frame) and _turned(tree, i, change) > 0.0
+            if state.behaviour[root] == C.ASSIST and is_light(tree, root, i):
                 continue  # hands, fingers and toes come back by their settle time
-            harder = strikes or state.body[root, STRUCK] == 0.0
-            free = state.body[i, DUE] == math.inf or (harder and hardest > state.body[i, DUE_BLOW])
-            if moves and free and state.body[i, DUE_KEY] < 0.0:
-                state.body[i, DUE] = time + plan.setting[row, i, RECOVERY] / dt
-                state.body[i, DUE_BLOW] = hardest
+            harder = strikes or state.body[root, S.STRUCK] == 0.0
+            free = state.body[i, S.DUE] == math.inf or (harder and hardest > state.body[i, S.DUE_BLOW])
+            if moves and free and state.body[i, S.DUE_KEY] < 0.0:
+                state.body[i, S.DUE] = time + control.setting[row, i, C.RECOVERY] / dt
+                state.body[i, S.DUE_BLOW] = hardest
 
 
 @kernel

@@ -18,87 +18,58 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part
+from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Real, Vector
+from ...dynamics.joints import advance, difference, store_rates
 from ...dynamics.kinematics import forward, locked_inertia, momenta, tree_momentum, velocities
 from ...dynamics.momentum import carry_over, leftover, turn_spins
 from ...math.vectors import add, load3, load4, scale, store3, store4, store6, sub
-from ...tables.model_table import MASS
-from ...tables.state_table import (
-    ANCHOR,
-    ANIMATED,
-    ASSIST,
-    CARRIED,
-    COMPLIANT,
-    COORDS,
-    DRIFT,
-    DRIFT_SECANT,
-    END,
-    FEED,
-    FROM,
-    GOAL,
-    GOAL_DRIFT,
-    HELD,
-    LIMITED,
-    LIMP,
-    MIDDLE,
-    MOMENTUM,
-    MOTION,
-    NEW,
-    NEW_ANCHOR,
-    OTHER_DRIFT,
-    PULL,
-    PULL_LIMIT,
-    RATE,
-    REFERENCE,
-    SLIPPED,
-    STAGE_PLACE,
-    STAGE_RATE,
-    START,
-    STIFFER,
-    TO,
-    UNDISTURBED,
-    UNDISTURBED_BEFORE,
-    VALUE,
-    G,
-    pose_of,
-)
-from ..follow.reference import advance, difference, store_rates
+from ...tables import aim as A, control as C, sample as SA, state as S, tree as T, work as W
+from ...tables.classes import Aim, Control, State, Tree, Work
+from ...tables.work import pose_of
 
 STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
 
 
 @kernel
 def _guided(tree, state, aim, root):
-    return state.behaviour[root] == ASSIST and aim.mode[root] == COMPLIANT
+    return state.behaviour[root] == C.ASSIST and aim.mode[root] == A.COMPLIANT
 
 
-@part
-def feed_forward(tree, state, aim, work, h, gravity):
-    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`."""
+@separate
+def feed_forward(tree: Tree, state: State, aim: Aim, work: Work, h: Real, gravity: Vector):
+    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`.
+
+    Reads: A.DRIFT_SECANT, A.END, A.FROM, A.GOAL, A.GOAL_DRIFT, A.START, A.TO, A.mode, S.ANCHOR, S.COORDS, S.DRIFT,
+        S.REFERENCE, S.SLIPPED, S.behaviour, W.CARRIED, W.G, W.MOMENTUM, W.MOTION, W.NEW, W.NEW_ANCHOR, W.OTHER_DRIFT,
+        W.STAGE_PLACE, W.STAGE_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    Writes: W.CARRIED, W.FEED, W.G, W.MOMENTUM, W.MOTION, W.NEW, W.NEW_ANCHOR, W.OTHER_DRIFT, W.STAGE_PLACE,
+        W.STAGE_RATE, W.UNDISTURBED, W.UNDISTURBED_BEFORE
+    """
     guided = False
     for root in tree.roots:
         guided = guided or _guided(tree, state, aim, root)
     if not guided:
         return
-    start, end = work.rate[STAGE_RATE], work.rate[STAGE_PLACE]
-    pose, before = pose_of(work, UNDISTURBED), pose_of(work, UNDISTURBED_BEFORE)
+    start, end = work.rate[W.STAGE_RATE], work.rate[W.STAGE_PLACE]
+    pose, before = pose_of(work, W.UNDISTURBED), pose_of(work, W.UNDISTURBED_BEFORE)
     _undisturbed_pose(tree, state, aim, work, 0.0, h, before)
-    velocities(tree, before, start, state.body, DRIFT, work.body, MOTION)
-    momenta(tree, before, work.body, MOTION, work.body, MOMENTUM)
+    velocities(tree, before, start, state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, before, work.body, W.MOTION, work.body, W.MOMENTUM)
     _undisturbed_pose(tree, state, aim, work, 0.5, h, pose)
     for i in range(1, len(tree.parent)):
-        store3(work.body, i, CARRIED + 3, load3(work.body, i, MOMENTUM + 3))
-    turn_spins(tree, before, pose, work.body, MOMENTUM, MOMENTUM, MOTION, 0.5 * h, work.body, CARRIED)
-    leftover(tree, pose, work.body, CARRIED, start, state.body, DRIFT, work, work.rate[FEED])
+        store3(work.body, i, W.CARRIED + 3, load3(work.body, i, W.MOMENTUM + 3))
+    turn_spins(tree, before, pose, work.body, W.MOMENTUM, W.MOMENTUM, W.MOTION, 0.5 * h, work.body, W.CARRIED)
+    leftover(tree, pose, work.body, W.CARRIED, start, state.body, S.DRIFT, work, work.rate[W.FEED])
     for i in range(1, len(tree.parent)):
-        store6(work.body, i, MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, MASS], gravity))
-        store3(work.body, i, OTHER_DRIFT, sub(load3(aim.body, i, GOAL_DRIFT), load3(state.body, i, DRIFT)))
+        store6(work.body, i, W.MOMENTUM, (0.0, 0.0, 0.0), scale(h * tree.body[i, T.MASS], gravity))
+        store3(work.body, i, W.OTHER_DRIFT, sub(load3(aim.body, i, A.GOAL_DRIFT), load3(state.body, i, S.DRIFT)))
     for d in range(len(start)):
-        work.rate[G, d] = end[d] - start[d]
-    leftover(tree, pose, work.body, MOMENTUM, work.rate[G], work.body, OTHER_DRIFT, work, work.rate[FEED + 1])
+        work.rate[W.G, d] = end[d] - start[d]
+    leftover(tree, pose, work.body, W.MOMENTUM, work.rate[W.G], work.body, W.OTHER_DRIFT, work, work.rate[W.FEED + 1])
     _undisturbed_pose(tree, state, aim, work, 1.0, h, before)
     carry_over(tree, state, aim, work, pose, before, start, end, h)
-    leftover(tree, before, work.body, CARRIED, end, aim.body, GOAL_DRIFT, work, work.rate[FEED + 2])
+    leftover(tree, before, work.body, W.CARRIED, end, aim.body, A.GOAL_DRIFT, work, work.rate[W.FEED + 2])
 
 
 @kernel
@@ -107,52 +78,55 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
-        if behaviour == LIMP or state.body[i, SLIPPED] != 0.0:
-            first, last = load4(aim.body, i, FROM + VALUE), load4(aim.body, i, TO + VALUE)
-            store_rates(kind, work.rate, STAGE_RATE, d, load3(aim.body, i, FROM + RATE))
-            store_rates(kind, work.rate, STAGE_PLACE, d, load3(aim.body, i, TO + RATE))
+        if behaviour == C.LIMP or state.body[i, S.SLIPPED] != 0.0:
+            first, last = load4(aim.body, i, A.FROM + SA.VALUE), load4(aim.body, i, A.TO + SA.VALUE)
+            store_rates(kind, work.rate, W.STAGE_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
+            store_rates(kind, work.rate, W.STAGE_PLACE, d, load3(aim.body, i, A.TO + SA.RATE))
         else:
-            first, last = load4(state.body, i, REFERENCE), load4(aim.body, i, GOAL)
-            if behaviour == ANIMATED:
-                first = load4(state.body, i, COORDS)
+            first, last = load4(state.body, i, S.REFERENCE), load4(aim.body, i, A.GOAL)
+            if behaviour == C.ANIMATED:
+                first = load4(state.body, i, S.COORDS)
             for j in range(d, tree.dof[i + 1]):
-                work.rate[STAGE_RATE, j], work.rate[STAGE_PLACE, j] = aim.rate[START, j], aim.rate[END, j]
+                work.rate[W.STAGE_RATE, j], work.rate[W.STAGE_PLACE, j] = aim.rate[A.START, j], aim.rate[A.END, j]
         c = first
         if s == 1.0:
             c = last
         elif s > 0.0:
             c = advance(kind, first, difference(kind, first, last), s)
-        store4(work.body, i, NEW, c)
-        drift = scale(s * h, load3(aim.body, i, DRIFT_SECANT))
-        store3(work.body, i, NEW_ANCHOR, add(load3(state.body, i, ANCHOR), drift))
-    forward(tree, work.body, NEW, NEW_ANCHOR, pose)
+        store4(work.body, i, W.NEW, c)
+        drift = scale(s * h, load3(aim.body, i, A.DRIFT_SECANT))
+        store3(work.body, i, W.NEW_ANCHOR, add(load3(state.body, i, S.ANCHOR), drift))
+    forward(tree, work.body, W.NEW, W.NEW_ANCHOR, pose)
 
 
-@part
-def hold_back(tree, state, aim, plan, work, h):
+@separate
+def hold_back(tree: Tree, state: State, aim: Aim, control: Control, work: Work, h: Real):
     """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
 
     The force's limit is `assist` body weights; the couple's is that force at the
     tree's radius of gyration.
+
+    Reads: A.LIMITED, A.PULL_LIMIT, A.mode, S.behaviour, W.MIDDLE, W.MOMENTUM, W.PULL
+    Writes: A.HELD, A.LIMITED
     """
     again = False
-    pose = pose_of(work, MIDDLE)
+    pose = pose_of(work, W.MIDDLE)
     for root in tree.roots:
-        if not _guided(tree, state, aim, root) or aim.body[root, LIMITED] != 0.0:
+        if not _guided(tree, state, aim, root) or aim.body[root, A.LIMITED] != 0.0:
             continue
-        mass, center, _, _ = tree_momentum(tree, pose, root, work.body, MOMENTUM)
+        mass, center, _, _ = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
         inertia = locked_inertia(tree, pose, root, mass, center)
         radius = math.sqrt((inertia[0] + inertia[1] + inertia[2]) / (2.0 * mass))
-        limit = aim.body[root, PULL_LIMIT] * mass * STANDARD_GRAVITY * h
+        limit = aim.body[root, A.PULL_LIMIT] * mass * STANDARD_GRAVITY * h
         d = tree.dof[root]
-        couple = _length(work.rate[PULL], d)
-        force = _length(work.rate[PULL], d + 3)
+        couple = _length(work.rate[W.PULL], d)
+        force = _length(work.rate[W.PULL], d + 3)
         if couple > limit * radius or force > limit:
             again = True
-            aim.body[root, LIMITED] = 1.0
+            aim.body[root, A.LIMITED] = 1.0
             for k in range(3):
-                aim.rate[HELD, d + k] = work.rate[PULL, d + k] * min(1.0, limit * radius / max(couple, 1e-300))
-                aim.rate[HELD, d + 3 + k] = work.rate[PULL, d + 3 + k] * min(1.0, limit / max(force, 1e-300))
+                aim.rate[A.HELD, d + k] = work.rate[W.PULL, d + k] * min(1.0, limit * radius / max(couple, 1e-300))
+                aim.rate[A.HELD, d + 3 + k] = work.rate[W.PULL, d + 3 + k] * min(1.0, limit / max(force, 1e-300))
     return again
 
 
@@ -167,5 +141,5 @@ def stiffen_turns(tree, aim, root, block):
     first = tree.dof[root]
     for r in range(6):
         for c in range(6):
-            turns = (aim.body[root, STIFFER] if r < 3 else 1.0) * (aim.body[root, STIFFER] if c < 3 else 1.0)
+            turns = (aim.body[root, A.STIFFER] if r < 3 else 1.0) * (aim.body[root, A.STIFFER] if c < 3 else 1.0)
             block[first + r, c] *= turns

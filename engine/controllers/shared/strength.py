@@ -16,37 +16,16 @@ from __future__ import annotations
 
 import math
 
-from ...compile.decorators import kernel, part
+from ...compile.decorators import kernel, separate
+from ...compile.kernel_types import Index, Real
 from ...dynamics.articulated import composite_form, composite_inertia, generalized, momentum_of
 from ...model.model import FREE
-from ...tables.state_table import (
-    ABLE,
-    ACROSS,
-    CHANGE,
-    COMPOSITE,
-    END,
-    ENDS,
-    HEAVINESS,
-    HELD,
-    LIMITED,
-    LOAD,
-    LOADED_RATE,
-    LOOSE,
-    MIDDLE,
-    PRESCRIBED,
-    SHARE,
-    SIMULATED,
-    SLIPPED,
-    STOPS,
-    STRENGTH,
-    TOTAL_RATE,
-    WHOLE,
-    V,
-    pose_of,
-)
+from ...tables import aim as A, control as C, state as S, work as W
+from ...tables.classes import Aim, Control, State, Touch, Tree, Work
+from ...tables.work import pose_of
 
 BLOCKS = 8  # rounds in which every joint may change its mind
-ROUNDS = 60  # rounds in all, the later ones joint by joint
+DRIVE_ROUNDS = 60  # rounds in all, the later ones joint by joint
 LEAST_SLIP = 1e-12  # a joint that slips more slowly has no way it slips [rad/s]
 SETTLED = 1e-9  # a spent drive's impulse changes by less than this share of its strength
 
@@ -54,7 +33,7 @@ SETTLED = 1e-9  # a spent drive's impulse changes by less than this share of its
 @kernel
 def slips_aside(aim, i):
     """Whether the joint's drive is spent and turns with its slip."""
-    return aim.mode[i] == LOOSE and aim.body[i, LIMITED] != 0.0 and aim.body[i, ACROSS] > 0.0
+    return aim.mode[i] == A.LOOSE and aim.body[i, A.LIMITED] != 0.0 and aim.body[i, A.ACROSS] > 0.0
 
 
 @kernel
@@ -63,11 +42,11 @@ def across_slip(tree, aim, i, block, keep):
     first, end = tree.dof[i], tree.dof[i + 1]
     square = 0.0
     for d in range(first, end):
-        square += aim.rate[HELD, d] * aim.rate[HELD, d]
+        square += aim.rate[A.HELD, d] * aim.rate[A.HELD, d]
     for d in range(first, end):
         for e in range(first, end):
             own = keep * block[d, e - first] if keep > 0.0 else 0.0
-            across = (1.0 if d == e else 0.0) - aim.rate[HELD, d] * aim.rate[HELD, e] / square
+            across = (1.0 if d == e else 0.0) - aim.rate[A.HELD, d] * aim.rate[A.HELD, e] / square
             block[d, e - first] = own + across
 
 
@@ -76,51 +55,66 @@ def add_spent(tree, state, aim, g):
     """A spent drive is a load like any other. Where it turns with the slip the factor answers the change of
     the rates, so their start counts here."""
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == LOOSE and aim.body[i, LIMITED] != 0.0:
+        if aim.mode[i] == A.LOOSE and aim.body[i, A.LIMITED] != 0.0:
             first, end = tree.dof[i], tree.dof[i + 1]
             for d in range(first, end):
-                g[d] += aim.rate[HELD, d]
+                g[d] += aim.rate[A.HELD, d]
             if slips_aside(aim, i):
                 along = square = 0.0
                 for e in range(first, end):
-                    along += aim.rate[HELD, e] * (state.rate[V, e] - aim.rate[END, e])
-                    square += aim.rate[HELD, e] * aim.rate[HELD, e]
+                    along += aim.rate[A.HELD, e] * (state.rate[S.V, e] - aim.rate[A.END, e])
+                    square += aim.rate[A.HELD, e] * aim.rate[A.HELD, e]
                 for d in range(first, end):
-                    off = state.rate[V, d] - aim.rate[END, d]
-                    g[d] -= aim.body[i, ACROSS] * (off - aim.rate[HELD, d] * along / square)
+                    off = state.rate[S.V, d] - aim.rate[A.END, d]
+                    g[d] -= aim.body[i, A.ACROSS] * (off - aim.rate[A.HELD, d] * along / square)
 
 
 @kernel
 def stay_turned(tree, aim):
     """The way a spent drive has found is its way for the rest of the step."""
     for i in range(1, len(tree.parent)):
-        aim.body[i, ACROSS] = 0.0
+        aim.body[i, A.ACROSS] = 0.0
 
 
 @kernel
-def any_limit(tree, state, plan, frame):
+def any_limit(tree: Tree, state: State, control: Control, frame: Index):
     """Whether a driven joint has a limit to its strength."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        if state.behaviour[i] == SIMULATED and not math.isinf(plan.setting[row, i, STRENGTH]):
+        if state.behaviour[i] == C.SIMULATED and not math.isinf(control.setting[row, i, C.STRENGTH]):
             return True
     return False
 
 
-@part
-def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
-    """See which joints' strength suffices for what was just solved. Returns whether to solve once more."""
+@separate
+def give_in(
+    tree: Tree,
+    state: State,
+    aim: Aim,
+    control: Control,
+    work: Work,
+    touch: Touch | None,
+    frame: Index,
+    h: Real,
+    turn: Index,
+):
+    """See which joints' strength suffices for what was just solved. Returns whether to solve once more.
+
+    Reads: A.ABLE, A.ACROSS, A.END, A.HELD, A.LIMITED, A.mode, C.HEAVINESS, C.STRENGTH, CT.force, S.V, S.behaviour,
+        W.CHANGE, W.COMPOSITE, W.ENDS, W.LOAD, W.LOADED_RATE, W.MIDDLE, W.STOPS, W.TOTAL_RATE, W.WHOLE
+    Writes: A.ACROSS, A.HELD, A.LIMITED, A.SHARE, A.mode, S.SLIPPED, W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.TOTAL_RATE
+    """
     _needed(tree, state, aim, work, touch)
     if turn == 0:
-        composite_inertia(tree, pose_of(work, MIDDLE), work.body, COMPOSITE)
-    row = min(frame, len(plan.behaviour) - 1)
+        composite_inertia(tree, pose_of(work, W.MIDDLE), work.body, W.COMPOSITE)
+    row = min(frame, len(control.behaviour) - 1)
     again = False
     worst, who = 0.0, 0
     for i in range(1, len(tree.parent)):
-        most = h * plan.setting[row, i, STRENGTH]
-        if state.behaviour[i] != SIMULATED or math.isinf(most) or tree.kind[i] == FREE:
+        most = h * control.setting[row, i, C.STRENGTH]
+        if state.behaviour[i] != C.SIMULATED or math.isinf(most) or tree.kind[i] == FREE:
             continue
-        if aim.body[i, LIMITED] == 0.0:
+        if aim.body[i, A.LIMITED] == 0.0:
             size = _needs(tree, work, i)
             if size > most * (1.0 + SETTLED):
                 if turn < BLOCKS:
@@ -133,17 +127,17 @@ def give_in(tree, state, aim, plan, work, touch, frame, h, turn):
         if past > 0.0:
             # pushed past what was asked: strong enough after all
             if turn < BLOCKS:
-                _recover(tree, aim, i, plan.setting[row, i, HEAVINESS])
+                _recover(tree, aim, i, control.setting[row, i, C.HEAVINESS])
                 again = True
-            elif past > worst and aim.body[i, ABLE] == PRESCRIBED:
+            elif past > worst and aim.body[i, A.ABLE] == A.PRESCRIBED:
                 # (a compliant one is past it lawfully while it swings back: it would come and go for ever)
                 worst, who = past, -i
         elif slip > LEAST_SLIP:
             again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again
     if who > 0:
-        _spend(tree, state, aim, work, who, h * plan.setting[row, who, STRENGTH], _needs(tree, work, who))
+        _spend(tree, state, aim, work, who, h * control.setting[row, who, C.STRENGTH], _needs(tree, work, who))
     elif who < 0:
-        _recover(tree, aim, -who, plan.setting[row, -who, HEAVINESS])
+        _recover(tree, aim, -who, control.setting[row, -who, C.HEAVINESS])
     return again or who != 0
 
 
@@ -152,7 +146,7 @@ def _needs(tree, work, i):
     """The size of the impulse that the joint would need."""
     size = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        size += work.rate[LOADED_RATE, d] * work.rate[LOADED_RATE, d]
+        size += work.rate[W.LOADED_RATE, d] * work.rate[W.LOADED_RATE, d]
     return math.sqrt(size)
 
 
@@ -161,9 +155,9 @@ def _slips(tree, aim, work, i, most):
     """How fast a joint under its spent drive slips, and how far the drive pushes it past what was asked."""
     slip = past = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        off = work.rate[ENDS, d] - aim.rate[END, d]
+        off = work.rate[W.ENDS, d] - aim.rate[A.END, d]
         slip += off * off
-        past += off * aim.rate[HELD, d]
+        past += off * aim.rate[A.HELD, d]
     return math.sqrt(slip), past / max(most, 1e-300)
 
 
@@ -175,14 +169,14 @@ def _slip_on(tree, aim, rate, i, most, slip):
         return 0.0
     along = 0.0
     for d in range(first, end):
-        along += (rate[ENDS, d] - aim.rate[END, d]) * aim.rate[HELD, d] / (most * most)
+        along += (rate[W.ENDS, d] - aim.rate[A.END, d]) * aim.rate[A.HELD, d] / (most * most)
     off = 0.0
     for d in range(first, end):
-        way = (rate[ENDS, d] - aim.rate[END, d]) / slip
-        gave = aim.rate[HELD, d] * (1.0 + aim.body[i, ACROSS] * along) - aim.body[i, ACROSS] * slip * way
+        way = (rate[W.ENDS, d] - aim.rate[A.END, d]) / slip
+        gave = aim.rate[A.HELD, d] * (1.0 + aim.body[i, A.ACROSS] * along) - aim.body[i, A.ACROSS] * slip * way
         off = max(off, abs(gave + most * way))
-        aim.rate[HELD, d] = -most * way
-    aim.body[i, ACROSS] = most / slip
+        aim.rate[A.HELD, d] = -most * way
+    aim.body[i, A.ACROSS] = most / slip
     return off
 
 
@@ -190,28 +184,28 @@ def _slip_on(tree, aim, rate, i, most, slip):
 def _spend(tree, state, aim, work, i, most, size):
     """The joint slips under all its drive has, of the `size` it would need."""
     first, end = tree.dof[i], tree.dof[i + 1]
-    aim.mode[i] = LOOSE
-    aim.body[i, LIMITED] = state.body[i, SLIPPED] = 1.0
-    aim.body[i, ACROSS] = 0.0
+    aim.mode[i] = A.LOOSE
+    aim.body[i, A.LIMITED] = state.body[i, S.SLIPPED] = 1.0
+    aim.body[i, A.ACROSS] = 0.0
     for d in range(first, end):
-        aim.rate[HELD, d] = most / size * work.rate[LOADED_RATE, d]
-        aim.rate[SHARE, d] = 1.0
+        aim.rate[A.HELD, d] = most / size * work.rate[W.LOADED_RATE, d]
+        aim.rate[A.SHARE, d] = 1.0
     if end - first > 1:
         # how fast it will slip is not known: as if it moved all it carries by what it lacks
         inertia = 0.0
         for d in range(first, end):
-            inertia += composite_form(work.body, COMPOSITE, i, pose_of(work, MIDDLE).axes, d, d) / (end - first)
-        aim.body[i, ACROSS] = most * inertia / (size - most)
+            inertia += composite_form(work.body, W.COMPOSITE, i, pose_of(work, W.MIDDLE).axes, d, d) / (end - first)
+        aim.body[i, A.ACROSS] = most * inertia / (size - most)
 
 
 @kernel
 def _recover(tree, aim, i, heaviness):
     """The joint does what it is asked again."""
-    aim.mode[i] = int(aim.body[i, ABLE])
-    aim.body[i, LIMITED] = 0.0
+    aim.mode[i] = int(aim.body[i, A.ABLE])
+    aim.body[i, A.LIMITED] = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
-        aim.rate[HELD, d] = 0.0
-        aim.rate[SHARE, d] = heaviness
+        aim.rate[A.HELD, d] = 0.0
+        aim.rate[A.SHARE, d] = heaviness
 
 
 @kernel
@@ -221,22 +215,22 @@ def _needed(tree, state, aim, work, touch):
     The load of the whole step (WHOLE) was counted with every joint following; what they do
     besides takes M·x; contacts bear their part.
     """
-    pose = pose_of(work, MIDDLE)
-    beside = work.rate[TOTAL_RATE]
+    pose = pose_of(work, W.MIDDLE)
+    beside = work.rate[W.TOTAL_RATE]
     for d in range(len(beside)):
-        beside[d] = work.rate[ENDS, d] - state.rate[V, d] - work.rate[CHANGE, d]
+        beside[d] = work.rate[W.ENDS, d] - state.rate[S.V, d] - work.rate[W.CHANGE, d]
     for i in range(1, len(tree.parent)):
-        if aim.mode[i] == PRESCRIBED:
+        if aim.mode[i] == A.PRESCRIBED:
             for d in range(tree.dof[i], tree.dof[i + 1]):
                 beside[d] = 0.0
-    need = work.rate[LOADED_RATE]
+    need = work.rate[W.LOADED_RATE]
     momentum_of(tree, pose, work.body, beside, need)
     for d in range(len(need)):
-        need[d] -= work.rate[WHOLE, d]
+        need[d] -= work.rate[W.WHOLE, d]
     if touch is not None:
         for i in range(len(tree.parent)):
             for k in range(6):
-                work.body[i, LOAD + k] = touch.force[i, k]
-        generalized(tree, pose, work.body, LOAD, beside)
+                work.body[i, W.LOAD + k] = touch.force[i, k]
+        generalized(tree, pose, work.body, W.LOAD, beside)
         for d in range(len(need)):
-            need[d] -= beside[d] + work.rate[STOPS, d]
+            need[d] -= beside[d] + work.rate[W.STOPS, d]

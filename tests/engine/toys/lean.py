@@ -12,7 +12,7 @@ import numpy as np
 from ..compile.decorators import kernel
 from ..math.vectors import load4, quat_exp, quat_mul, store4
 from ..model.model import BALL, Model
-from ..tables.state_table import GOAL, SIMULATED
+from ..tables import aim as A, control as C
 from .base import Controller
 from .settings import CHANNELS, CONTROL, Channel, Setting
 from .shared.following import FOLLOWING, spring_columns
@@ -44,17 +44,17 @@ class Lean(Controller):
 
 
 @kernel
-def lean_over(tree, state, aim, plan, frame):
+def lean_over(tree, state, aim, control, frame):
     """The goal of every driven ball joint, turned by its lean."""
-    row = min(frame, len(plan.behaviour) - 1)
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
-        lean = plan.setting[row, i, LEAN]
-        if lean != 0.0 and state.behaviour[i] == SIMULATED and tree.kind[i] == BALL:
-            store4(aim.body, i, GOAL, quat_mul(load4(aim.body, i, GOAL), quat_exp((lean, 0.0, 0.0))))
+        lean = control.setting[row, i, LEAN]
+        if lean != 0.0 and state.behaviour[i] == C.SIMULATED and tree.kind[i] == BALL:
+            store4(aim.body, i, A.GOAL, quat_mul(load4(aim.body, i, A.GOAL), quat_exp((lean, 0.0, 0.0))))
 
 
 @kernel
-def note_lean(plan, state, record, frame):
-    row = min(frame, len(plan.behaviour) - 1)
+def note_lean(control, state, record, frame):
+    row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(state.behaviour)):
-        record.channel[frame, i, NOTED] = plan.setting[row, i, LEAN]
+        record.channel[frame, i, NOTED] = control.setting[row, i, LEAN]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile.decorators import kernel
 from ..model.model import Model
-from ..tables.state_table import SIMULATED, STRENGTH
+from ..tables import control as C
 from .base import Controller
 from .settings import CONTROL, Setting
 from .shared.following import FOLLOWING, spring_columns
@@ -44,10 +44,10 @@ class Tired(Controller):
 
 
 @kernel
-def tire(tree, state, plan, frame):
+def tire(tree, state, control, frame):
     """Strength of the next frame, once in a step: repeated solves change nothing."""
-    if frame + 1 < len(plan.setting):
+    if frame + 1 < len(control.setting):
         for i in range(1, len(tree.parent)):
-            rest = 1.0 - plan.setting[frame, i, TIRES]
-            if state.behaviour[i] == SIMULATED and rest < 1.0:
-                plan.setting[frame + 1, i, STRENGTH] = rest * plan.setting[frame, i, STRENGTH]
+            rest = 1.0 - control.setting[frame, i, TIRES]
+            if state.behaviour[i] == C.SIMULATED and rest < 1.0:
+                control.setting[frame + 1, i, C.STRENGTH] = rest * control.setting[frame, i, C.STRENGTH]

@@ -1,6 +1,6 @@
-"""Target curves: a C¹ curve through the samples of a motion, evaluated at any time.
+"""The target curves: what the keys ask for at any instant, a C¹ curve through the samples.
 
-Owns the curve and its evaluation. Must not know about bodies' masses or control.
+Owns the curves and their evaluation. Must not know about bodies' masses or control.
 
 Between two frames a ball's curve is R_k·exp(φ(s)) with φ a cubic that starts with
 the rate of frame k and ends with that of frame k+1, so position and velocity are
@@ -15,32 +15,35 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from ..compile.columns import Columns
 from ..compile.decorators import kernel, table
 from ..errors import MotionError
 from ..math import quaternions as rot
 from ..math.vectors import add, axpy, load3, load4, quat_exp, quat_mul, right_jacobian, scale, store3, store4, sub
 from ..model.model import BALL, FIXED, HINGE, UNIVERSAL, Model
+from . import sample as SA
 from .axes import Axes
-from .state_table import RATE, TARGET_ANCHOR, TARGET_ANCHOR_RATE, VALUE
 
 FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
 
-
 # Columns of Target.curve
-AT = np.int64(0)  # 4: coordinates at the sample
-SLOPE = np.int64(4)  # 3: their rates there [1/s]
-REACH = np.int64(7)  # 3: change over the segment after the sample
-ARRIVE = np.int64(10)  # 3: the cubic's slope at the segment's end [1/s]
-ANCHOR_AT = np.int64(13)  # 3: anchor [m]
-ANCHOR_SLOPE = np.int64(16)  # 3: its rate [m/s]
-CURVE_COLUMNS = np.int64(19)
+columns = Columns()
+AT = columns(4)  # coordinates at the sample
+SLOPE = columns(3)  # their rates there [1/s]
+REACH = columns(3)  # change over the segment after the sample
+ARRIVE = columns(3)  # the cubic's slope at the segment's end [1/s]
+ANCHOR_AT = columns(3)  # anchor [m]
+ANCHOR_SLOPE = columns(3)  # its rate [m/s]
+CURVE_COLUMNS = columns.count
+
 # Columns of Target.key
-WHEN = np.int64(0)  # 1: frame, from the motion's first sample; keys need not fall on frames
-KEY_VALUE = np.int64(1)  # 4: coordinates
-KEY_RATE = np.int64(5)  # 3: their rates [1/s]
-KEY_PLACE = np.int64(8)  # 3: of a free root [m]
-KEY_DRIFT = np.int64(11)  # 3: its rate [m/s]
-KEY_COLUMNS = np.int64(14)
+columns = Columns()
+WHEN = columns()  # frame, from the motion's first sample; keys need not fall on frames
+KEY_VALUE = columns(4)  # coordinates
+KEY_RATE = columns(3)  # their rates [1/s]
+KEY_PLACE = columns(3)  # of a free root [m]
+KEY_DRIFT = columns(3)  # its rate [m/s]
+KEY_COLUMNS = columns.count
 
 
 @table
@@ -151,28 +154,28 @@ def evaluate_body(target, kind, i, frame, s, dt, out, column):
     hold = target.hold[frame, i]
     if s == 0.0 or hold:
         still = 0.0 if hold else 1.0
-        store4(out, i, column + VALUE, load4(curve, i, AT))
-        store3(out, i, column + RATE, scale(still, load3(curve, i, SLOPE)))
-        store3(out, i, column + TARGET_ANCHOR, load3(curve, i, ANCHOR_AT))
-        store3(out, i, column + TARGET_ANCHOR_RATE, scale(still, load3(curve, i, ANCHOR_SLOPE)))
+        store4(out, i, column + SA.VALUE, load4(curve, i, AT))
+        store3(out, i, column + SA.RATE, scale(still, load3(curve, i, SLOPE)))
+        store3(out, i, column + SA.ANCHOR, load3(curve, i, ANCHOR_AT))
+        store3(out, i, column + SA.ANCHOR_RATE, scale(still, load3(curve, i, ANCHOR_SLOPE)))
         return
     start = load3(curve, i, SLOPE)
     phi, dphi = hermite(load3(curve, i, REACH), start, load3(curve, i, ARRIVE), s, dt)
     c = load4(curve, i, AT)
     if kind >= BALL:
-        store4(out, i, column + VALUE, quat_mul(c, quat_exp(phi)))
-        store3(out, i, column + RATE, right_jacobian(phi, dphi))
+        store4(out, i, column + SA.VALUE, quat_mul(c, quat_exp(phi)))
+        store3(out, i, column + SA.RATE, right_jacobian(phi, dphi))
     else:
-        store4(out, i, column + VALUE, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
-        store3(out, i, column + RATE, dphi)
+        store4(out, i, column + SA.VALUE, (c[0] + phi[0], c[1] + phi[1], 0.0, 0.0))
+        store3(out, i, column + SA.RATE, dphi)
     place, rate = load3(curve, i, ANCHOR_AT), (0.0, 0.0, 0.0)
     if target.moving[i]:
         after = target.curve[frame + 1]
         gap = sub(load3(after, i, ANCHOR_AT), place)
         shift, rate = hermite(gap, load3(curve, i, ANCHOR_SLOPE), load3(after, i, ANCHOR_SLOPE), s, dt)
         place = add(place, shift)
-    store3(out, i, column + TARGET_ANCHOR, place)
-    store3(out, i, column + TARGET_ANCHOR_RATE, rate)
+    store3(out, i, column + SA.ANCHOR, place)
+    store3(out, i, column + SA.ANCHOR_RATE, rate)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Parts called by name: whatever of the cache is there, what is loaded finds what it calls."""
+"""Separate kernels called by name: whatever of the cache is there, what is loaded finds what it calls."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 import engine
 
 SOURCE = """
-from engine import jit
+from engine.compile import decorators as jit
 
-@jit.part
+@jit.separate
 def inner(a, x):
     for i in range(len(a)):
         a[i] += x * i
     return a[1]
 
-@jit.part
+@jit.separate
 def outer(a, x):
     return 2.0 * inner(a, x)
 
@@ -29,13 +29,13 @@ def outer(a, x):
 def helper(a, x):
     return outer(a, x) + 1.0
 
-@jit.entry
+@jit.entry_point
 def top(a, x):
     return helper(a, x)
 """
 ASK = """
 import numpy as np
-import parts_at_work as p
+import kernels_at_work as p
 a = np.zeros(5)
 print(p.top(a, 2.0), a.tolist())
 """
@@ -45,7 +45,7 @@ ANSWER = "5.0 [0.0, 2.0, 4.0, 6.0, 8.0]"
 
 @pytest.fixture
 def home(tmp_path) -> Path:
-    (tmp_path / "parts_at_work.py").write_text(SOURCE)
+    (tmp_path / "kernels_at_work.py").write_text(SOURCE)
     return tmp_path
 
 
@@ -80,7 +80,7 @@ def _forget(home: Path, name: str) -> None:
         path.unlink()
 
 
-def test_what_is_loaded_finds_its_parts(home):
+def test_what_is_loaded_finds_the_kernels_it_calls(home):
     for _ in range(2):
         assert _answer(_start(home)) == ANSWER
     assert len(list((home / "cache").rglob("*.nbc"))) == 4

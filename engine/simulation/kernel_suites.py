@@ -1,0 +1,133 @@
+"""Which kernels of a simulation are compiled by themselves, and the smallest shot in which all of them are called.
+
+Owns the two suites: `alone`, and `touching` for shots in which anything touches, is tied or limited. What touches is
+compiled apart, after the rest: a shot in which nothing does need not wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..collision.broad_phase import find_pairs
+from ..collision.narrow_phase import collide
+from ..collision.time_of_impact import time_of_impact
+from ..compile.precompile import Suite, register
+from ..contact.before_step import meet
+from ..contact.footfall import lead_feet
+from ..contact.impacts import collide_now
+from ..contact.island_solver import eliminate_ties, solve_island
+from ..contact.joint_space import fill_matrix, find_islands, lay_paths
+from ..contact.ragdoll_sweeps import solve_ragdolls
+from ..contact.return_to_motion import let_return
+from ..contact.settling import settle_rates
+from ..contact.standing_feet import allow_source
+from ..contact.step_size import brake_whirls, even_part, note_quickening, remember, return_to, too_far
+from ..contact.sustained import brace, lean, press
+from ..contact.tie_rows import add_limits, add_ties, strike
+from ..contact.unmet_contacts import give_up
+from ..controllers import Follow
+from ..controllers.follow.reference import aim_step, begin_frame, end_step, keep_appointments
+from ..controllers.on_time.torque_law import apply_law
+from ..controllers.shared.recovery import make_deadlines
+from ..controllers.shared.root_assist import feed_forward, hold_back
+from ..controllers.shared.strength import any_limit, give_in
+from ..dynamics.articulated import composite_inertia, factorise, generalized, momentum_of, solve
+from ..dynamics.kinematics import forward, momenta, velocities
+from ..dynamics.momentum import carry_over, leftover, turn_spins
+from ..geometry.shape_table import Shapes
+from ..geometry.shapes import Sphere
+from ..model.model import Model
+from ..model.motion import Motion
+from ..model.scene import Collider, Scene
+from ..step.close_ties import close_ties, still_ties
+from ..step.compliant_solve import (
+    answer_secants,
+    factor_at,
+    first_half,
+    measure_deflection,
+    prepare_factor,
+    second_half,
+    share_load,
+    stages,
+    step_load,
+)
+from ..step.contact_points import carry_rows
+from ..step.energy_guard import keep_energy, note_work
+from ..step.free_roots import balance_roots, place_roots, turn_roots
+from ..step.run_frames import run_frames
+from ..step.shared_momentum import balance_together
+from ..step.sleeping import note_quiet, sleeps
+from ..step.step import drive_torques, finish, middle_pose, move
+from ..tables import work as W
+from ..tables.classes import Aim, Control, Factor, Holds, Pose, Record, Rows, State, Target, Touch, Tree, Work
+from ..tables.work import factor_of, pose_of
+from .assemble import Actor
+from .shot import Shot
+
+# The first that can be compiled is, so what others wait for stands first.
+ALONE = (
+    aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, factor_at,
+    prepare_factor, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
+    brake_whirls, feed_forward, give_in, turn_roots, balance_roots, begin_frame, keep_appointments, apply_law,
+    carry_over, second_half, hold_back, middle_pose, move, finish, place_roots, close_ties, still_ties, note_work,
+    keep_energy, end_step, drive_torques, even_part, note_quickening, remember, return_to, too_far, any_limit,
+    note_quiet, sleeps, settle_rates, run_frames,
+)  # fmt: skip
+TOUCHING = (
+    collide, solve_ragdolls, lay_paths, fill_matrix, find_islands, solve_island, press, collide_now, time_of_impact,
+    allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean,
+    prepare_factor, stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows,
+    balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,
+    lead_feet, note_quiet, sleeps, settle_rates, run_frames,
+)  # fmt: skip
+# Seconds that a kernel took on one core; only their ratios matter. One that is not here counts as a small one.
+ALONE_COSTS = {
+    "aim_step": 4.1, "run_frames": 2.2, "velocities": 1.6, "keep_energy": 1.3, "give_in": 1.2,
+    "prepare_factor": 1.1, "factorise": 1.0, "stages": 0.8, "step_load": 0.7, "turn_roots": 0.6,
+    "measure_deflection": 0.6, "feed_forward": 0.6, "forward": 0.5, "solve": 0.5, "balance_roots": 0.4,
+    "begin_frame": 0.4, "keep_appointments": 0.4, "second_half": 0.4, "brake_whirls": 0.4,
+}  # fmt: skip
+TOUCHING_COSTS = {
+    "collide": 13.4, "collide_now": 8.7, "solve_island": 13.4, "close_ties": 5.7, "press": 5.4, "meet": 4.5,
+    "carry_rows": 3.6, "balance_together": 2.3, "still_ties": 2.2, "time_of_impact": 2.1, "run_frames": 2.0,
+    "keep_energy": 2.0, "brace": 1.7, "first_half": 1.6, "find_pairs": 1.5, "add_ties": 1.4, "lay_paths": 1.3,
+    "give_in": 1.3, "turn_roots": 1.3, "place_roots": 1.3, "stages": 1.3, "strike": 1.2, "note_work": 1.2,
+    "eliminate_ties": 1.2, "allow_source": 1.1, "add_limits": 1.0, "second_half": 1.0, "solve_ragdolls": 3.0,
+    "lead_feet": 2.3, "let_return": 2.2,
+}  # fmt: skip
+
+
+def sample_shot(touching: bool) -> Shot:
+    """The smallest shot with everything in it that is compiled."""
+    model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
+    motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
+    scene = Scene(colliders=[Collider("ball", [Sphere(0.1)])]) if touching else Scene()
+    return Shot([Actor(model, motion, Follow(heaviness=0.5, root="FREE"))], scene, 24.0)
+
+
+def _samples(touching: bool) -> dict[type, Any]:
+    """A table of each class."""
+    shot = sample_shot(touching)
+    found = {
+        Tree: shot.tree,
+        Target: shot.target,
+        Control: shot.control,
+        State: shot.state,
+        Aim: shot.aim,
+        Work: shot.work,
+        Touch: shot.touch,
+        Record: shot.record,
+        Pose: pose_of.py_func(shot.work, W.MIDDLE),
+        Factor: factor_of.py_func(shot.work, W.MAIN),
+    }
+    if shot.touch is not None:
+        found |= {Shapes: shot.touch.shapes, Rows: shot.touch.rows, Holds: shot.touch.holds}
+    return found
+
+
+register(Suite("alone", ".simulation.kernel_suites", ALONE, lambda: _samples(False), ALONE_COSTS, 0.2, waited=True))
+register(
+    Suite("touching", ".simulation.kernel_suites", TOUCHING, lambda: _samples(True), TOUCHING_COSTS, 0.5, waited=True)
+)
