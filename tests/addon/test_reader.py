@@ -10,8 +10,7 @@ import rigs
 from heft.addon.blender import sample_poses
 from heft.addon.read import read_controller, read_rig
 from heft.addon.simulate import session
-from heft.engine import Limp
-from heft.engine.simulation import simulate
+from heft.engine import Limp, simulate
 
 
 def read(rig) -> read_rig.Reading:

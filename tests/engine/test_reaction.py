@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import bvh
-from engine import Actor, Box, Capsule, Collider, Follow, Ground, Motion, Scene, Sphere, simulate_together
+from engine import Actor, Box, Capsule, Collider, Follow, Ground, Motion, Scene, Sphere, simulate, simulate_together
 from engine.math import quaternions as rot
-from engine.simulation import simulate
 
 
 def off_source(source: Motion, result: Motion) -> np.ndarray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Collider, Follow, Limp, Model, Motion, Scene, Sphere, Wind
+from engine import Collider, Follow, Limp, Model, Motion, Scene, Sphere, Wind, simulate
 from engine.contact.tie_rows import AIR
-from engine.simulation import simulate
 from engine.simulation.assemble import AREA, WATER
 
 
