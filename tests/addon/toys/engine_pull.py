@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..model.model import Model
+from ..tables import control as C
 from .follow.controller import Follow
 from .settings import CONTROL, Channel, Setting
-from .shared.following import HEAVINESS
 
 PULL = CONTROL.add(1.0)
 
@@ -26,7 +26,7 @@ class Pull(Follow):
     channels: ClassVar = (Channel("pull", "times"),)
 
     def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
-        return {**super().columns(model, values), HEAVINESS: values["heaviness"] * values["pull"]}
+        return {**super().columns(model, values), C.HEAVINESS: values["heaviness"] * values["pull"]}
 
     def measure(self, model, motion, result) -> Mapping[str, np.ndarray]:
         pull = self.control(model, len(motion)).setting[:, 1:, PULL]
