@@ -81,14 +81,16 @@ def redraw(_group: bpy.types.PropertyGroup, context) -> None:
 
 # --- declarations ---------------------------------------------------------------------------------
 
+SIMULATED, SHOWN, REMEMBERED, UNSAVED = "SIMULATED", "SHOWN", "REMEMBERED", "UNSAVED"
+
 
 @dataclass(frozen=True)
 class Setting:
     """One property of a group: how Blender makes it, and the facts about it.
 
-    `structure` True: the value is part of what a rig's model is made of, so that the model is built again when it
-    changes. A function: only what it returns of the value is. `structure_if` names the switch of the same group without
-    which the value does not count.
+    `structure`: the rig's model is made of the value, so it is built again when the value changes. If it is a function,
+    the model is made of what the function returns of the value. `structure_if` names a switch of the same group: while
+    it is off, the value does not count.
     """
 
     kind: str
@@ -135,7 +137,6 @@ class Setting:
         return self.keywords.get("type")
 
 
-SIMULATED, SHOWN, REMEMBERED, UNSAVED = "SIMULATED", "SHOWN", "REMEMBERED", "UNSAVED"
 FACTS = tuple(field.name for field in fields(Setting) if field.name not in ("kind", "make", "keywords", "name"))
 
 
@@ -197,6 +198,8 @@ def _keywords(setting: Setting, update: Callable | None) -> dict:
     out = {"options": options, "override": OVERRIDABLE_LIST if setting.is_list else OVERRIDABLE}
     if not setting.is_list:
         out["update"] = {SIMULATED: update, SHOWN: redraw}.get(setting.kind)
+        if setting.is_simulated and not update and "update" not in setting.keywords:
+            raise TypeError("A group with simulated settings names what is called when one changes.")
     out |= setting.keywords
     if out.get("update", redraw) is None:
         del out["update"]

@@ -19,7 +19,7 @@ LINK = re.compile(r"!?\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\]\(([^)\s]+)\)")
 ZIP_GROWTH = 2_000_000  # bytes that the manual may add to a zip
 
 # By its file: `addon` itself cannot be imported without Blender.
-spec = importlib.util.spec_from_file_location("manual_pages", dev.ROOT / "addon" / "manual_pages.py")
+spec = importlib.util.spec_from_file_location("manual_pages", dev.ROOT / "addon" / "ui" / "manual_pages.py")
 manual_pages = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(manual_pages)
 

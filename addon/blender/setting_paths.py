@@ -1,7 +1,7 @@
 """The data paths of Heft's settings in a rig's action.
 
 A bone's setting has two paths: `pose.bones["x"].heft.mix`, in its group, which scripts use, and
-`pose.bones["x"].heft_mix`, which the panel keys (`properties.keyable`). Must not know actions or curves.
+`pose.bones["x"].heft_mix`, which the panel keys (`settings.keyable_bone`). Must not know actions or curves.
 """
 
 from __future__ import annotations

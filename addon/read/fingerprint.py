@@ -102,25 +102,35 @@ def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
     return digest.hexdigest()
 
 
-def structure_reader(kind: type) -> Callable[[bpy.types.PropertyGroup], Iterator[tuple]]:
+def structure_reader(kind: type) -> Callable[[bpy.types.PropertyGroup], list[tuple]]:
     """A function that reads what a group's settings say of the model: the values that always count, then those of each
     switch that is on."""
     parts: dict[str, list[declare.Setting]] = {"": []}
     for setting in declare.of(kind):
         if setting.structure:
             parts.setdefault(setting.structure_if, []).append(setting)
-    readers = {
-        switch: (declare.reader(tuple(each.name for each in chosen)), [each.structure for each in chosen])
+    readers = [
+        (switch, declare.reader(tuple(each.name for each in chosen)), _meanings(chosen))
         for switch, chosen in parts.items()
-    }
+    ]
 
-    def read(group: bpy.types.PropertyGroup) -> Iterator[tuple]:
-        for switch, (values, meanings) in readers.items():
-            if not switch or getattr(group, switch):
-                both = zip(meanings, values(group), strict=True)
-                yield tuple(value if meaning is True else meaning(value) for meaning, value in both)
+    def read(group: bpy.types.PropertyGroup) -> list[tuple]:
+        out = []
+        for switch, values, meanings in readers:
+            if switch and not getattr(group, switch):
+                continue
+            found = values(group)
+            for i, meaning in meanings:
+                found = (*found[:i], meaning(found[i]), *found[i + 1 :])
+            out.append(found)
+        return out
 
     return read
+
+
+def _meanings(chosen: list[declare.Setting]) -> list[tuple[int, Callable]]:
+    """Places of values of which something else counts than the value itself, and the functions that say what."""
+    return [(i, each.structure) for i, each in enumerate(chosen) if callable(each.structure)]
 
 
 _rig_structure, _bone_structure = structure_reader(HeftArmature), structure_reader(HeftBone)

@@ -15,35 +15,22 @@ from bpy.props import EnumProperty
 from .. import declare
 from ..blender.setting_paths import KEYABLE_PREFIX
 from ..declare import Setting
-from ..memory import remembered
 from .bone import HeftBone
 
-
-def keyable() -> tuple[Setting, ...]:
-    """The settings of a bone that can be keyed."""
-    return declare.of(HeftBone, keyable=True)
-
-
-def keyable_items(_group=None, _context=None) -> list[tuple[str, str, str]]:
-    """They, as choices of a menu."""
-    return _items()
-
-
-@remembered("content")
-def _items() -> list[tuple[str, str, str]]:
-    """Kept, as Blender asks for of choices that it is told by a function."""
-    return [(each.name, each.keywords["name"], each.keywords["description"]) for each in keyable()]
+KEYABLE = declare.of(HeftBone, keyable=True)
+# As choices of a menu.
+KEYABLE_ITEMS = tuple((each.name, each.keywords["name"], each.keywords["description"]) for each in KEYABLE)
 
 
 def register() -> None:
     """Give pose bones these properties; the group must be registered."""
-    for setting in keyable():
+    for setting in KEYABLE:
         setattr(bpy.types.PoseBone, KEYABLE_PREFIX + setting.name, _property(setting))
 
 
 def unregister() -> None:
     """Take them off again."""
-    for setting in keyable():
+    for setting in KEYABLE:
         delattr(bpy.types.PoseBone, KEYABLE_PREFIX + setting.name)
 
 

@@ -109,7 +109,7 @@ class RangeSettings:
     )
 
 
-@settings_group(update=changed, manual="troubleshooting.html")
+@settings_group(update=changed, manual="result.html#range-and-loops")
 class RecordingSettings:
     """Part of `Object.heft`: how the source is read."""
 

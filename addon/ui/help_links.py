@@ -36,7 +36,7 @@ def _of_group(kind: type) -> list[tuple[str, str]]:
 
 PLACES = (
     *(place for kind in settings.CLASSES for place in _of_group(kind)),
-    *((f"bpy.types.posebone.{KEYABLE_PREFIX}{each.name}", each.manual) for each in keyable_bone.keyable()),
+    *((f"bpy.types.posebone.{KEYABLE_PREFIX}{each.name}", each.manual) for each in keyable_bone.KEYABLE),
     *((f"bpy.ops.heft.{name}", place) for name, place in COMMANDS),
 )
 

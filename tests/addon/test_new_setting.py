@@ -83,7 +83,7 @@ def test_options_follow_from_the_kind():
 def test_the_order_is_that_of_the_declarations_bases_first():
     first = group_of(b=declare.simulated(FloatProperty), a=declare.simulated(FloatProperty))
     second = group_of(c=declare.simulated(FloatProperty))
-    own = {"__annotations__": {"d": declare.simulated(FloatProperty)}}
+    own = {"__annotations__": {"d": declare.shown(FloatProperty)}}
     both = declare.settings_group()(type("Both", (first, second), own))
     assert declare.names(both) == ("b", "a", "c", "d")
 
@@ -91,3 +91,5 @@ def test_the_order_is_that_of_the_declarations_bases_first():
 def test_what_is_not_declared_is_refused():
     with pytest.raises(TypeError, match=r"Group\.a is not declared"):
         group_of(a=FloatProperty(name="A"))
+    with pytest.raises(TypeError, match="names what is called"):
+        declare.settings_group()(type("Group", (), {"__annotations__": {"a": declare.simulated(FloatProperty)}}))

@@ -95,7 +95,7 @@ def check_keyed(rig: bpy.types.Object) -> None:
         setattr(bone, FIELD, value)
         bone.keyframe_insert(FIELD, frame=frame)
     assert np.allclose(used(rig)[:, 1], (1.0, 2.0, 3.0, 3.0), atol=0.2)
-    assert NAME in [name for name, _, _ in part("settings.keyable_bone").keyable_items()]
+    assert NAME in [name for name, _, _ in part("settings.keyable_bone").KEYABLE_ITEMS]
 
 
 def check_help() -> None:

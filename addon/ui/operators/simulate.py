@@ -18,7 +18,7 @@ from ...read import mend_frames, shot
 from ...result import missed_keys, result_armature
 from ...settings import SHOWN, has_physics
 from ...settings.bone import HeftBone
-from ...settings.keyable_bone import keyable_items
+from ...settings.keyable_bone import KEYABLE_ITEMS
 from ...simulate import compile_engine, frame_rate, recordings, session
 from .base import BoneOperator, PhysicsOperator, ResultOperator, active_rig, chosen_rigs, redraw
 
@@ -275,7 +275,7 @@ class HEFT_OT_key_selected(BoneOperator, bpy.types.Operator):
     bl_label = "Key on Selected Bones"
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
-    setting: EnumProperty(name="Setting", description="What is keyed", items=keyable_items)
+    setting: EnumProperty(name="Setting", description="What is keyed", items=KEYABLE_ITEMS)
 
     def run(self, context, rig) -> set[str]:
         frame, count = context.scene.frame_current, 0
