@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rigs
+from heft import engine
 from heft.addon import declare, events, memory, settings
 from heft.addon.read import inputs
 from heft.addon.settings import saved
@@ -254,7 +255,7 @@ def test_stress_is_the_torque_in_parts_of_the_strength(empty):
     looked = seen(rig, 12)
     share = stress.shares(looked)
     result, reading = session.last_shown(rig).result, looked.footage.reading
-    most = 0.5 * stress.strength_limits(reading.model, [None] * len(reading.names))
+    most = 0.5 * engine.strength_limits(reading.model, [None] * len(reading.names))
     np.testing.assert_allclose(share, np.linalg.norm(result.torques, axis=2) / most, rtol=1e-6)
     found = drawn(rig, "show_stress", frame=12)
     tints = only(found, Solid)[0].tints
