@@ -11,7 +11,7 @@ import math
 
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Column, Flag, Real
-from ..dynamics.articulated import momentum_of
+from ..dynamics.articulated import momentum_of, solve
 from ..dynamics.kinematics import velocities
 from ..tables import aim as A, contacts as CT, rows as R, state as S, work as W
 from ..tables.classes import Aim, Pose, State, Touch, Tree, Work
@@ -69,24 +69,29 @@ def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
 
 
 @separate
-def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
+def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real, mixed: Flag):
     """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
-    them while they hold, except for the share that heaviness makes them feel.
+    them while they hold, except for the share that heaviness makes them feel. BRACING is what that adds. Not `mixed`:
+    nothing answers what joints hold.
 
     Solved with the compliant joints holding (the tracking factor); loose ones and free roots answer.
 
     Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
         R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A,
         R.ON_B, R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order,
-        R.pick, R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.CHANGE, W.FELT,
-        W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
+        R.pick, R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.BRACING, W.CHANGE,
+        W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
     Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.pick, R.picked,
-        R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE,
-        W.TRACKING
+        R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.BRACING, W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION,
+        W.TOTAL_RATE, W.TRACKING
     """
     if touch is None:
         return
     rows, rate = touch.rows, work.rate
+    for d in range(len(rate[W.BRACING])):
+        rate[W.BRACING, d] = 0.0
+    if not mixed:
+        return
     braced = False
     for b in range(rows.count[R.BLOCKS]):
         rows.link[b, R.ROWS] = rows.link[b, R.BRACED]
@@ -124,7 +129,8 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
         for i in range(1, len(tree.parent)):
             if aim.mode[i] == A.COMPLIANT:
                 for d in range(tree.dof[i], tree.dof[i + 1]):
-                    rate[W.FELT, d] -= (1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
+                    rate[W.BRACING, d] = -(1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
+                    rate[W.FELT, d] += rate[W.BRACING, d]
     for b in range(rows.count[R.BLOCKS]):
         rows.link[b, R.ROWS] = 1
 
@@ -172,11 +178,11 @@ def press(
         R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING,
         R.POOL_FROM, R.POOL_TO, R.SHIFT, R.SPEED_NOW, R.STAYS, R.STUCK, R.TOTAL, R.TURNED, R.TURNING, R.WHAT, R.mass,
         R.matrix, R.order, R.own, R.pick, R.picked, R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper,
-        S.V, W.ANSWER, W.CHANGE, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STAGE_RATE, W.STOPS, W.TOTAL_RATE, W.TRACKED,
-        W.U, W.rate
+        S.V, W.ANSWER, W.BRACING, W.CHANGE, W.FELT, W.G, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.SHIFTED,
+        W.STAGE_RATE, W.STOPS, W.TOTAL_RATE, W.TRACKED, W.U, W.rate
     Writes: CT.force, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.TIED, R.TOTAL, R.matrix, R.own, R.pick,
-        R.picked, R.spread, R.tied, R.upper, W.ANSWER, W.LOAD, W.MAIN, W.MOTION, W.SHIFTED, W.STOPS, W.TOTAL_RATE,
-        W.rate
+        R.picked, R.spread, R.tied, R.upper, W.ANSWER, W.BRACING, W.FELT, W.G, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION,
+        W.SHIFTED, W.STOPS, W.TOTAL_RATE, W.rate
     """
     if touch is None:
         return
@@ -213,14 +219,14 @@ def press(
         first = end
     answer(tree, pose, factor, rows, R.IMPULSE, rate[W.ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
-    _hold_within(tree, aim, rows, rate[W.ANSWER], R.IMPULSE, RATE_MOST / gamma, loose)
+    _hold_pushes(tree, aim, work, rows, pose, x_row, RATE_MOST / gamma, loose)
     for d in range(len(total)):
         rate[x_row, d] += rate[W.ANSWER, d]
     for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
             rows.block[b, R.TOTAL + r] += weight * rows.block[b, R.IMPULSE + r]
     if last_stage:
-        _shift(tree, aim, pose, factor, rows, rate[W.SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
+        _shift(tree, aim, work, pose, factor, rows, rate[W.SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
         note_forces(tree, work, touch)
         rows.count[R.TIED] = tied
         for d in range(len(total)):
@@ -259,21 +265,63 @@ def note_forces(tree, work, touch):
 
 
 @kernel
-def _hold_within(tree, aim, rows, x, column, driven, loose):
+def _hold_pushes(tree, aim, work, rows, pose, x_row, driven, loose):
+    """Have contacts turn no joint faster than it can go, as `_hold_within` does: ANSWER and the impulses.
+
+    What joints brace themselves with against contacts is there already, in row `x_row`, and the two nearly cancel. So
+    they are seen together, and where contacts give less, joints brace less.
+    """
+    rate = work.rate
+    braces = rate[W.LOADED_RATE]
+    for d in range(len(braces)):
+        braces[d] = 0.0
+    if _share_within(tree, aim, rate[W.ANSWER], braces, driven, loose) == 1.0:
+        return
+    solve(tree, pose, factor_of(work, W.MAIN), rate[W.BRACING], braces)
+    times = _share_within(tree, aim, rate[W.ANSWER], braces, driven, loose)
+    _scale_pushes(rows, rate[W.ANSWER], R.IMPULSE, times)
+    for d in range(len(braces)):
+        rate[x_row, d] += (times - 1.0) * braces[d]
+        rate[W.FELT, d] += (times - 1.0) * rate[W.BRACING, d]
+        rate[W.G, d] += (times - 1.0) * rate[W.BRACING, d]
+        rate[W.BRACING, d] *= times
+
+
+@kernel
+def _hold_within(tree, aim, work, rows, x, column, driven, loose):
     """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
     what they can: x and the numbers in `column` scaled until none exceeds `driven`, and no loose one `loose`."""
+    none = work.rate[W.LOADED_RATE]
+    for d in range(len(none)):
+        none[d] = 0.0
+    _scale_pushes(rows, x, column, _share_within(tree, aim, x, none, driven, loose))
+
+
+@kernel
+def _share_within(tree, aim, x, held, driven, loose):
+    """The share of x with which no driven joint exceeds `driven`, `held` of its rates seen with x, and no loose one
+    `loose`."""
     times = 1.0
     for i in range(1, len(tree.parent)):
-        most = driven if aim.mode[i] == A.COMPLIANT else loose
+        is_driven = aim.mode[i] == A.COMPLIANT
         for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
-            if times * abs(x[d]) > most:
-                times = most / abs(x[d])
-    if times < 1.0:
-        for d in range(len(x)):
-            x[d] *= times
-        for b in range(rows.count[R.BLOCKS]):
-            for r in range(3):
-                rows.block[b, column + r] *= times
+            size = abs(x[d] + held[d]) if is_driven else abs(x[d])
+            most = driven if is_driven else loose
+            if times * size > most:
+                times = most / size
+    return times
+
+
+@kernel
+def _scale_pushes(rows, x, column, times):
+    """x and the numbers in `column`, times so much."""
+    if times == 1.0:
+        return
+    for d in range(len(x)):
+        x[d] *= times
+    for b in range(rows.count[R.BLOCKS]):
+        for r in range(3):
+            rows.block[b, column + r] *= times
 
 
 @kernel
@@ -316,11 +364,11 @@ def _ask_shift(touch, first, last, h, recover):
 
 
 @kernel
-def _shift(tree, aim, pose, factor, rows, x, loose):
+def _shift(tree, aim, work, pose, factor, rows, x, loose):
     """x: what the rows shift the joints by, no loose one more than `loose`. Mostly there is nothing to shift."""
     if _shifts(rows):
         answer(tree, pose, factor, rows, R.SHIFT, x)
-        _hold_within(tree, aim, rows, x, R.SHIFT, SHIFT_MOST, loose)
+        _hold_within(tree, aim, work, rows, x, R.SHIFT, SHIFT_MOST, loose)
         return
     for d in range(len(x)):
         x[d] = 0.0

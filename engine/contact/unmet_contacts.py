@@ -17,6 +17,7 @@ import math
 
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Real
+from ..controllers.shared.blow_state import is_light
 from ..controllers.shared.rate_limits import note_rates
 from ..dynamics.kinematics import velocities
 from ..geometry import shape_table as SH
@@ -51,6 +52,9 @@ GIVES_FROM, GIVES_ALL = 0.1, 0.3
 # anything, until it is back [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what
 # is as good as rest, with this time constant [s].
 MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
+# What rested against another character and parts from it for no longer than this still rests there: joints that tremble
+# touch and part by turns [s].
+TREMBLES = 0.1
 # Slower than this led bodies stand [m/s].
 STILL_SPEED = 0.05
 # What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
@@ -71,11 +75,11 @@ def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None,
 
     Reads: A.FROM, CT.PLANT, CT.SHAPE_A, CT.SHAPE_B, H.HIGH, H.LIMIT_FRAME, H.LOW, H.SWING, H.SWING_Z, H.TWIST_HIGH,
         H.TWIST_LOW, R.ALLOWED, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN,
-        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.root, R.tally, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE_KEY,
-        S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.MOMENTUM, W.NOW,
-        W.TOTAL_RATE
-    Writes: R.ALLOWED, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, R.led, R.tally, S.MET, S.PRESSED, W.BONE_TURN, W.FASTEST,
-        W.MOMENTUM, W.OWN_RATE, W.TOTAL_RATE
+        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.root, R.tally, S.APART, S.COORDS, S.DEFLECTION, S.DRIFT,
+        S.DUE_KEY, S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.MOMENTUM,
+        W.NOW, W.TOTAL_RATE
+    Writes: R.ALLOWED, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, R.led, R.tally, S.APART, S.MET, S.PRESSED, W.BONE_TURN,
+        W.FASTEST, W.MOMENTUM, W.OWN_RATE, W.TOTAL_RATE
     """
     rows = touch.rows
     _find_led(tree, state, rows)
@@ -98,6 +102,27 @@ def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None,
                 how = RESTS if _stands(tree, aim, one) and _stands(tree, aim, other) else MEETS
                 rows.tally[one], rows.tally[other] = max(rows.tally[one], how), max(rows.tally[other], how)
     _calm_down(tree, state, aim, work, rows, h)
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT:
+            _hold_light(tree, state, aim, work, rows.root[rows.link[b, R.BODY_A]], rows.link[b, R.BODY_A])
+            _hold_light(tree, state, aim, work, rows.root[rows.link[b, R.BODY_B]], rows.link[b, R.BODY_B])
+
+
+@kernel
+def _hold_light(tree, state, aim, work, root, i):
+    """FASTEST of the hands, fingers and toes of a driven character that nothing holds, where one of them, body i, comes
+    to touch something: it may fall on it with all its weight, and what next to nothing between two heavy things does
+    is no matter of theirs."""
+    if i == root or state.behaviour[root] != C.LIMP or state.behaviour[i] != C.SIMULATED:
+        return
+    if work.body[root, W.FASTEST] < math.inf or not is_light(tree, root, i):
+        return
+    work.body[root, W.FASTEST] = MOST_RATE
+    for k in range(root, tree.last[root] + 1):
+        note_rates(tree, state, aim, work, k)
+        if state.behaviour[k] == C.SIMULATED and is_light(tree, root, k):
+            own = load3(aim.body, k, A.FROM + SA.RATE)
+            work.body[k, W.FASTEST] = MOST_RATE + math.sqrt(dot(own, own))
 
 
 @kernel
@@ -173,6 +198,7 @@ def _calm_down(tree, state, aim, work, rows, h):
 @kernel
 def _note_meeting(tree, state, aim, root, how, h):
     """MET of a tree: how long it has rested against others, until it is back on its motion."""
+    state.body[root, S.APART] = 0.0 if how >= RESTS else state.body[root, S.APART] + h
     if how == RESTS and state.body[root, S.MET] > 0.0:
         state.body[root, S.MET] += h
     elif how >= RESTS:
@@ -182,6 +208,8 @@ def _note_meeting(tree, state, aim, root, how, h):
             state.body[root, S.MET] = 0.0
         elif not _stands(tree, aim, root):
             state.body[root, S.MET] = JUST_NOW
+        elif state.body[root, S.APART] < TREMBLES:
+            state.body[root, S.MET] += h
 
 
 @kernel

@@ -256,8 +256,7 @@ def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
     share_load(tree, aim, work, pose, mixed)
     if compliant:
         _add_blocks(tree, aim, work, W.SEEN_PUSH)
-    if mixed:
-        brace(tree, state, aim, work, touch, pose, h)
+    brace(tree, state, aim, work, touch, pose, h, mixed)
     feel_wind(tree, aim, work, touch, pose)
     lean(tree, work, touch, pose)
     stages(tree, state, aim, work, touch, pose, h, compliant)

@@ -39,6 +39,7 @@ RETURNS = columns()  # not 0 where a body that was limp is on its way back to wh
 QUIET = columns()  # seconds of rest of the world's row (`sleeping`), of calm of a ragdoll's root (`settling`)
 MET = columns()  # of a root: how long its tree has rested against another; 0 where it met none, or is back since
 STOOD = columns()  # not 0 of a body that has stood on something in the source: a foot (see `footfall`)
+APART = columns()  # of a root whose tree met another: how long they have not touched since [s]
 COLUMNS = columns.count
 
 # Rows of State.rate

@@ -64,6 +64,7 @@ TOTAL_RATE, LOADED_RATE, ANSWER, SHIFTED = columns.ones(4)
 WHOLE = columns()  # the load of the whole step
 STOPS = columns()  # impulses of joint limits
 TONED, SLOWED = columns.ones(2)  # impulses of the tone's pull to the middle, and of its damping
+BRACING = columns()  # what joints push with so that what they are braced against does not load them
 ROWS = columns.count
 
 # Poses of Work

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engine.tables.state_table import ANCHOR, MET, REFERENCE_ANCHOR
 
 import engine
 from engine.math import quaternions as rot
+from engine.simulation.simulate import Shot
 from engine.simulation.unmet_contacts import USE_ASSISTED
 from performer import performer
 
@@ -50,6 +52,22 @@ def test_two_that_stand_pressed_into_each_other_are_still(figure):
         for actor, result in zip(actors, engine.simulate_together(actors, APART, steps), strict=True):
             figure(f"{steps} steps: joints of two that stand pressed [rad/s]", fastest(actor, result)[48:].max(), 0.5)
             assert np.abs(result.motion.rotations[-1] - actor.motion.rotations[-1]).max() > 0.05  # they gave way
+
+
+def test_who_parts_from_another_for_a_moment_still_rests_against_it():
+    """Joints that tremble touch and part by turns: the time they have rested goes on."""
+    actors = [gliding(side, 1.0, 19, 60, "ASSISTED") for side in (1.0, -1.0)]
+    shot = Shot(actors, APART, 240)
+    root, other = (int(start) + 1 for start in shot.cast.starts[:2])
+    shot.run(30)
+    rested = shot.state.body[root, MET]
+    assert rested > 0.2
+    for column in (ANCHOR, REFERENCE_ANCHOR):
+        shot.state.body[other, column] += 3.0  # out of reach
+    shot.run(32)
+    assert shot.state.body[root, MET] == pytest.approx(rested + 2.0 / FPS, abs=0.2 / FPS)
+    shot.run(38)  # no moment any more
+    assert shot.state.body[root, MET] < rested + 4.0 / FPS
 
 
 def test_frames_that_cannot_be_met_are_told():

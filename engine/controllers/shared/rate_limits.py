@@ -120,7 +120,9 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
             more = base[d] + change[d] - work.body[i, W.OWN_RATE + d - first]
             off = axpy(more, load3(pose.axes, d, 0), off)
         if factor.active[i] and (state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST):
-            share = _share_kept(before, off, work.body[i, W.FASTEST] if i > root else BONE_RATE, BONE_RATE)
+            fastest = work.body[i, W.FASTEST]
+            bone = BONE_RATE if fastest < math.inf else math.inf
+            share = _share_kept(before, off, fastest if i > root else BONE_RATE, bone)
             if share < 1.0:
                 held = True
                 off = scale(share, off)
