@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engine.tables.state_table import ANCHOR, MET, REFERENCE_ANCHOR
 
 import engine
 from engine.math import quaternions as rot
-from engine.simulation.simulate import Shot
+from engine.simulation.shot import Shot
 from engine.simulation.unmet_contacts import USE_ASSISTED
+from engine.tables import state as S
 from performer import performer
 
 FPS = 24.0
@@ -60,14 +60,14 @@ def test_who_parts_from_another_for_a_moment_still_rests_against_it():
     shot = Shot(actors, APART, 240)
     root, other = (int(start) + 1 for start in shot.cast.starts[:2])
     shot.run(30)
-    rested = shot.state.body[root, MET]
+    rested = shot.state.body[root, S.MET]
     assert rested > 0.2
-    for column in (ANCHOR, REFERENCE_ANCHOR):
+    for column in (S.ANCHOR, S.REFERENCE_ANCHOR):
         shot.state.body[other, column] += 3.0  # out of reach
     shot.run(32)
-    assert shot.state.body[root, MET] == pytest.approx(rested + 2.0 / FPS, abs=0.2 / FPS)
+    assert shot.state.body[root, S.MET] == pytest.approx(rested + 2.0 / FPS, abs=0.2 / FPS)
     shot.run(38)  # no moment any more
-    assert shot.state.body[root, MET] < rested + 4.0 / FPS
+    assert shot.state.body[root, S.MET] < rested + 4.0 / FPS
 
 
 def test_frames_that_cannot_be_met_are_told():
