@@ -17,9 +17,9 @@ from engine.math import quaternions as rot
 from engine.model.model import BALL
 from engine.tables import motion as M
 from engine.tables.key_table import target_of
+from jumps import coordinates, product
 from mujoco_model import Oracle
 from naive import angle_between, rotation_vectors, turns_of
-from test_follow import coordinates, product
 
 RATE = 2000  # steps a second, implicit in the law: no gain shakes itself apart
 GONE = 0.9  # of the way: S2's f

@@ -14,6 +14,7 @@ from engine.model.model import Model
 from naive import mechanics, rotation_vectors
 from props import G, limp_thing, thing
 from shapes import launched, random_quaternion, rod_inertia, still_motion
+from walkers import walker
 
 REBOUND = 0.02  # of the speed it comes with
 SLIDE = 0.02
@@ -266,35 +267,6 @@ def test_a_stack_of_ten_stands_ten_seconds(masses, name, figure):
     figure(f"a stack of ten, {name}, after 10 s: moved [m]", away, STANDS)
     figure(f"a stack of ten, {name}, after 10 s: leans [rad]", lean, 0.01)
     figure(f"a stack of ten, {name}, last second: fastest [m/s]", speed, 1e-3)
-
-
-def walker():
-    """A trunk on two legs with box feet, arms hanging: 60 kg, standing with straight knees."""
-    names, parents, kinds = ["trunk"], [-1], ["FREE"]
-    offsets, masses = [[0.0, 0.0, 0.98]], [36.0]
-    shapes = [engine.Capsule(0.12, (0.0, 0.0, 0.12), (0.0, 0.0, 0.5))]
-    centers, inertias = [np.array([0.0, 0.0, 0.3])], [inertia(shapes[0], 36.0)]
-
-    def add(name, parent, kind, offset, mass, shape, center):
-        names.append(name)
-        parents.append(parent)
-        kinds.append(kind)
-        offsets.append(offset)
-        masses.append(mass)
-        shapes.append(shape)
-        centers.append(np.array(center))
-        inertias.append(inertia(shape, mass))
-
-    for side, y in (("l", 0.1), ("r", -0.1)):
-        leg = engine.Capsule(0.05, (0.0, 0.0, -0.08), (0.0, 0.0, -0.36))
-        add(f"thigh.{side}", "trunk", "BALL", [0.0, y, 0.0], 6.0, leg, [0.0, 0.0, -0.22])
-        add(f"shin.{side}", f"thigh.{side}", "HINGE", [0.0, 0.0, -0.45], 3.5, leg, [0.0, 0.0, -0.22])
-        sole = engine.Box((0.13, 0.05, 0.03), (0.04, 0.0, -0.05))
-        add(f"foot.{side}", f"shin.{side}", "BALL", [0.0, 0.0, -0.45], 1.0, sole, [0.04, 0.0, -0.05])
-        arm = engine.Capsule(0.04, (0.0, 0.0, -0.05), (0.0, 0.0, -0.45))
-        add(f"arm.{side}", "trunk", "BALL", [0.0, 2.2 * y, 0.5], 1.5, arm, [0.0, 0.0, -0.25])
-    axes = np.tile([0.0, 1.0, 0.0], (len(names), 1))
-    return Model.from_tree(names, [None, *parents[1:]], offsets, None, kinds, masses, centers, inertias, axes, shapes)
 
 
 def ground_force(result, frames):

@@ -13,9 +13,8 @@ from engine.model.motion import Motion
 from naive import angle_between, forward
 from props import planks
 from shapes import hinge_angles, joint_rotations, rod_inertia, still_motion
-from test_impact import walker
+from walkers import FPS, marching, walker
 
-FPS = 24.0
 SWING = 1.0  # [rad] as far as a blow swings a joint
 SPACE = (0.0, 0.0, 0.0)
 
@@ -101,19 +100,6 @@ def test_an_arm_that_braces_holds_while_another_gives_way(figure):
     swing = turned(source, result.motion).max(axis=0)
     assert swing[1] > 3.0, "the blow is felt"
     figure("two blocks at once, one braced against: the braced arm turns [°]", swing[2], 0.05)
-
-
-def marching(model: Model, steps: int) -> Motion:
-    """Marching on the spot, left foot first: a step every 14 frames, a foot in the air for 12 of them."""
-    frames = 14 * steps + 1
-    angles = np.zeros((frames, len(model), 3))
-    for start, side in ((0, "l"), (14, "r")):
-        since = (np.arange(frames) - start) % 28
-        lift = 0.5 * np.sin(np.pi * np.minimum(since, 12) / 12) ** 2
-        angles[:, model.index(f"thigh.{side}"), 1] = -lift
-        angles[:, model.index(f"shin.{side}"), 0] = 2.0 * lift
-        angles[:, model.index(f"foot.{side}"), 1] = -lift
-    return Motion.build(model, FPS, joint_rotations(model, angles))
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.6], ids=["ice", "floor"])

@@ -6,18 +6,14 @@ import numpy as np
 import pytest
 
 import engine
+from deviations import powers
 from engine.controllers.on_time.arrivals import arrival
 from engine.math import quaternions as rot
+from jumps import worst_torque
 from shapes import chain
-from test_follow import worst_torque
 
 FPS = 24.0
 YMCA = (0.1, 1.1, 1.85, 2.355)  # [s], S2
-
-
-def powers(shape: float) -> tuple[float, float]:
-    root = np.sqrt(1.0 + 4.0 * shape)
-    return 0.5 * (1.0 + 2.0 * shape + root), 0.5 * (1.0 + 2.0 * shape - root)
 
 
 def doll(root: str = "FREE") -> engine.Model:

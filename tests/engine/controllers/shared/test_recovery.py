@@ -7,10 +7,9 @@ import pytest
 
 import bvh
 import engine
+from deviations import off_source, powers
 from engine.math import quaternions as rot
 from shapes import chain, hinge_angles, still_motion
-from test_on_time import powers
-from test_reaction import off_source
 
 SPACE = (0.0, 0.0, 0.0)
 FPS = 24.0

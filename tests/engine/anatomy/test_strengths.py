@@ -11,7 +11,7 @@ import pytest
 import engine
 from performer import YMCA, perform, performer
 
-NUMBERS = Path(__file__).parents[3] / "shared" / "data" / "biomech" / "biomech_numbers.json"
+NUMBERS = Path(__file__).parents[4] / "shared" / "data" / "biomech" / "biomech_numbers.json"
 ROLES = {
     "waist": "spine", "chest": "spine", "neck": "neck", "head": "neck",
     **{f"{side} {body}": role for side in ("left", "right") for body, role in (

@@ -7,11 +7,11 @@ import pytest
 
 import bvh
 import engine
+from deviations import off_source
 from engine.controllers.base import BEHAVIOURS, ROOTS
 from engine.math import quaternions as rot
 from engine.simulation.shot import Shot
 from engine.tables import state as S
-from test_reaction import off_source
 
 GO, BACK, RECOVERY = 20, 60, 0.4
 

@@ -14,10 +14,10 @@ import engine
 from curves import SETTLE, error_curve
 from engine.model.motion import Motion
 from engine.simulation.shot import Shot
+from jumps import EARTH, MOMENTUM, SPACE, jump_motion, momentum_drift
 from mujoco_model import Oracle
 from naive import angle_between, gravity_torques, mass_matrix, mechanics, rotation_vectors
 from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_motion
-from test_follow import EARTH, MOMENTUM, SPACE, jump_motion, momentum_drift
 
 HELD = 1e-6  # [rad]
 SAG = 1e-6  # relative

@@ -11,8 +11,7 @@ import engine
 from engine.model.model import Model
 from naive import forward
 from shapes import still_motion
-from test_blow import FPS, marching
-from test_impact import walker
+from walkers import FPS, marching, walker
 
 HIT = 22  # the right foot is in the air
 RECOVERY = 1.3

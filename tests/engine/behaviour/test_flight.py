@@ -19,7 +19,7 @@ from shapes import box, chain, hinge_angles, joint_rotations, launched, ragdoll,
 LINEAR = 1e-9  # momentum, relative
 ANGULAR = 1e-3  # angular momentum, relative
 ENERGY = 1.001  # of the start, never more
-REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "data" / "reference"
+REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "data" / "reference"
 NO_GRAVITY = engine.Scene(gravity=(0.0, 0.0, 0.0))
 EARTH = engine.Scene()
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import engine
+from crowds import FOLLOW, FPS, FREE, GROUND, at, bytes_of, person
 from engine.simulation import checkpoints
 from engine.simulation.shot import Shot
 from engine.tables import work as W
-from test_crowd import FOLLOW, FPS, FREE, GROUND, at, bytes_of, person
 
 FRAMES = 121
 FOLLOWS = engine.Follow(root="ASSISTED", settle_time=0.3, heaviness=0.4)

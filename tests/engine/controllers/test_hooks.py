@@ -15,7 +15,7 @@ import pytest
 import engine
 from shapes import chain, smooth_motion
 
-TOYS = Path(__file__).parent / "toys"
+TOYS = Path(__file__).parents[1] / "toys"
 # By toy: its class, and its lines in the hooks: in which, and after which line of it.
 LINES = {
     "lean": ("Lean", {

@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 
 import bvh
+from deviations import off_source
 from engine import Actor, Box, Capsule, Collider, Follow, Ground, Motion, Scene, Sphere, simulate, simulate_together
 from engine.math import quaternions as rot
-
-
-def off_source(source: Motion, result: Motion) -> np.ndarray:
-    """(frames, n) joint angles between source and result [°]."""
-    between = rot.multiply(rot.conjugate(source.rotations), result.rotations)
-    return np.degrees(2.0 * np.arcsin(np.clip(np.linalg.norm(between[..., 1:], axis=-1), 0.0, 1.0)))
 
 
 def world_off(model, source: Motion, result: Motion, name: str) -> np.ndarray:
