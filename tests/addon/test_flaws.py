@@ -10,7 +10,6 @@ import menagerie
 import rigs
 import state
 from heft.addon.blender import actions
-from heft.engine.analysis import recording_flaws
 from rigs import DATA
 
 WRONG = "cmu_20_10"
@@ -167,9 +166,3 @@ def test_an_animated_root_is_where_held_keys_put_it(empty):
     shown = rigs.poses(rig, frames)
     assert np.abs(np.diff(source[:, 0, :3, 3], axis=0)).max() > 0.1
     assert rigs.deviation(source[:, :1], shown[:, :1], rigs.height(rig))[0] < 1e-5
-
-
-def test_short_shots_have_no_flaws():
-    turns = np.tile([1.0, 0.0, 0.0, 0.0], (5, 1, 1))
-    found = recording_flaws.find(turns, np.zeros((5, 1, 3)), np.array([-1]), np.zeros((5, 1), dtype=bool), 24.0, 1.0)
-    assert found == recording_flaws.Flaws()

@@ -15,7 +15,6 @@ import rigs
 from heft.addon.read import read_rig
 from heft.addon.result import result_armature
 from heft.addon.simulate import session
-from heft.engine.anatomy import body_parents
 
 FRAMES = range(1, 25)
 
@@ -135,30 +134,6 @@ def test_links_are_keyed_but_not_shown(empty):
     rig.pose.bones[1].heft.behaviour = "SIMULATED"
     bpy.ops.heft.simulate()
     assert len(result_armature.body_names(rig)) == 4, "a link that became a body is shown"
-
-
-@pytest.mark.parametrize("times", [0.01, 1.0, 100.0])
-def test_holders_do_not_hang_on_how_long_bones_are_drawn(times):
-    """A hidden bone lies on the second of two bodies that begin where it does; what hangs on it hangs on that body."""
-    heads = np.array([[0.0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0.5], [0, 0, 0.5]])
-    tails = np.array([[0.0, 0, 0.5], [0.3, 0, 0.3], [0, 0, 0.5], [0, 0, 1.5], [0, 0, 1], [0.0, 0, 1]])
-    tails = heads + times * (tails - heads)
-    # 1, 0: bodies at one place; 2: hidden, on 0; 3: a body on 2; 4 and 5 say how long bones are drawn
-    parents, is_body = [-1, -1, -1, 2, 0, 1], [True, True, False, True, True, True]
-    order = [1, 0, 2, 3, 4, 5]
-    place = {old: new for new, old in enumerate(order)}
-    parents = [place[parents[old]] if parents[old] >= 0 else -1 for old in order]
-    held = body_parents.holders(parents, heads[order], tails[order], [is_body[old] for old in order])
-    assert held[place[3]] == place[0]
-
-
-def test_holders_form_no_ring():
-    """Two bodies that each hang on a bone lying on the other: one of them stays a root."""
-    heads = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])
-    tails = heads + np.array([0.0, 0.0, 1.0])
-    held = body_parents.holders([-1, -1, 0, 1], heads, tails, [False, False, True, True])
-    assert held[2:] in ([3, -1], [-1, 2])
-    assert body_parents.holders([-1, 0, 1], heads[:3], tails[:3], [True, False, True])[2] == 0
 
 
 def test_masses_go_with_the_ride(empty):
