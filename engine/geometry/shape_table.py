@@ -180,6 +180,8 @@ NO_FACES, NO_RINGS = np.zeros((0, 4)), np.zeros((0, 2), dtype=np.int64)
 
 def layout_of(shape: Shape) -> Layout:
     """The shape laid out, made once: a shape is constant and settings change often."""
+    if not isinstance(shape, Shape):
+        return _lay_out(shape)  # which says what is wrong
     return derived(shape, "layout", lambda: _lay_out(shape))
 
 
