@@ -65,10 +65,18 @@ class Suite(NamedTuple):
 
 SUITES: dict[str, Suite] = {}  # in the order in which they are compiled
 
-_lock = threading.Lock()
-_built: set[str] = set()  # what this process has seen to
-_at_work = False  # are children compiling what a simulation waits for?
-_clock: Clock | None = None  # of that, from the first kernel on
+
+class Builds:
+    """What this process has seen to, and how far children are with what a simulation waits for."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.built: set[str] = set()
+        self.at_work = False
+        self.clock: Clock | None = None  # from the first kernel on
+
+
+BUILDS = Builds()
 
 
 def register(suite: Suite) -> None:
@@ -78,19 +86,19 @@ def register(suite: Suite) -> None:
 
 def ensure_built(*words: str) -> None:
     """Before the first call of a kernel: see to it that the cache is filled with these suites."""
-    if not is_compiled() or set(words) <= _built:
+    if not is_compiled() or set(words) <= BUILDS.built:
         return
-    with _lock:
+    with BUILDS.lock:
         for word in words:
-            if word not in _built:
+            if word not in BUILDS.built:
                 _ensure(word)
-                _built.add(word)
+                BUILDS.built.add(word)
 
 
 def build_progress() -> BuildProgress | None:
     """How much of the engine is compiled while children are at it, and how long they still take; None where they are
     not."""
-    return _clock.progress() if _at_work and _clock is not None else None
+    return BUILDS.clock.progress() if BUILDS.at_work and BUILDS.clock is not None else None
 
 
 def _ensure(word: str) -> None:
@@ -123,20 +131,19 @@ def compile_here(word: str) -> None:
 
 def _build_beside(word: str) -> None:
     """Have every kernel compiled by children; OSError where that does not work."""
-    global _at_work, _clock
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(PACKAGE) for _ in range(count)]
-    if _clock is None or word == _waited_for()[0] or word not in _clock.words:
-        _clock = _new_clock(word, count)
-    clock = _clock
+    if BUILDS.clock is None or word == _waited_for()[0] or word not in BUILDS.clock.words:
+        BUILDS.clock = _new_clock(word, count)
+    clock = BUILDS.clock
     queue = _Queue(SUITES[word].kernels, lambda function: clock.tell(word, function))
-    _at_work = SUITES[word].waited
+    BUILDS.at_work = SUITES[word].waited
     try:
         with ThreadPoolExecutor(max_workers=count) as pool:
             for _ in pool.map(lambda child: _feed(child, word, queue), children):
                 pass
     finally:
-        _at_work = False
+        BUILDS.at_work = False
         for child in children:
             child.stdin.close()
             child.stdout.close()

@@ -47,7 +47,7 @@ def test_a_child_says_what_went_wrong(tmp_path, monkeypatch):
 def test_without_a_python_to_start_the_caller_compiles(tmp_path, monkeypatch, python):
     monkeypatch.setenv("HEFT_CACHE", str(tmp_path))
     monkeypatch.setattr(sys, "executable", python)
-    monkeypatch.setattr(precompile, "_built", set())
+    monkeypatch.setattr(precompile.BUILDS, "built", set())
     compiled = []
     for each in precompile.SUITES["alone"].kernels:
         monkeypatch.setattr(each, "compile", lambda types, each=each: compiled.append((each, types)))
@@ -123,14 +123,14 @@ def test_progress_grows_while_children_compile_and_is_gone_afterwards(monkeypatc
 
     monkeypatch.setattr(precompile, "_start_child", lambda _name: Child())
     monkeypatch.setattr(precompile, "_feed", feed)
-    monkeypatch.setattr(precompile, "_built", set())
+    monkeypatch.setattr(precompile.BUILDS, "built", set())
     monkeypatch.setattr(precompile.os, "cpu_count", lambda: 1)
     assert precompile.build_progress() is None
     precompile._build_beside("alone")
     assert len(seen) == len(kernels) and seen == sorted(seen)
     assert seen[0] > 0.0 and 0.1 < seen[-1] < 0.5, "what touches takes longer"
     assert precompile.build_progress() is None
-    precompile._built.add("alone")
+    precompile.BUILDS.built.add("alone")
     half = seen[-1]
     seen.clear()
     precompile._build_beside("touching")
