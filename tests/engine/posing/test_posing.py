@@ -139,7 +139,7 @@ def test_the_least_turn_is_weighed_by_mass(figure):
     posing.grab("link3", (0.3, 0.0, 0.0))
     home = posing.grabbed_at()
     shift = np.array([0.0, 0.0005, 0.001])
-    metric = np.array(posing._bench.metric)
+    metric = np.array(posing._pull.metric)
     # J by differences of the engine's own places, apart from the rows of the solve
     found = []
     for d in range(model.nv):
@@ -275,7 +275,7 @@ def test_nothing_goes_through_the_floor(figure):
     posing = Posing(model, *at_rest(model), floor=-0.1)
     posing.grab("pelvis")
     settle(posing, posing.grabbed_at() + np.array([0.1, 0.0, -0.5]))
-    spot = posing._bench.spot
+    spot = posing._pull.spot
     places, turns = posing.placed()
     rows = spot[:, 0].astype(int) - 1
     low = (places[rows] + rot.rotate(turns[rows], spot[:, 1:4]))[:, 2] - spot[:, 4]
