@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
+from engine.compile.columns import Columns
 from tests.test_layers import MODULES, imports_of
 
 # The short name of each table's module; engine/tables/__init__.py prints it.
@@ -54,6 +56,13 @@ def imported(name: str) -> list[tuple[str, ast.alias, int]]:
             base = ".".join([*above, *([node.module] if node.module else [])])
             found += [(base, each, node.lineno) for each in node.names]
     return found
+
+
+def test_columns_are_counted():
+    columns = Columns()
+    assert (columns(4), columns(), columns(np.int64(3)), *columns.ones(2)) == (0, 4, 5, 8, 9)
+    assert columns.count == 10
+    assert type(columns()) is type(columns.count) is np.int64, "numba compiles anew for every plain integer"
 
 
 @pytest.mark.parametrize("name", MODULES)

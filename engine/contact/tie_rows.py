@@ -63,9 +63,8 @@ def add_block(rows, b, what, source, i, j, braced):
         rows.block[b, R.OWN + k] = 0.0
     for k in range(3):
         rows.block[b, R.ERROR_NOW + k] = rows.block[b, R.IMPULSE + k] = 0.0
-        rows.block[b, R.SHIFT + k] = rows.block[b, R.TOTAL + k] = rows.block[b, R.ALLOWED + k] = rows.block[
-            b, R.BEND + k
-        ] = 0.0
+        rows.block[b, R.SHIFT + k] = rows.block[b, R.TOTAL + k] = 0.0
+        rows.block[b, R.ALLOWED + k] = rows.block[b, R.BEND + k] = 0.0
     rows.block[b, R.GRIP] = rows.block[b, R.REBOUND] = rows.block[b, R.BEARS] = 0.0
     rows.block[b, R.GIVEN_UP] = rows.block[b, R.STUCK] = 0.0
     return b + 1

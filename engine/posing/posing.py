@@ -264,9 +264,8 @@ class Posing:
         """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
         round.place(self._tree, self._pose, self._pull)
         roots = self.positions[self.model.trees]
-        return roots + self._pose.body[1:, P.PLACE : P.PLACE + 3], self._pose.body[
-            1:, P.ROTATION : P.ROTATION + 4
-        ].copy()
+        body = self._pose.body[1:]
+        return roots + body[:, P.PLACE : P.PLACE + 3], body[:, P.ROTATION : P.ROTATION + 4].copy()
 
     def grabbed_at(self) -> np.ndarray:
         """(3,) where the grabbed point is in the world [m]."""

@@ -139,7 +139,7 @@ def fit_angles(model: Model, bodies: np.ndarray, q: np.ndarray, frame_start: flo
 
 @kernel
 def evaluate(target, kind, frame, s, dt, out, column):
-    """A sample of every body (see `state`) at frame + s, 0 ≤ s ≤ 1; at s = 1 the limit from the left.
+    """A sample of every body (see `sample`) at frame + s, 0 ≤ s ≤ 1; at s = 1 the limit from the left.
 
     dt is one frame [s].
     """
