@@ -48,7 +48,7 @@ def test_one_declaration_and_one_use(tmp_path):
     script = Path(__file__).with_name("toy_setting.py")
     command = [sys.executable, str(script), str(with_toy(tmp_path))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout.rstrip().endswith("all of it follows"), done.stdout + done.stderr
+    assert "all of it follows" in done.stdout.splitlines(), done.stdout + done.stderr
 
 
 # --- what a declaration becomes -------------------------------------------------------------------
