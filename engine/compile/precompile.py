@@ -104,29 +104,12 @@ def build_progress() -> BuildProgress | None:
 def _ensure(word: str) -> None:
     folder = cache_dir()
     mark = folder / word
-    if not is_writable(folder):
-        compile_here(word)
-    elif not mark.exists():
+    if is_writable(folder) and not mark.exists():
         try:
             _build_beside(word)
+            mark.touch()
         except OSError as error:
             warnings.warn(f"Heft compiles by itself, which takes longer: {error}", RuntimeWarning, stacklevel=4)
-            compile_here(word)
-        mark.touch()
-
-
-def compile_here(word: str) -> None:
-    """Compile a suite in this process, in the order and for the types that children do.
-
-    What numba makes of a kernel hangs on both: compiled as they are called, kernels round differently in some results.
-    """
-    suite = SUITES[word]
-    samples = suite.samples()
-    queue = _Queue(suite.kernels)
-    with without_gc():
-        while (function := queue.take()) is not None:
-            function.compile(types_of(function, samples))
-            queue.tell(function)
 
 
 def _build_beside(word: str) -> None:
