@@ -26,20 +26,10 @@ class Axes(tuple):
         return super().__new__(cls, names)
 
 
-class Carried:
-    """Mark of an array that one step hands on to the next, so that a checkpoint keeps it."""
-
-
 @cache
 def axes_of(kind: type) -> dict[str, Axes]:
     """The axes of the marked fields of a table."""
     return {name: mark for name, marks in _marks(kind).items() for mark in marks if isinstance(mark, Axes)}
-
-
-@cache
-def carried_fields(kind: type) -> tuple[str, ...]:
-    """The fields that one step hands on to the next."""
-    return tuple(name for name, marks in _marks(kind).items() if Carried in marks)
 
 
 @cache
