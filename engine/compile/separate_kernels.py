@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from functools import partial
 
-from llvmlite.binding import parse_assembly
+from llvmlite.binding import Linkage, parse_assembly
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -55,8 +55,25 @@ class Library(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        """Merge what this code calls into it; of what stays a function, keep a copy that no other code is bound to.
+
+        Copies of one function differ: what stands around it decides which sums and products are contracted. Were
+        copies shared, the code loaded first would decide the last bits of the rest.
+        """
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+        self._copies = [each.name for each in self._final_module.functions if each.linkage == Linkage.linkonce_odr]
+        for name in self._copies:
+            self._final_module.get_function(name).linkage = Linkage.internal
+
+    def _get_module_for_linking(self):
+        """The code for its callers, in which what several of them need is linked once."""
+        first = self._shared_module is None
+        module = super()._get_module_for_linking()
+        if first:
+            for name in self._copies:
+                module.get_function(name).linkage = Linkage.linkonce_odr
+        return module
 
 
 class Cache(FunctionCache):
