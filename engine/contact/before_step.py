@@ -15,7 +15,7 @@ from ..collision.broad_phase import find_pairs
 from ..collision.narrow_phase import collide
 from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Flag, Index, Real, Vector
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
@@ -106,11 +106,7 @@ def meet(
     struck = collide_now(tree, control, state, aim, work, touch, frame, least)
     if struck != 0:
         answer_blow(tree, control, state, frame, time, dt, work.rate[W.ANSWER], struck == GIVING)
-        take_blow(tree, state, aim, work.rate[W.ANSWER])
-        velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
-        momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
-        _limit_again(tree, state, touch, h)
-        note_speeds(tree, state, work, touch.rows)
+        _take_up_blow(tree, state, aim, work, touch, now, h)
         let_return(tree, control, state, aim, work, touch, frame, time, dt)
         h = even_part(tree, state, aim, work, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
@@ -267,6 +263,22 @@ def _make_blocks(tree, state, work, touch, frame, h):
     count = add_footholds(tree, state, touch, where, count)
     count = add_ties(touch.holds, touch.rows, where, frame, count)
     touch.rows.count[R.BLOCKS] = add_limits(tree, state, touch.holds.bound, touch.rows, h, count)
+    note_speeds(tree, state, work, touch.rows)
+
+
+@inlined
+def _take_up_blow(tree, state, aim, work, touch, now, h):
+    """References, motions, limits and rows after a blow has changed the rates.
+
+    Reads: A.FROM, P.COM, P.MOMENT, P.ROTATION, P.WORLD_INERTIA, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN,
+        R.WHAT, R.ragdoll, R.root, S.DRIFT, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS,
+        S.V, S.behaviour, W.ANSWER, W.MOTION, now
+    Writes: R.BLOCKS, R.SPEED_NOW, S.ERROR, S.REFERENCE_V, S.SPIN, S.STRUCK, W.MOTION
+    """
+    take_blow(tree, state, aim, work.rate[W.ANSWER])
+    velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
+    _limit_again(tree, state, touch, h)
     note_speeds(tree, state, work, touch.rows)
 
 

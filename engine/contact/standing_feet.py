@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Real, Vector
 from ..controllers.shared.blow_state import is_deflected
 from ..dynamics.joints import difference, store_rates
@@ -162,35 +162,10 @@ def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | 
         W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
     """
     rows = touch.rows
-    found = False
-    for i in range(len(tree.parent)):
-        rows.tally[i] = 0
-    for b in range(rows.count[R.BLOCKS]):
-        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
-            i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
-            if _held(tree, state, i) and _held(tree, state, j):
-                rows.tally[rows.root[max(i, j)]] += 1
-                found = True
-    if not found:
+    if not _count_held(tree, state, rows):
         return
-    pose = pose_of(work, W.NOW)
     total, off = work.rate[W.TOTAL_RATE], work.rate[W.LOADED_RATE]
-    for i in range(1, len(tree.parent)):
-        kind, d = tree.kind[i], tree.dof[i]
-        for k in range(d, tree.dof[i + 1]):
-            total[k], off[k] = state.rate[S.V, k], 0.0
-        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
-            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
-            away = difference(kind, load4(aim.body, i, A.FROM + SA.VALUE), load4(state.body, i, S.COORDS))
-            store_rates(kind, work.rate, W.LOADED_RATE, d, away)
-            if kind == FREE:
-                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.FROM + SA.ANCHOR_RATE))
-                away = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.FROM + SA.ANCHOR))
-                store3(work.rate, W.LOADED_RATE, d + 3, away)
-    # rates of the source, and how far the body is from it, as motions
-    source = _source_pose(tree, state, aim, work)
-    velocities(tree, source, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
-    velocities(tree, pose, off, work.body, W.STILL, work.body, W.MOMENTUM2)
+    source = _source_motions(tree, state, aim, work, total, off)
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] != R.CONTACT or rows.link[b, R.BRACED] == 0:
             continue
@@ -218,6 +193,51 @@ def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | 
             # a foothold keeps the foot as it is in the source, or is none
             rows.block[b, R.ERROR_NOW] = gap - meant if rows.block[b, R.BEARS] > 0.0 else NONE
             rows.block[b, R.ALLOWED] = rate
+
+
+@inlined
+def _count_held(tree, state, rows):
+    """Whether any braced contact is of bodies that are held; `tally` of a root: how many of its are.
+
+    Reads: R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.WHAT, R.root, R.tally, S.RETURNS, S.behaviour
+    Writes: R.tally
+    """
+    found = False
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
+            i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+            if _held(tree, state, i) and _held(tree, state, j):
+                rows.tally[rows.root[max(i, j)]] += 1
+                found = True
+    return found
+
+
+@inlined
+def _source_motions(tree, state, aim, work, total, off):
+    """Rates of the source (`total`), and how far the body is from it (`off`), as motions. Returns the source's pose.
+
+    Reads: A.FROM, S.ANCHOR, S.COORDS, S.DRIFT, S.STRUCK, S.V, S.behaviour, W.MOMENTUM, W.MOMENTUM2, W.NEW,
+        W.NEW_ANCHOR, W.NOW, W.STILL, W.UNDISTURBED, off, total
+    Writes: W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED, off, total
+    """
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            total[k], off[k] = state.rate[S.V, k], 0.0
+        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
+            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
+            away = difference(kind, load4(aim.body, i, A.FROM + SA.VALUE), load4(state.body, i, S.COORDS))
+            store_rates(kind, work.rate, W.LOADED_RATE, d, away)
+            if kind == FREE:
+                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.FROM + SA.ANCHOR_RATE))
+                away = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.FROM + SA.ANCHOR))
+                store3(work.rate, W.LOADED_RATE, d + 3, away)
+    source = _source_pose(tree, state, aim, work)
+    velocities(tree, source, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
+    velocities(tree, pose_of(work, W.NOW), off, work.body, W.STILL, work.body, W.MOMENTUM2)
+    return source
 
 
 @kernel

@@ -65,7 +65,7 @@ def run_frames(
     """
     total = len(record.rate)
     for frame in range(first, last):
-        refusable = _enter(tree, target, control, state, aim, work, touch, record, frame, dt)
+        may_fail = _enter(tree, target, control, state, aim, work, touch, record, frame, dt)
         if sleeps(tree, target, control, state, touch, frame):
             write_asleep(record, frame)
             _write(tree, state, record, frame + 1)
@@ -76,42 +76,12 @@ def run_frames(
             width = 1
             if touch is None and 0 < k < substeps - 1 and not (anything_loaded(tree, aim) or any_free(tree, aim)):
                 width = substeps - 1 - k
-            share = dt * width / substeps
-            least = share / MOST_PARTS
-            forget_quickening(state)
-            done = 0.0
-            cuts = 0
-            h = longest = share
-            while done < 1.0:
-                now = (k + width * done) / substeps
-                keep_appointments(tree, target, control, state, aim, frame, now, dt)
-                h = even_part(tree, state, aim, work, share * (1.0 - done), longest, least)
-                h = until_due(state, frame + now, h, dt)
-                h = meet(
-                    tree, control, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS
-                )
-                if not h > 0.0:
-                    _write(tree, state, record, frame + 1)
-                    return frame + 1
-                cuts += 1
-                end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
-                if refusable:
-                    remember(state, work)
-                aim_step(tree, target, control, state, aim, work, frame, (k + width * end) / substeps, dt, h)
-                aim_reference(tree, state, aim, control, work, touch, frame, h)
-                lead_feet(tree, state, aim, work, touch)
-                noted = k == 0 or k + width == substeps
-                if not step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
-                    return_to(state, work)
-                    note_quickening(tree, state, aim, work, h)
-                    longest = 0.5 * h
-                    continue
-                done = end
-                weight = h / share
-                if k == 0:
-                    _write_torque(work, record, frame, weight if frame == 0 else 0.5 * weight)
-                if k + width == substeps:
-                    _write_torque(work, record, frame + 1, weight if frame + 2 == total else 0.5 * weight)
+            h = _take_steps(
+                tree, target, control, state, aim, work, touch, record, frame, k, width, substeps, dt, gravity, may_fail
+            )
+            if not h > 0.0:
+                _write(tree, state, record, frame + 1)
+                return frame + 1
             k += width
             if k == substeps:
                 mark_contacts(touch, record.touch, frame + 1, h)
@@ -141,6 +111,62 @@ def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
     keep_appointments(tree, target, control, state, aim, frame, 0.0, dt)  # before a push makes new ones
     strike(tree, control, state, aim, work, touch, frame, dt)
     return touch is not None or any_limp(state) or any_limit(tree, state, control, frame)
+
+
+@inlined
+def _take_steps(
+    tree, target, control, state, aim, work, touch, record, frame, k, width, substeps, dt, gravity, may_fail
+):
+    """Simulate `width` substeps of a frame, from number k on, in one step or in shorter ones. Returns the seconds of
+    the last, or a bad number.
+
+    Reads: A.END, A.GOAL_DRIFT, A.SECANT, A.mode, C.STRENGTH, CT.FEATURE, CT.SHAPE_A, CT.SHAPE_B, R.BLOCKS, R.BODY_A,
+        R.BODY_B, R.IMPULSE, R.SHIFT, R.SIDE, R.SOURCE, R.STAYS, R.TOTAL, R.TURNING, R.WHAT, R.WINDY, R.ragdoll, R.root,
+        RE.rate, S.DUE, S.QUICKENS, S.QUIET, S.V, S.behaviour, S.body, S.rate, W.ENDS, W.FASTEST, W.FINAL, W.MAIN,
+        W.MEAN, W.MIDDLE, W.MOTION, W.NEW, W.NEW_ANCHOR, W.SHIFTED, W.TORQUE, W.X2, W.kept, W.kept_rate
+    Writes: A.ACROSS, CT.force, CT.old, CT.old_meet, R.OLD, R.SHIFT, R.STAYS, R.TIED, RE.rate, S.QUICKENS, S.QUIET,
+        S.body, S.rate, W.ENDS, W.FINAL, W.MEAN, W.MOMENTUM, W.MOTION, W.SHIFTED, W.STOPS, W.X2, W.kept, W.kept_rate
+    """
+    share = dt * width / substeps
+    least = share / MOST_PARTS
+    forget_quickening(state)
+    done = 0.0
+    cuts = 0
+    h = longest = share
+    while done < 1.0:
+        now = (k + width * done) / substeps
+        keep_appointments(tree, target, control, state, aim, frame, now, dt)
+        h = even_part(tree, state, aim, work, share * (1.0 - done), longest, least)
+        h = until_due(state, frame + now, h, dt)
+        h = meet(tree, control, state, aim, work, touch, frame, frame + now, h, least, gravity, dt, cuts < MAX_CUTS)
+        if not h > 0.0:
+            break
+        cuts += 1
+        end = done + h / share if h < 0.999999 * share * (1.0 - done) else 1.0
+        if may_fail:
+            remember(state, work)
+        aim_step(tree, target, control, state, aim, work, frame, (k + width * end) / substeps, dt, h)
+        aim_reference(tree, state, aim, control, work, touch, frame, h)
+        lead_feet(tree, state, aim, work, touch)
+        noted = k == 0 or k + width == substeps
+        if not step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
+            return_to(state, work)
+            note_quickening(tree, state, aim, work, h)
+            longest = 0.5 * h
+            continue
+        done = end
+        if noted:
+            _write_torques(work, record, frame, h / share, k == 0, k + width == substeps)
+    return h
+
+
+@kernel
+def _write_torques(work, record, frame, weight, first, last):
+    """Of a step of the frame's first and last substeps, into the frames that it lies between."""
+    if first:
+        _write_torque(work, record, frame, weight if frame == 0 else 0.5 * weight)
+    if last:
+        _write_torque(work, record, frame + 1, weight if frame + 2 == len(record.rate) else 0.5 * weight)
 
 
 @kernel

@@ -75,13 +75,7 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
     carry_rows(tree, state, aim, work, touch, h, gravity)
     mixed = False
     if loaded:
-        feed_forward(tree, state, aim, work, h, gravity)
-        for turn in range(DRIVE_ROUNDS):
-            mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            if turn + 1 == DRIVE_ROUNDS:
-                break  # what was solved last stands, with the modes it was solved for
-            if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
-                break
+        mixed = _solve_loads(tree, state, aim, control, work, touch, frame, h, gravity, weak)
         if shorter and too_far(tree, state, work, h):
             return False
         brake_ends(tree, state, work, least)
@@ -102,14 +96,7 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
         return False
     if loaded:
         second_half(tree, state, aim, work, touch, h, least, mixed)
-    velocities(tree, final, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
-    if free:
-        balance_roots(tree, state, aim, work, touch, h, gravity)
-    else:
-        momenta(tree, final, work.body, W.MOTION, work.body, W.MOMENTUM)
-    still_ties(tree, aim, work, touch, h)
-    if free:
-        balance_together(tree, state, aim, work, touch, h)
+    _end_velocities(tree, state, aim, work, touch, h, gravity, final, free)
     if loaded and not keep_energy(tree, state, aim, work, touch, h, gravity) and (shorter or stay(touch)):
         return False
     if loaded:
@@ -120,6 +107,39 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
     finish(tree, state, aim, work)
     end_step(tree, state, aim)
     return True
+
+
+@inlined
+def _solve_loads(tree, state, aim, control, work, touch, frame, h, gravity, weak):
+    """What loads do to joints, as far as drives can give what they need. Returns whether loads are shared beside
+    loose joints.
+    """
+    feed_forward(tree, state, aim, work, h, gravity)
+    mixed = False
+    for turn in range(DRIVE_ROUNDS):
+        mixed = first_half(tree, state, aim, work, touch, h, gravity)
+        if turn + 1 == DRIVE_ROUNDS:
+            break  # what was solved last stands, with the modes it was solved for
+        if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
+            break
+    return mixed
+
+
+@inlined
+def _end_velocities(tree, state, aim, work, touch, h, gravity, final, free):
+    """Velocities and momenta at the step's end; `free`: some root is, and takes its tree's momentum.
+
+    Reads: A.GOAL_DRIFT, P.COM, P.MOMENT, P.ROTATION, P.WORLD_INERTIA, W.ENDS, W.MOTION, final
+    Writes: W.MOMENTUM, W.MOTION
+    """
+    velocities(tree, final, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    if free:
+        balance_roots(tree, state, aim, work, touch, h, gravity)
+    else:
+        momenta(tree, final, work.body, W.MOTION, work.body, W.MOMENTUM)
+    still_ties(tree, aim, work, touch, h)
+    if free:
+        balance_together(tree, state, aim, work, touch, h)
 
 
 @kernel

@@ -290,36 +290,13 @@ def aim_step(
         if behaviour == C.ANIMATED:
             _aim_at_keys(tree, state, aim, i, h)
         elif behaviour == C.LIMP:
-            aim.mode[i] = A.LOOSE
             share = 1.0
-            for d in range(tree.dof[i], tree.dof[i + 1]):
-                for k in range(4):
-                    aim.rate[A.START + k, d] = 0.0
-                aim.rate[A.SURGE, d] = 0.0
+            _let_go(tree, aim, i)
         else:
             share = 1.0
             if behaviour == C.SIMULATED:
                 share = control.setting[row, i, C.HEAVINESS]
-                if state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
-                    # what was in its way has made it late by so much: the rest of its time is for that, too
-                    state.body[i, S.STRUCK] = 0.0
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
-                if state.body[i, S.STRUCK] != 0.0 and swung_out(state, i):
-                    state.body[i, S.STRUCK] = 0.0
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
-                loaded = share > 0.0 or aim.body[i, A.LEANED] != 0.0 or state.body[i, S.STRUCK] != 0.0
-                if tree.kind[i] != FIXED and loaded:
-                    aim.mode[i] = A.COMPLIANT
-                elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
-                    # what leaned on it is gone: its deflection dies away as after a blow
-                    state.body[i, S.STRUCK] = 1.0
-                    aim.mode[i] = A.COMPLIANT
-                elif is_deflected(tree, state, i):
-                    # nothing leans on it any more: what is left dies away like any other error
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
+                _choose_mode(tree, state, aim, root, i, share, guided)
             _aim_by_error(tree, state, aim, work, i, h)
         aim.body[i, A.TONE] = control.setting[row, i, C.TONE_DAMPING]
         aim.body[i, A.TONE + 1] = control.setting[row, i, C.TONE_PULL]
@@ -328,11 +305,62 @@ def aim_step(
         for d in range(tree.dof[i], tree.dof[i + 1]):
             aim.rate[A.SHARE, d] = share
         if tree.kind[i] != FREE:
-            place = load3(aim.body, i, A.TO + SA.ANCHOR)
-            store3(aim.body, i, A.GOAL_ANCHOR, place)
-            store3(aim.body, i, A.GOAL_DRIFT, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
-            store3(aim.body, i, A.DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
+            _aim_anchor(state, aim, i, h)
     _assist_when_disturbed(tree, state, aim)
+
+
+@inlined
+def _choose_mode(tree, state, aim, root, i, share, guided):
+    """Whether a driven joint follows the closed form, or gives under its share of the load; `guided`: the root of its
+    tree is.
+
+    Reads: A.FROM, A.LEANED, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR,
+        S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V, S.behaviour
+    Writes: A.mode, S.DEFLECTION, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.STRUCK
+    """
+    late = state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i)
+    if late or (state.body[i, S.STRUCK] != 0.0 and swung_out(state, i)):
+        # where something in its way has made it late by so much, the rest of its time is for that, too
+        state.body[i, S.STRUCK] = 0.0
+        _take_reference(tree, state, i)
+        _measure(tree, state, aim, A.FROM, i)
+    loaded = share > 0.0 or aim.body[i, A.LEANED] != 0.0 or state.body[i, S.STRUCK] != 0.0
+    if tree.kind[i] != FIXED and loaded:
+        aim.mode[i] = A.COMPLIANT
+    elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
+        # what leaned on it is gone: its deflection dies away as after a blow
+        state.body[i, S.STRUCK] = 1.0
+        aim.mode[i] = A.COMPLIANT
+    elif is_deflected(tree, state, i):
+        # nothing leans on it any more: what is left dies away like any other error
+        _take_reference(tree, state, i)
+        _measure(tree, state, aim, A.FROM, i)
+
+
+@inlined
+def _let_go(tree, aim, i):
+    """Nothing drives the joint.
+
+    Writes: A.START, A.SURGE, A.mode
+    """
+    aim.mode[i] = A.LOOSE
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        for k in range(4):
+            aim.rate[A.START + k, d] = 0.0
+        aim.rate[A.SURGE, d] = 0.0
+
+
+@inlined
+def _aim_anchor(state, aim, i, h):
+    """A joint's place on its parent is that of the keys.
+
+    Reads: A.TO, S.ANCHOR
+    Writes: A.DRIFT_SECANT, A.GOAL_ANCHOR, A.GOAL_DRIFT
+    """
+    place = load3(aim.body, i, A.TO + SA.ANCHOR)
+    store3(aim.body, i, A.GOAL_ANCHOR, place)
+    store3(aim.body, i, A.GOAL_DRIFT, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
+    store3(aim.body, i, A.DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
 
 
 @inlined
