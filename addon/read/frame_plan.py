@@ -88,11 +88,11 @@ def joined(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
     keys = reading.motion.keys
     if plan.cycle is None or plan.cycle.endless or keys is None:
         return reading
-    kept = reading.__dict__.get("_joined")
-    if kept is None:
-        kept = dataclasses.replace(reading, motion=dataclasses.replace(reading.motion, keys=_joined_keys(reading)))
-        object.__setattr__(reading, "_joined", kept)
-    return kept
+
+    def join() -> read_rig.Reading:
+        return dataclasses.replace(reading, motion=dataclasses.replace(reading.motion, keys=_joined_keys(reading)))
+
+    return engine.derived(reading, "joined", join)
 
 
 def _joined_keys(reading: read_rig.Reading) -> engine.Keys:
@@ -113,12 +113,7 @@ def shown_reading(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
     """The reading of the frames that are shown; the same object every time, for who asks what was written last."""
     if plan.is_plain:
         return reading
-    mark = plan.digest()
-    kept = reading.__dict__.get("_shown")
-    if kept is None or kept[0] != mark:
-        kept = (mark, _shown_reading(plan, reading))
-        object.__setattr__(reading, "_shown", kept)
-    return kept[1]
+    return engine.derived(reading, "shown", lambda: _shown_reading(plan, reading), plan.digest())
 
 
 def _shown_reading(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:

@@ -288,23 +288,23 @@ def _touches_itself(rig: bpy.types.Object) -> bool | str:
 
 def overlapping(reading: Reading) -> set[tuple[int, int]]:
     """Pairs of bodies whose shapes overlap in the rest pose, or on the first frame: they would fly apart."""
-    kept = reading.__dict__.get("_overlapping")
-    if kept is None:
-        model = reading.model
-        rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
-        bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
-        count = len(rows)
-        # one root for all: bodies of another tree of the rig overlap as well, as in `engine.self_touch`
-        table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, [1] * count)
-        kept = set()
-        for places, turns in (reading.at_rest(), reading.at_start()):
-            where = np.zeros((len(model) + 1, 7))
-            where[0, 3] = 1.0
-            where[1:, :3], where[1:, 3:] = places, turns
-            found = engine.overlapping_at_rest(table, where) if count > 1 else []
-            kept |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
-        object.__setattr__(reading, "_overlapping", kept)
-    return kept
+    return engine.derived(reading, "overlapping", lambda: _find_overlapping(reading))
+
+
+def _find_overlapping(reading: Reading) -> set[tuple[int, int]]:
+    model, out = reading.model, set()
+    rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
+    bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
+    count = len(rows)
+    # One root for all: bodies of another tree of the rig overlap as well, as in `engine/simulation/self_touch.py`.
+    table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, [1] * count)
+    for places, turns in (reading.at_rest(), reading.at_start()):
+        where = np.zeros((len(model) + 1, 7))
+        where[0, 3] = 1.0
+        where[1:, :3], where[1:, 3:] = places, turns
+        found = engine.overlapping_at_rest(table, where) if count > 1 else []
+        out |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
+    return out
 
 
 def _let_go(cast, objects: Sequence[Track]) -> list[tuple]:

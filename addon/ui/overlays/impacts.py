@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....engine import derived
 from ....engine.math import rotations
 from ...read import collision_shapes, read_scene
 from ...settings import collider_of
@@ -30,11 +31,7 @@ class Blow(NamedTuple):
 
 def of(sight: Sight, is_own) -> list[Blow]:
     """All blows on the rig in its last simulation. is_own(name, point, row): is it a body of the rig's?"""
-    film = sight.footage.result
-    kept = film.__dict__.get("_blows")
-    if kept is None:
-        kept = film.__dict__["_blows"] = _by_contacts(sight, is_own) + _by_flights(sight)
-    return kept
+    return derived(sight.footage.result, "blows", lambda: _by_contacts(sight, is_own) + _by_flights(sight))
 
 
 def _by_contacts(sight: Sight, is_own) -> list[Blow]:

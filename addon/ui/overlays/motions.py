@@ -13,7 +13,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ....engine import Model, Result
+from ....engine import Model, Result, derived
 from ....engine.analysis.support_polygon import Soles
 from ....engine.analysis.whole_body import WholeBody, world_poses
 from ....engine.math import rotations
@@ -60,11 +60,11 @@ class Film:
 
     def spots(self, body: int, point: np.ndarray) -> np.ndarray:
         """(frames, 3) in Blender's world: the way of a point (3,) of a body [m]."""
-        kept = self.__dict__.setdefault("_spots", {})
-        mark = (body, point.tobytes())
-        if mark not in kept:
-            kept[mark] = self.shown(self.places[:, body] + rotations.rotate(self.turns[:, body], point[None]))
-        return kept[mark]
+
+        def way() -> np.ndarray:
+            return self.shown(self.places[:, body] + rotations.rotate(self.turns[:, body], point[None]))
+
+        return derived(self, ("way", body, point.tobytes()), way)
 
     @cached_property
     def matrices(self) -> np.ndarray:
@@ -83,12 +83,12 @@ class Film:
 
     def flying(self, height: float, reach: float) -> np.ndarray:
         """(frames,) is the body off the ground? Height of the ground and reach [m]."""
-        kept = self.__dict__.get("_flying")
-        if kept is None or kept[0] != (height, reach):
+
+        def is_above() -> np.ndarray:
             above = self.soles.clearance(self.places, self.turns, height)
-            kept = ((height, reach), np.isfinite(above) & (above > reach))
-            self.__dict__["_flying"] = kept
-        return kept[1]
+            return np.isfinite(above) & (above > reach)
+
+        return derived(self, "flying", is_above, (height, reach))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,11 +198,12 @@ def _film(reading: read_rig.Reading, places: np.ndarray, turns: np.ndarray, mete
 
 def _soles(reading: read_rig.Reading) -> Soles:
     """Where the bodies could stand: with their shapes, or, where these are not known, with the bones' ends."""
-    kept = reading.__dict__.get("_soles")
-    if kept is None:
-        kept = Soles.of(reading.model)
-        object.__setattr__(reading, "_soles", kept if len(kept.bodies) else _bare(reading))
-    return reading.__dict__["_soles"]
+
+    def find() -> Soles:
+        found = Soles.of(reading.model)
+        return found if len(found.bodies) else _bare(reading)
+
+    return derived(reading, "soles", find)
 
 
 def _bare(reading: read_rig.Reading) -> Soles:

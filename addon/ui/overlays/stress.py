@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ...read import read_controller
 from . import bone_capsules
 from .overlay_input import Sight
@@ -47,13 +48,13 @@ def shares(sight: Sight) -> np.ndarray | None:
         return None
     reading, result = sight.footage.reading, sight.footage.forces
     heft = sight.settings
-    mark = (heft.use_strength, heft.strength, heft.controller, id(result))
-    kept = sight.film.__dict__.get("_stress")
-    if kept is None or kept[0] != mark:
+
+    def work_out() -> np.ndarray:
         most = read_controller.limits_of(sight.rig, reading.model, reading.names, reading.frames)
-        kept = (mark, np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9))
-        sight.film.__dict__["_stress"] = kept
-    return kept[1] if kept[1].shape[1] == len(reading.names) else None
+        return np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9)
+
+    found = derived(sight.film, "stress", work_out, (heft.use_strength, heft.strength, heft.controller, result))
+    return found if found.shape[1] == len(reading.names) else None
 
 
 def colors(share: np.ndarray, top: float) -> np.ndarray:

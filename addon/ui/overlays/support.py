@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ....engine.analysis.support_polygon import margin, outline
 from . import contacts, shape_wires
 from .overlay_input import Sight
@@ -33,11 +34,13 @@ def balance(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """The support's corners (h, 2) [m], the zero-moment point (3,) [m], and whether the one holds the other."""
     film = sight.film
     corners = outline(bearing(sight, row))
-    kept = film.__dict__.get("_zero_moments")
-    mark = (tuple(sight.gravity), sight.ground)
-    if kept is None or kept[0] != mark:
-        kept = film.__dict__["_zero_moments"] = (mark, film.whole.zero_moment_points(sight.gravity, sight.ground))
-    point = kept[1][row]
+    points = derived(
+        film,
+        "zero-moment points",
+        lambda: film.whole.zero_moment_points(sight.gravity, sight.ground),
+        (tuple(sight.gravity), sight.ground),
+    )
+    point = points[row]
     holds = bool(np.isfinite(point).all() and margin(corners, point[:2]) > -NEAR * sight.tall)
     return corners, point, holds
 
