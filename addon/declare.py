@@ -102,6 +102,8 @@ class Setting:
     structure: bool | Callable = False
     structure_if: str = ""
     taken: bool = False  # a take holds it
+    of_result: bool = False  # says something of the present result: a take keeps it with the keys
+    of_shot: bool = False  # holds for a whole shot, as its leader has it
     preset: bool = False  # presets set it, and reset it where they do not name it
     copied: bool = False  # handed on to other characters and bones
     body: bool = False  # the character's own size or weight: handed on to another one only when asked for

@@ -16,20 +16,14 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .. import settings
+from .. import declare, settings
 from ..blender.own_marks import CONSTRAINT
 from ..rig import skin
+from ..settings import saved
+from ..settings.character import HeftArmature
 
-# What holds for a whole shot, as its leader has it, and the words for it.
-LED = {
-    "gravity": "gravity",
-    "wind": "wind",
-    "range": "range",
-    "pre_roll": "pre-roll",
-    "loop": "loop",
-    "steps_per_second": "steps per second",
-    "meters_per_unit": "metres per unit",
-}
+# The settings of a whole shot, which its leader's values decide, and the words for them.
+OF_SHOT = {each.name: each.keywords["name"].lower() for each in declare.of(HeftArmature, of_shot=True)}
 # What moves an object besides its parent, as keys or drivers.
 TRANSFORMS = ("location", "rotation_", "scale", "delta_")
 
@@ -183,7 +177,7 @@ def left_out(rig: bpy.types.Object) -> list[str]:
 
 def overruled(rig: bpy.types.Object, leader: bpy.types.Object) -> list[str]:
     """A sentence on the settings of the rig's that differ from those of the one that leads its shot, which hold."""
-    differ = [word for name, word in LED.items() if _values(rig, name) != _values(leader, name)]
+    differ = [word for name, word in OF_SHOT.items() if _values(rig, name) != _values(leader, name)]
     if not differ:
         return []
     words = differ[0] if len(differ) == 1 else f"{', '.join(differ[:-1])} and {differ[-1]}"
@@ -195,7 +189,7 @@ def _values(rig: bpy.types.Object, name: str):
     value = getattr(rig.heft, name)
     if name == "range" and value == "CUSTOM":
         return value, rig.heft.frame_start, rig.heft.frame_end
-    return value[:] if name in {"gravity", "wind"} else value
+    return saved.plain(value)
 
 
 def loads(rig: bpy.types.Object, children: Children | None = None) -> list[Load]:

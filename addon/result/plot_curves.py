@@ -10,6 +10,7 @@ from __future__ import annotations
 import colorsys
 import json
 from collections.abc import Callable
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -20,16 +21,6 @@ from .. import controllers
 from ..blender import actions, compat, own_collections
 from ..read import read_controller, read_rig
 
-# Property of the rig's settings, word and unit.
-KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"} | {
-    each.setting: each.words for each in controllers.CURVES
-}
-# What tells these curves from others by name.
-WORDS = " ".join(words.split()[0] for words in KINDS.values())
-# Saturation and brightness of each: the hue is the bone's.
-TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)} | {
-    each.setting: each.tint for each in controllers.CURVES
-}
 # Blender's longest name of a custom property [bytes].
 LONGEST = 63
 
@@ -83,9 +74,22 @@ def channel(name: str) -> Callable:
     return numbers
 
 
-NUMBERS = {"curve_torque": torque, "curve_stress": stress, "curve_deviation": deviation} | {
-    each.setting: channel(each.channel) for each in controllers.CURVES
-}
+class Kind(NamedTuple):
+    """A kind of curve: word and unit, saturation and brightness of its colour (the hue is the bone's), its values."""
+
+    words: str
+    tint: tuple[float, float]
+    numbers: Callable
+
+
+# By the setting that switches it on.
+KINDS = {
+    "curve_torque": Kind("torque (N m)", (0.6, 1.0), torque),
+    "curve_stress": Kind("stress", (0.25, 1.0), stress),
+    "curve_deviation": Kind("deviation (°)", (0.45, 0.85), deviation),
+} | {each.setting: Kind(each.words, each.tint, channel(each.channel)) for each in controllers.CURVES}
+# What tells these curves from others by name.
+WORDS = " ".join(kind.words.split()[0] for kind in KINDS.values())
 
 
 def kinds_of(rig: bpy.types.Object) -> list[str]:
@@ -162,16 +166,16 @@ def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Resul
     bag = actions.ensure_bag(holder.animation_data.action, actions.slot_of(holder))
     table = actions.curve_table(bag)
     wanted: dict[str, str] = {}
-    values = {kind: NUMBERS[kind](rig, reading, result).astype(np.float32) for kind in kinds}
+    values = {kind: KINDS[kind].numbers(rig, reading, result).astype(np.float32) for kind in kinds}
     bodies = chosen(rig, reading.names)
     for k, body in enumerate(bodies):
         for kind in kinds:
-            name = _property_name(reading.names[body], KINDS[kind])
+            name = _property_name(reading.names[body], KINDS[kind].words)
             path = f'["{bpy.utils.escape_identifier(name)}"]'
             if name not in holder:
                 holder[name] = 0.0
             curve = _sampled(bag, table, path, reading.names[body], reading.frames, values[kind][:, body])
-            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *TINTS[kind])
+            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *KINDS[kind].tint)
             wanted[path] = name
     for (path, _), curve in table.items():
         if path not in wanted:
@@ -179,7 +183,7 @@ def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Resul
     for group in [group for group in bag.groups if not len(group.channels)]:
         bag.groups.remove(group)
     for name in set(holder.keys()).difference(wanted.values()):
-        if name.endswith(tuple(KINDS.values())):
+        if name.endswith(tuple(kind.words for kind in KINDS.values())):
             del holder[name]
     holder.animation_data.action.update_tag()
     holder.update_tag(refresh={"TIME"})

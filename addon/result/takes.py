@@ -17,13 +17,14 @@ from ..blender import actions
 from ..errors import RigError
 from ..read import fingerprint, shot
 from ..settings import saved
-from ..settings.missed_key import HeftMiss
+from ..settings.character import HeftArmature
 from . import free_objects, result_armature, stamps, take_settings, takes_side_by_side
 
-# What is kept of a result besides its keys.
-STATE = ("fingerprint", "source_slot", "result_start", "result_end", "result_period", "written", "undisturbed", "flaws",
-         "message")  # fmt: skip
-MISS = declare.names(HeftMiss)
+# What is kept of a result besides its keys: single values, and lists with the names of their entries' values.
+STATE = declare.names(HeftArmature, of_result=True, is_list=False)
+STATE_LISTS = {
+    each.name: declare.names(each.points_to) for each in declare.of(HeftArmature, of_result=True, is_list=True)
+}
 
 
 def find(rig: bpy.types.Object, uid: str):
@@ -129,7 +130,8 @@ def _fill(rig: bpy.types.Object, take, settings: str) -> None:
     state["written"] = fingerprint.keys_fingerprint(rig.heft_result)
     if not result_armature.is_whole(rig):
         state["fingerprint"] = ""  # keys of other settings, or half of them: shown again, they are out of date still
-    state["misses"] = [{name: getattr(miss, name) for name in MISS} for miss in rig.heft.misses]
+    for each, names in STATE_LISTS.items():
+        state[each] = [{name: getattr(entry, name) for name in names} for entry in getattr(rig.heft, each)]
     take.state = json.dumps(state)
     take.source_action = rig.heft.source_action
     take.action = _copy_of(rig.heft_result, f"{rig.name} {take.name}")
@@ -191,9 +193,11 @@ def _show(rig: bpy.types.Object, take) -> None:
     for name in STATE:
         setattr(heft, name, state[name])
     heft.baked, heft.source_action, heft.made_with = "", take.source_action, take.settings
-    heft.misses.clear()
-    for values in state["misses"]:
-        saved.restore(heft.misses.add(), values)
+    for name in STATE_LISTS:
+        entries = getattr(heft, name)
+        entries.clear()
+        for values in state[name]:
+            saved.restore(entries.add(), values)
     result = result_armature.ensure_result(rig)
     _put(result, take.action, f"{rig.name} result")
     stamps.end(result, heft.fingerprint, heft.written)

@@ -30,6 +30,7 @@ class BodySettings:
         precision=4,
         body=True,
         short="metres",
+        of_shot=True,
     )
     total_mass: simulated(
         FloatProperty,
@@ -57,6 +58,7 @@ class BodySettings:
         subtype="ACCELERATION",
         unit="ACCELERATION",
         manual="contacts.html#gravity",
+        of_shot=True,
     )
     detail: simulated(
         EnumProperty,

@@ -56,6 +56,7 @@ class CharacterLists:
         hidden=False,
         active="miss_index",
         manual="on_time.html",
+        of_result=True,
     )
     script: remembered(
         CollectionProperty,
@@ -106,7 +107,7 @@ class HeftArmature(
 ):
     """`Object.heft`: the settings of one armature's physics."""
 
-    message: unsaved(StringProperty)
+    message: unsaved(StringProperty, of_result=True)
     push_index: unsaved(IntProperty)
     tie_index: unsaved(IntProperty)
     script_index: unsaved(IntProperty)
