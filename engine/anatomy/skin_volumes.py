@@ -119,8 +119,8 @@ def _welded(vertices: np.ndarray, triangles: np.ndarray, near: float) -> tuple[n
 
 def _parts(triangles: np.ndarray, count: int) -> np.ndarray:
     """(count,) the number of the connected part each vertex is in."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import coo_matrix  # noqa: PLC0415 - late: scipy loads slowly
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - late: scipy loads slowly
 
     start, stop = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
     joined = coo_matrix((np.ones(len(start), dtype=np.int8), (start, stop)), shape=(count, count))
@@ -172,7 +172,7 @@ def _areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell: float) -> np.ndarray:
     """(k,) whether places of a surface are inside of it all: the end of an arm within the chest."""
-    from scipy.ndimage import binary_erosion
+    from scipy.ndimage import binary_erosion  # noqa: PLC0415 - late: scipy loads slowly
 
     deep = binary_erosion(inside)
     index = [np.clip(np.rint((spots[:, k] - axes[k][0]) / cell).astype(int), 0, len(axes[k]) - 1) for k in range(3)]
@@ -181,7 +181,7 @@ def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell:
 
 def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) -> tuple[np.ndarray, np.ndarray]:
     """Bones (n, w) and weights (n, w), together 1, of the nearest place to each node that the skin shows outside."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - late: scipy loads slowly
 
     width = max(piece.bones.shape[1] for piece in pieces)
     places, bones, weights = [], [], []

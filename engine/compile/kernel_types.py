@@ -50,7 +50,7 @@ def types_of(function: Callable, samples: Mapping[type, Any]) -> tuple:
 
 
 def _type(hint: Any, samples: Mapping[type, Any]) -> Any:
-    from numba import typeof, types
+    from numba import typeof, types  # noqa: PLC0415 - numba may be missing
 
     if get_origin(hint) in (UnionType, Union):  # `Touch | None`: the sample says which
         hint = next(each for each in get_args(hint) if each is not type(None))
