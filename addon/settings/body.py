@@ -1,4 +1,4 @@
-"""What a character is: its size and weight, its bodies, its joints' ranges.
+"""A character's body: size and weight, detail, joint ranges.
 
 Owns names, ranges, units and tooltips.
 """

@@ -1,4 +1,4 @@
-"""A character: the settings of an armature's physics, and what Heft keeps on it.
+"""A character: the settings of an armature's physics, and the state that Heft stores on it.
 
 Owns the order of its parts, which saved texts and fingerprints rely on.
 """

@@ -1,4 +1,4 @@
-"""What Heft keeps on a character: which motion shows, what the result was made from, what came with it.
+"""Heft's state of a character: what is shown, the inputs of the result, records for restoring.
 
 Hidden from the panel, saved and undone with the file.
 """
@@ -16,7 +16,7 @@ SHOWN = (
 
 @settings_group()
 class ResultState:
-    """Part of `Object.heft`: of no consequence to the simulation."""
+    """Part of `Object.heft`: does not affect the simulation."""
 
     shown: remembered(EnumProperty, items=SHOWN, default="SOURCE")
     fingerprint: remembered(StringProperty, of_result=True)
