@@ -122,7 +122,7 @@ class Fit:
     def _rounds(
         self, controls: list[_Control], played: tuple[int, int], calm: float, most: int, waves: int = 0
     ) -> None:
-        """Correct, key and evaluate, at most `count` times. waves: the controls that are added in each iteration."""
+        """Correct, key and evaluate, at most `most` times. waves: the controls that are added in each iteration."""
         for turn in range(most):
             set_now = [control for control in controls if turn >= min(control.wave, waves)]
             angle, offset = self._correct(controls, set_now)

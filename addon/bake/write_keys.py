@@ -193,7 +193,7 @@ def write_curve(curve: bpy.types.FCurve, span: Span, bare: float, played: tuple[
 
 
 def _clear(curve: bpy.types.FCurve) -> None:
-    """Remove whatever changes the curve besides its keys: modifiers, mute, extrapolation."""
+    """Remove the curve's modifiers, unmute and unlock it."""
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)
     curve.mute = curve.lock = False

@@ -42,7 +42,7 @@ class Span:
 
     @classmethod
     def curved(cls, co: np.ndarray, left: np.ndarray, right: np.ndarray) -> Span:
-        """Bezier keys with free handles; constant extrapolation after the last."""
+        """Bezier keys with free handles; linear interpolation after the last."""
         kinds = np.full(len(co), actions.BEZIER, dtype=np.int32)
         kinds[-1] = actions.LINEAR
         return cls(co, left, right, kinds, np.full(len(co), actions.FREE_HANDLE, dtype=np.int32))

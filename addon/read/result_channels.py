@@ -53,7 +53,7 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
         for k, bone in enumerate(bones)
     ]
     wholes = np.array([functools.reduce(np.matmul, chain)[:3, :3] for chain in chains])
-  # not the transposed: rest matrices of tiny bones are not orthogonal
+    # not the transposed: rest matrices of tiny bones are not orthogonal
     backs = rotations.inverse(wholes).transpose(0, 2, 1)
     rests = rotations.from_matrix(rotations.split(wholes)[0])
     every = np.arange(len(bones))

@@ -316,7 +316,7 @@ def is_applied(rig: bpy.types.Object) -> bool:
 
 
 def is_whole(rig: bpy.types.Object) -> bool:
-    """True if the keys of the result, and of the free objects, are those that the rig's stamp names."""
+    """True if the keys of the result, and of the free objects, were simulated from the rig's fingerprint."""
     results = (rig.heft_result, *(ob.heft_result for ob in free_objects.results_of(rig)))
     return all(_has_keys(each) and stamps.made_from(each) in (None, rig.heft.fingerprint) for each in results if each)
 

@@ -1,6 +1,6 @@
-"""Overlay: bones coloured by how much their joints give of what they can.
+"""Overlay: bones coloured by their joint torque relative to its maximum.
 
-Torques are known from a simulation of this session alone.
+Torques are known only for a simulation of this session.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from . import bone_capsules
 from .overlay_input import Sight
 from .primitives import Note, Piece, Solid
 
-# From calm to red; brighter in the middle, so that it is read without the hues too.
+# From low to red; brighter in the middle, so that it is readable without the hues too.
 SCALE = np.array([[0.18, 0.34, 0.66, 0.75], [0.35, 0.72, 0.78, 0.8], [0.98, 0.86, 0.32, 0.9], [0.86, 0.08, 0.08, 1.0]])
 NO_JOINT = (0.5, 0.5, 0.5, 0.25)
 
@@ -42,8 +42,7 @@ def pieces(sight: Sight) -> list[Piece]:
 
 
 def shares(sight: Sight) -> np.ndarray | None:
-    """(frames, n) each joint's torque in parts of what it can give; None where no simulation of this session is
-    shown."""
+    """(frames, n) each joint's torque relative to its maximum; None if the result was not simulated in this session."""
     if not sight.shows_result or sight.footage.forces is None:
         return None
     reading, result = sight.footage.reading, sight.footage.forces
