@@ -33,7 +33,7 @@ def composite_inertia(tree: Tree, pose: Pose, out: Table, column: Column):
         own, h = load6(pose.body, i, P.WORLD_INERTIA), load3(pose.body, i, P.MOMENT)
         if tree.last[i] > i:
             inertia, moment, mass = _sum6(own, inertia), add(h, moment), tree.body[i, T.MASS] + mass
-            if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are stored in the table
+            if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are in the table
                 inertia = _sum6(inertia, load6(out, i, column))
                 moment, mass = add(moment, load3(out, i, column + 6)), mass + out[i, column + 9]
         else:
@@ -110,7 +110,7 @@ def factorise(tree: Tree, pose: Pose, table: Table, compliance: Column, block: T
         turning, mixed, moving = (
             (_sum6(own[0], turning), _sum9(own[1], mixed), _sum6(own[2], moving)) if tree.last[i] > i else own
         )
-        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are stored in the table
+        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are in the table
             turning = _sum6(turning, load6(inertia, i, F.TURNING))
             mixed = _sum9(mixed, _load9(inertia, i, F.MIXED))
             moving = _sum6(moving, load6(inertia, i, F.MOVING))

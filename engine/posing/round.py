@@ -5,7 +5,7 @@ stop.
 
 A pose has no velocity here. A round finds the rotations x of all joints that minimise
 
-½ (θ + x)ᵀ K (θ + x) + second-order terms of the mouse's spring and the weights
+    ½ (θ + x)ᵀ K (θ + x) + second-order terms of the mouse's spring and the weights
 
 such that pins stay closed, locks hold and joints stay within their limits. θ leads from the start's pose to the present
 one, so the pose depends on the mouse's position and not on its path. K = M + D weights rotations by the masses they
