@@ -107,7 +107,7 @@ def let_go_frames(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
 
 
 def _with_return(recovery: np.ndarray, gone: np.ndarray) -> np.ndarray:
-    """Recovery times (n,) or (frames, n). Where Let Go ends it is at least the default, otherwise the body would
+    """Recovery times (n,) or (frames, n). Where Let Go ends and none is set it is RETURN_TIME, otherwise the body would
     jump."""
     back = np.flatnonzero(gone[:-1] & ~gone[1:]) + 1
     if not len(back):

@@ -391,7 +391,7 @@ def _note_leaning(tree, state, aim, touch):
 
 @kernel
 def _start_warm(touch, h):
-    """Warm start: contacts, and limits of ragdolls, that existed a step ago start with their previous impulses."""
+    """Warm start: contacts, and limits of ragdolls, that existed a step ago start with their previous forces."""
     old, before = touch.rows.count[R.OLD], touch.found.old_meet
     if old == 0:
         return
@@ -407,7 +407,7 @@ def _start_warm(touch, h):
 
 @kernel
 def _keeps_warm(rows, b):
-    """True if a block's impulses are kept from step to step."""
+    """True if a block's forces are kept from step to step."""
     if rows.link[b, R.WHAT] == R.LIMIT:
         return moves_ragdolls(rows, b)
     return rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.TURNING] == 0
@@ -452,7 +452,7 @@ def mark_contacts(touch, marks, frame, h):
 
 @kernel
 def keep_warm(touch, h):
-    """Keep the contacts' impulses for the next step, in which their indices may change."""
+    """Keep the contacts' forces for the next step, which may correct depth again."""
     if touch is None:
         return
     kept = 0

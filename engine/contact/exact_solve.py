@@ -18,8 +18,8 @@ from ..compile.decorators import kernel
 from ..tables import rows as R
 
 # Softness added to each row, relative to the mean diagonal: of all solutions redundant contacts then take the least. At
-# most this relative to the row's own diagonal, because where trunks and finger tips touch it would be large for a
-# finger.
+# most this relative to the row's own diagonal, because where trunks and finger tips touch it would be large for the
+# trunk.
 SOFT, SOFT_MOST = 1e-8, 2e-8
 # Relative to the largest impulse: what counts as zero, and what may be dropped at once.
 NOISE, NOTHING = 1e-10, 1e-6

@@ -113,7 +113,7 @@ def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | Non
 
 @kernel
 def _mark_standing(tree, rows):
-    """tally: not 0 for bodies that bear weight and their descendants; not on ice, where nothing holds a foot."""
+    """tally: not 0 for bodies that bear weight and their ancestors; not on ice, where nothing holds a foot."""
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for b in range(rows.count[R.BLOCKS]):

@@ -32,7 +32,7 @@ OFF_RATE = 8.0
 IN_TIME = 3.0
 # Contacts and limits are given up from this part of the remaining time on, and completely at the end.
 GIVES_FROM, GIVES_ALL = 0.3, 0.1
-# Exponent of the given-up share for a body that supports another.
+# Exponent of the given-up share for an obstacle that supports the returning body.
 LATE = 4
 
 
@@ -77,7 +77,7 @@ def let_return(
                 rows.link[b, R.BRACED] = 0
                 _give_up(rows, b, share, 0.0)
             elif meant > 0.0 or meant < -_thickness(touch, b):
-                # it may block the way to the end: the body that it supports gets through at last
+                # it may block the way to the end: the body that it supports gets through in the end
                 asked = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM, total)
                 _give_up(rows, b, share, share**LATE * asked)
 

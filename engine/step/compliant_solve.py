@@ -446,8 +446,8 @@ def needs_own_factor(tree, aim, work, h):
 @kernel
 def _see_ends(tree, state, aim, work):
     """Convert the end rates to follow of deflected balls to the frame in which they end, not the one predicted when the
-    step began: a second-order difference in every step, which joints that feel their full load alone would otherwise
-    miss."""
+    step began: a second-order difference in every step, to which only joints that feel their full load are
+    insensitive."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == A.COMPLIANT and tree.kind[i] >= BALL:
             turn = quat_mul(quat_conj(load4(aim.body, i, A.GOAL)), load4(work.body, i, W.NEW))

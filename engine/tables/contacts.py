@@ -62,13 +62,13 @@ class Found(NamedTuple):
 
     where: np.ndarray  # (2, n+1, 7) world place and rotation of bodies
     placed: np.ndarray  # (shapes, PLACED_COLUMNS)
-    moving: np.ndarray  # a pair in motion
+    moving: np.ndarray  # (shapes, PLACED_COLUMNS) a pair in motion
     reach: np.ndarray  # (shapes,) the largest displacement of a shape in the step [m]
     box: np.ndarray  # scratch of the broad phase
     pairs: np.ndarray  # (pairs, 2)
     contact: np.ndarray  # (contacts, CONTACT_COLUMNS)
     meet: np.ndarray  # (contacts, TOUCH_COLUMNS)
-    old: np.ndarray  # (contacts, 3) impulses of the step before
+    old: np.ndarray  # (contacts, 3) forces of the step before
     old_meet: np.ndarray  # (contacts, 3) their shapes and feature
     moves: np.ndarray  # (n+1,) True if the body can move
 

@@ -161,7 +161,7 @@ def _note_arrival(tree, state, i):
 
 @kernel
 def set_responses(tree, aim, h):
-    """Closed-form responses for steps of h seconds; row 0 stores h and its inputs."""
+    """Closed-form responses for steps of h seconds; row 0 stores h."""
     if aim.body[0, A.RESPONSE] == h:
         return
     aim.body[0, A.RESPONSE] = h
