@@ -21,7 +21,7 @@ TELL_OFFSET = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """A free object's world matrices (frames, 4, 4) as shown, and its parent's world matrices (frames, 4, 4)."""
+    """A free object's world matrices (frames, 4, 4) as shown, and the space (frames, 4, 4) that its channels are in."""
 
     ob: bpy.types.Object
     matrices: np.ndarray

@@ -28,7 +28,7 @@ class Tally:
 class Target:
     """What is keyed: a pose bone or an object, with its own curves, the baked frames and the played ones.
 
-    size      the length that location errors are relative to
+    size      the length of which location errors are a percentage
     reduce    the largest error of reduced keys [degrees], 0 for a key on every frame
     loops     True if the baked frames are a cycle that repeats
     """

@@ -1,8 +1,8 @@
 """One background thread for computations that do not touch bpy, so that the window stays responsive.
 
-Owns the thread, and how a generator waits for it. The engine's kernels and numpy release Python's lock, so the window
-stays responsive meanwhile. Jobs run one after the other: a job that starts after another was cancelled waits for its
-end.
+Owns the thread, and how a generator waits for it. Jobs must not touch bpy. The engine's kernels and numpy release
+Python's lock, so the window stays responsive meanwhile. Jobs run one after the other: a job that starts after another
+was cancelled waits for its end.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class _Choice:
             self.rides[bone] = self._has_to_ride(bone) if holder < 0 else self._may_ride(bone, holder)
 
     def _has_to_ride(self, bone: int) -> bool:
-        """For a bone without a body above it, in a rig with a recognised body: a bone that carries the pelvis, or is a
+        """For a bone without a body above it, in a rig with a pelvis: a bone that carries the pelvis, or is a
         sibling of it, moves the rig and is no body."""
         return (
             self.has_pelvis
@@ -123,7 +123,7 @@ class _Choice:
         # A bone that deforms a skin is more than a marker, whatever its name.
         if one.kind in ("TARGET", "END") and not self.bones.skinned[bone] and not self.below[bone]:
             return True
-        # Split halves are recognised by names only: by shape alone a row of bodies could be mistaken for one.
+        # Split halves are recognised by their names only: shape alone may find a body where there is none.
         is_half = above == part and part.role in ONE_PIECE and one.role not in (None, "SPINE?", "ROOT?")
         return (
             is_half

@@ -42,8 +42,9 @@ NAMES = (("COLLAR", "UPPER_ARM", "LOWER_ARM", "HAND", "FINGER"), ("PELVIS", "THI
 
 @dataclass(eq=False)
 class Tree:
-    """A bone tree. parents (n,) -1 for none; heads (n, 3); ends (n, 3), a leaf's at most as far as its parent's length;
-    children; reach (n,) the longest path from a head to an end below; below (n,) all bones of each subtree; size."""
+    """A bone tree. parents (n,) -1 for none; heads (n, 3); ends (n, 3), a leaf is no longer than the step from its
+    parent; children; reach (n,) the longest path from a head to an end below; below (n,) all bones of each subtree;
+    size."""
 
     parents: Sequence[int]
     heads: np.ndarray

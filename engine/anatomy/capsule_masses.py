@@ -25,7 +25,7 @@ NO_LENGTH = 1e-4
 BONES_KEEP = 0.1
 # Fewer objects than this are carried: a sword, a shield and a helmet.
 MADE_OF = 4
-# No body is lighter than this part of the whole: a very light body on a heavy arm makes the solve inaccurate.
+# No body is lighter than this part of the whole: a very light body on a heavy arm is of no use.
 MASS_LEAST = 1e-6
 
 # A body without skin on a rig with skin weighs at most this part of the whole.
