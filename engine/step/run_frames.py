@@ -1,7 +1,6 @@
-"""The compiled entry point: frames from a state, as one call.
+"""The compiled entry point: simulates several frames in one call.
 
-Owns the loop over frames and steps and what is written down at each frame. Must not
-know what a stage does.
+Owns the loop over frames and steps and what is recorded at each frame. Must not know what a stage does.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .free_roots import any_free
 from .sleeping import note_begin, note_quiet, sleeps, write_asleep
 from .step import anything_loaded, step
 
-MAX_CUTS = 24  # parts of a step in which something fast may meet
+MAX_CUTS = 24  # parts of a step before fast contacts
 
 
 def new_record(tree: Tree, frames: int, touching: bool) -> Record:
@@ -57,11 +56,10 @@ def run_frames(
 ):
     """Simulate from frame `first` to frame `last`. Returns the first frame with a bad number, or −1.
 
-    `state` is that of frame `first` (filled here where first is 0); dt is one frame [s].
-    `touch` is None where nothing can touch. Where every joint is prescribed the closed form
-    holds over any time, so only the steps at the frame's edges, whose torques are written
-    down, are taken one by one. Appointments on frame `last` are kept when the next frame begins,
-    so that slices change no byte; at the end of all, or asked for no frames, they are kept here.
+    `state` is that of frame `first` (filled here if first is 0); dt is one frame [s]. `touch` is None if nothing can
+    touch. If every joint is prescribed the closed form holds over any time, so only the steps at the frame's edges,
+    whose torques are recorded, are computed separately. Arrivals on frame `last` are handled when the next frame
+    begins, so that slices change no byte; at the very end, or if asked for no frames, they are handled here.
     """
     total = len(record.rate)
     for frame in range(first, last):
@@ -97,8 +95,8 @@ def run_frames(
 
 @inlined
 def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
-    """What happens on a frame before its first step. Returns whether a step from here may be one that is not taken:
-    springs alone, that nothing touches, take every one.
+    """Everything at a frame before its first step. Returns True if a step from here may be rejected: with springs alone
+    and no contacts every step is accepted.
 
     Reads: C.STRENGTH, RE.TURN, S.ANCHOR, S.COORDS, S.DRIFT, S.V, S.behaviour, W.MOTION, W.NOW
     Writes: RE.SECOND, RE.SPOT, RE.TURN, RE.rate, S.SPIN, W.MOTION, W.NOW
@@ -108,7 +106,7 @@ def _enter(tree, target, control, state, aim, work, touch, record, frame, dt):
         _begin_shot(tree, state, work)
         begin_shot(tree, target, control, state, aim, work, touch)
         _write(tree, state, record, frame)
-    keep_appointments(tree, target, control, state, aim, frame, 0.0, dt)  # before a push makes new ones
+    keep_appointments(tree, target, control, state, aim, frame, 0.0, dt)  # before a push sets new ones
     strike(tree, control, state, aim, work, touch, frame, dt)
     return touch is not None or any_limp(state) or any_limit(tree, state, control, frame)
 
@@ -179,7 +177,7 @@ def _begin_shot(tree, state, work):
 
 @kernel
 def _write(tree, state, record, frame):
-    """Write the frame down. Returns whether every number is finite."""
+    """Record the frame. Returns True if every number is finite."""
     total = 0.0
     for d in range(len(state.rate[S.V])):
         record.rate[frame, 0, d] = state.rate[S.V, d]
