@@ -24,19 +24,20 @@ from ..tables.classes import Factor, Pose, Rows, Tree
 HEAVIEST = 30.0
 
 
-@separate
-def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows):
-    """Z of every block that is not left out: from its two bodies to their roots.
-
-    Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
-        R.ROWS, R.WHAT, R.carry, R.pool
-    Writes: R.POOL, R.POOL_FROM, R.POOL_TO, R.carry, R.pool, R.pool_dof
-    """
+@kernel
+def forget_paths(rows):
+    """No block has a path yet."""
     rows.count[R.POOL] = 0
     for b in range(rows.count[R.BLOCKS]):
-        if rows.link[b, R.ROWS] == 0:
-            rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = rows.count[R.POOL]
-        else:
+        rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = 0
+
+
+@separate
+def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows, first: Index, last: Index):
+    """Z of those of the blocks order[first:last] that have none yet: from their two bodies to their roots."""
+    for x in range(first, last):
+        b = rows.order[x]
+        if rows.link[b, R.POOL_FROM] == rows.link[b, R.POOL_TO]:
             _lay_path(tree, pose, factor, rows, b)
 
 
@@ -85,6 +86,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
         e = end + d - first
         rows.pool_dof[e] = d
         pool[e, 1] = pool[e, 2] = 0.0
+        pool[e, R.PIVOT] = joint[d, F.PIVOT]
         axis = load6(pose.axes, d, P.TURNS)
         for r in range(count):
             w = -dot6(axis, load6(carry, r, side))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Column, Flag, Real
 from ..dynamics.articulated import momentum_of, solve
 from ..dynamics.kinematics import velocities
@@ -21,6 +21,7 @@ from .joint_space import (
     answer,
     fill_matrix,
     find_islands,
+    forget_paths,
     give,
     lay_paths,
     load_bodies,
@@ -31,13 +32,16 @@ from .joint_space import (
     take,
 )
 from .ragdoll import solves_roughly
-from .ragdoll_sweeps import solve_ragdolls
+from .ragdoll_candidates import solve_candidates
+from .ragdoll_sweeps import SWEEPS
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
 # The same of ragdolls, whose fingers come to lie under the rest of them.
 RECOVER_LIMP = 0.015
 NO_FRICTION = -1.0
+# Depth of ragdolls is pushed out to within this share of what counts as touching.
+CRUMB = 0.01
 # A gap that counts as none, as a share of what counts as touching.
 HAIR = 0.01
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
@@ -63,8 +67,8 @@ def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
     for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
             touch.rows.block[b, R.TOTAL + r] = 0.0
-    lay_paths(tree, pose, factor, touch.rows)
     find_islands(tree, factor, touch.rows)
+    forget_paths(touch.rows)
     touch.rows.count[R.FILLED] = 0
 
 
@@ -100,8 +104,8 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
             rows.block[b, R.SHIFT + r] = 0.0
     if braced:
         factor = factor_of(work, W.TRACKING)
-        lay_paths(tree, pose, factor, rows)
         find_islands(tree, factor, rows)
+        forget_paths(rows)
         total = rate[W.TOTAL_RATE]
         for d in range(len(total)):
             total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
@@ -115,6 +119,7 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
             end = rows.tally[head]
             if end > first:
                 last = solved_end(rows, first, end)
+                lay_paths(tree, pose, factor, rows, first, end)
                 fill_matrix(factor, rows, first, last)
                 ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
                 loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
@@ -196,27 +201,12 @@ def press(
     first = tied = 0
     for head in tree.roots:
         end = rows.tally[head]
-        if end <= first:
-            continue
-        rough, ties = solves_roughly(rows, first, end), 0
-        last = end if rough else solved_end(rows, first, end)
-        if not rough:
-            ties = _fill(tree, factor, rows, first, last, tied, touch.limit[CT.LEAST])
-            tied += ties
-        _ask(tree, touch, work, first, last, total, gamma, share, h)
-        if rough:
-            solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], gamma * h)
-        else:
-            solve_island(rows, first, last, ties, touch.limit[CT.LEAST], gamma * h)
-        take(rows, first, last, R.IMPULSE, 1.0 / gamma)
-        if last_stage:
-            _ask_shift(touch, first, last, h, RECOVER_LIMP if rough else RECOVER)
-            if rough:
-                solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], NO_FRICTION)
+        if end > first:
+            if solves_roughly(rows, first, end):
+                _press_ragdolls(tree, work, touch, pose, first, end, gamma, share, h, last_stage)
             else:
-                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], NO_FRICTION)
-            take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
-        first = end
+                tied += _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, last_stage)
+            first = end
     answer(tree, pose, factor, rows, R.IMPULSE, rate[W.ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
     _hold_pushes(tree, aim, work, rows, pose, x_row, RATE_MOST / gamma, loose)
@@ -232,6 +222,40 @@ def press(
         for d in range(len(total)):
             rate[W.STOPS, d] = 0.0
         load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
+
+
+@inlined
+def _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, last_stage):
+    """IMPULSE of an island's blocks, and after the last stage SHIFT; `tied` rows of ties were solved before. Returns
+    how many are solved here."""
+    rows, factor, total = touch.rows, factor_of(work, W.MAIN), work.rate[W.TOTAL_RATE]
+    last = solved_end(rows, first, end)
+    lay_paths(tree, pose, factor, rows, first, end)
+    ties = _fill(tree, factor, rows, first, last, tied, touch.limit[CT.LEAST])
+    _ask(tree, touch, work, first, last, total, gamma, share, h)
+    solve_island(rows, first, last, ties, touch.limit[CT.LEAST], gamma * h)
+    take(rows, first, last, R.IMPULSE, 1.0 / gamma)
+    if last_stage:
+        _ask_shift(touch, first, last, h, RECOVER)
+        solve_island(rows, first, last, ties, touch.limit[CT.LEAST], NO_FRICTION)
+        take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
+    return ties
+
+
+@inlined
+def _press_ragdolls(tree, work, touch, pose, first, last, gamma, share, h, last_stage):
+    """The same of an island of ragdolls."""
+    rows, factor, total = touch.rows, factor_of(work, W.MAIN), work.rate[W.TOTAL_RATE]
+    least = touch.limit[CT.LEAST]
+    _ask(tree, touch, work, first, last, total, gamma, share, h)
+    solve_candidates(tree, pose, factor, rows, work, first, last, least, gamma * h, 0.0, SWEEPS)
+    take(rows, first, last, R.IMPULSE, 1.0 / gamma)
+    if last_stage:
+        _ask_shift(touch, first, last, h, RECOVER_LIMP)
+        solve_candidates(
+            tree, pose, factor, rows, work, first, last, least, NO_FRICTION, CRUMB * touch.limit[CT.SLOP], SWEEPS
+        )
+        take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
 
 
 @kernel

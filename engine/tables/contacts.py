@@ -112,7 +112,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     rows = Rows(
         np.zeros((blocks, R.BLOCK_COLUMNS)),
         np.zeros((blocks, R.LINK_COLUMNS), dtype=np.int64),
-        np.zeros((blocks * 2 * longest, 3)),
+        np.zeros((blocks * 2 * longest, 4)),
         np.zeros(blocks * 2 * longest, dtype=np.int64),
         np.zeros((nv, 3)),
         np.zeros((3, 12)),

@@ -1,0 +1,106 @@
+"""Active set of a ragdoll's rows: which blocks of an island are solved at all.
+
+Owns the choice of those blocks, and the check of all others. Must not know how rows are solved, nor what they mean.
+
+Of a hundred blocks of a body with fingers that lands sixteen press: joints near their ends and fingers near one another
+are watched. A block's path to its root and its part in every sweep cost far more than its rate. So at first only blocks
+are solved that press already or would be broken. What that does to the others is looked at through the bodies'
+velocities, and those that it breaks are solved as well, from where the sweeps were.
+"""
+
+from __future__ import annotations
+
+from ..compile.decorators import kernel, separate
+from ..compile.kernel_types import Index, Real
+from ..dynamics.articulated import solve_outwards
+from ..dynamics.kinematics import velocities
+from ..tables import rows as R, work as W
+from ..tables.classes import Factor, Pose, Rows, Tree, Work
+from .joint_space import lay_paths, row_rate
+from .ragdoll_sweeps import ROUGH, solve_ragdolls
+
+# So few blocks are all solved at once.
+FEW = 12
+# So often blocks are taken in; after that all are.
+ROUNDS = 4
+
+
+@separate
+def solve_candidates(
+    tree: Tree,
+    pose: Pose,
+    factor: Factor,
+    rows: Rows,
+    work: Work,
+    first: Index,
+    last: Index,
+    least: Real,
+    lasts: Real,
+    close: Real,
+    sweeps: Index,
+):
+    """FORCE from FREE_RATE of the island order[first:last], from FORCE; FREE_RATE becomes the rates that are left, of
+    the blocks that are not solved of their first row only. Orders the island's blocks anew: the solved ones first.
+
+    `least`, `lasts`, `close`, `sweeps` as in `solve_ragdolls`. Returns the most sweeps that a round took.
+    """
+    rate, asked = rows.row[R.FREE_RATE], rows.row[R.KEPT_RATE]
+    scale, slack = 0.0, close
+    for r in range(3 * (last - first)):
+        asked[r] = rate[r]
+        scale = max(scale, abs(rate[r]))
+    end, taken = first, 0
+    for turn in range(ROUNDS + 1):
+        everyone = turn == ROUNDS or last - first <= FEW
+        begin = end
+        for x in range(begin, last):
+            r = 3 * (x - first)
+            if everyone or rate[r] < -slack or rows.row[R.FORCE, r] > 0.0:
+                _swap(rows, first, x, end)
+                end += 1
+        if end == begin:
+            break
+        lay_paths(tree, pose, factor, rows, begin, end)
+        for r in range(3 * (end - first)):
+            rate[r] = asked[r]
+        taken = max(taken, solve_ragdolls(rows, first, end, least, lasts, close, sweeps))
+        if end == last:
+            break
+        _see_others(tree, pose, factor, rows, work, first, end, last)
+        slack = max(close, ROUGH * scale)
+    return taken
+
+
+@kernel
+def _swap(rows, first, x, y):
+    """Two blocks of an island change places, with what is asked of them."""
+    if x == y:
+        return
+    rows.order[x], rows.order[y] = rows.order[y], rows.order[x]
+    for k in range(3):
+        i, j = 3 * (x - first) + k, 3 * (y - first) + k
+        for row in (R.FREE_RATE, R.FORCE, R.KEPT_RATE):
+            rows.row[row, i], rows.row[row, j] = rows.row[row, j], rows.row[row, i]
+
+
+@kernel
+def _see_others(tree, pose, factor, rows, work, first, end, last):
+    """FREE_RATE of the first rows of order[end:last] under the FORCE of order[first:end]."""
+    x = work.rate[W.ANSWER]
+    for d in range(len(x)):
+        x[d] = 0.0
+    for k in range(first, end):
+        b, r = rows.order[k], 3 * (k - first)
+        p0, p1, p2 = rows.row[R.FORCE, r], rows.row[R.FORCE, r + 1], rows.row[R.FORCE, r + 2]
+        if p0 != 0.0 or p1 != 0.0 or p2 != 0.0:
+            for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
+                d = rows.pool_dof[e]
+                gain = p0 * rows.pool[e, 0] + p1 * rows.pool[e, 1] + p2 * rows.pool[e, 2]
+                x[d] += rows.pool[e, R.PIVOT] * gain
+    solve_outwards(tree, pose, factor, x)
+    velocities(tree, pose, x, work.body, W.STILL, work.body, W.LOAD)
+    for k in range(end, last):
+        b, r = rows.order[k], 3 * (k - first)
+        rows.row[R.FREE_RATE, r] = rows.row[R.KEPT_RATE, r] + row_rate(
+            tree.dof, rows.block, rows.link, b, 0, work.body, W.LOAD, x
+        )
