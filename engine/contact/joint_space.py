@@ -120,13 +120,13 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
             d = rows.pool_dof[e]
             pivot = factor.joint[d, F.PIVOT]
             for r in range(3):
-                spread[d, r] = pool[e, r] * pivot
+                spread[r, d] = pool[e, r] * pivot
         for y in range(first, x + 1):
             other = rows.order[y]
             g00 = g01 = g02 = g10 = g11 = g12 = g20 = g21 = g22 = 0.0
             for e in range(rows.link[other, R.POOL_FROM], rows.link[other, R.POOL_TO]):
                 d = rows.pool_dof[e]
-                s0, s1, s2 = spread[d, 0], spread[d, 1], spread[d, 2]
+                s0, s1, s2 = spread[0, d], spread[1, d], spread[2, d]
                 p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
                 g00 += s0 * p0
                 g01 += s0 * p1
@@ -146,7 +146,7 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
             matrix[j, i + 2], matrix[j + 1, i + 2], matrix[j + 2, i + 2] = g20, g21, g22
         for e in range(start, end):
             d = rows.pool_dof[e]
-            spread[d, 0] = spread[d, 1] = spread[d, 2] = 0.0
+            spread[0, d] = spread[1, d] = spread[2, d] = 0.0
 
 
 @kernel

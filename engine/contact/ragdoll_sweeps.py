@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Index, Real
 from ..tables import rows as R
@@ -31,7 +33,7 @@ ROUGH = 1e-3
 LOOSE = 8
 # Every so many sweeps all blocks take part, in the others those that press or were about to.
 ALL_EVERY = 6
-# Columns of Rows.spread: y; what it was before the sweep; and D⁻¹ Z of the direction STEP.
+# Rows of Rows.spread: y; what it was before the sweep; and D⁻¹ Z of the direction STEP.
 ANSWER, BEFORE, ALONG = 0, 1, 2
 # Beside a block's row in MOST: not 0 where it does not press, and parts.
 PARTED = 1
@@ -43,8 +45,8 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
     rates that are left.
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
-    no friction. Sweeps end when no row's
-    rate changes by more than `close` in any case. At most so many `sweeps`. Returns those that were taken.
+    no friction. Sweeps end when no row's rate changes by more than `close` in any case. At most so many `sweeps`.
+    Returns those that were taken.
 
     Reads: F.PIVOT, R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
         R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
@@ -73,7 +75,7 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
         for r in range(size):
             rows.row[R.MORE, r] = rows.row[R.FORCE, r]
         for d in range(begin, end):
-            rows.spread[d, BEFORE] = rows.spread[d, ANSWER]
+            rows.spread[BEFORE, d] = rows.spread[ANSWER, d]
         for x in range(first, last):
             r = 3 * (x - first)
             if everyone or rows.row[R.MOST, r + PARTED] == 0.0:
@@ -90,7 +92,7 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
         for k in range(3):
             rows.row[R.FREE_RATE, 3 * (x - first) + k] = w[k]
     for d in range(begin, end):
-        rows.spread[d, ANSWER] = rows.spread[d, BEFORE] = rows.spread[d, ALONG] = 0.0
+        rows.spread[ANSWER, d] = rows.spread[BEFORE, d] = rows.spread[ALONG, d] = 0.0
     return taken
 
 
@@ -107,9 +109,9 @@ def _go_on(rows, first, last, begin, end, before):
         square += own[r, r % 3] * (p[r] - start[r]) ** 2
     share = square / before if before > 0.0 and square < before else 0.0
     for d in range(begin, end):
-        more = share * rows.spread[d, ALONG]
-        rows.spread[d, ALONG] = more + rows.spread[d, ANSWER] - rows.spread[d, BEFORE]
-        rows.spread[d, ANSWER] += more
+        more = share * rows.spread[ALONG, d]
+        rows.spread[ALONG, d] = more + rows.spread[ANSWER, d] - rows.spread[BEFORE, d]
+        rows.spread[ANSWER, d] += more
     for x in range(first, last):
         b, r = rows.order[x], 3 * (x - first)
         for k in range(r, r + 3):
@@ -133,12 +135,12 @@ def _go_on(rows, first, last, begin, end, before):
 def _lay_blocks(rows, first, last):
     """Each block's own part of G. Returns from where to where the island's degrees of freedom are."""
     pool, own = rows.pool, rows.own
-    begin, end = len(rows.spread), 0
+    begin, end = rows.spread.shape[1], 0
     for x in range(first, last):
         b, r = rows.order[x], 3 * (x - first)
         g00 = g01 = g02 = g11 = g12 = g22 = 0.0
-        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-            d = rows.pool_dof[e]
+        for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
+            d = np.int64(rows.pool_dof[e])
             begin, end = min(begin, d), max(end, d + 1)
             p0, p1, p2, pivot = pool[e, 0], pool[e, 1], pool[e, 2], pool[e, R.PIVOT]
             g00 += pivot * p0 * p0
@@ -163,16 +165,16 @@ def _grip(rows, b, r, lasts):
 
 @kernel
 def _add_answer(rows, b, p0, p1, p2, column):
-    """Add D⁻¹ Z p of one block to a column of `spread`."""
+    """Add D⁻¹ Z p of one block to a row of `spread`."""
     pool = rows.pool
     if p1 == 0.0 and p2 == 0.0:
         if p0 != 0.0:
-            for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-                rows.spread[rows.pool_dof[e], column] += pool[e, R.PIVOT] * (pool[e, 0] * p0)
+            for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
+                rows.spread[column, rows.pool_dof[e]] += pool[e, R.PIVOT] * (pool[e, 0] * p0)
         return
-    for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
+    for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
         gain = pool[e, 0] * p0 + pool[e, 1] * p1 + pool[e, 2] * p2
-        rows.spread[rows.pool_dof[e], column] += pool[e, R.PIVOT] * gain
+        rows.spread[column, rows.pool_dof[e]] += pool[e, R.PIVOT] * gain
 
 
 @kernel
@@ -180,28 +182,17 @@ def _rates(rows, b, r, rubs):
     """The rates of a block's rows with the impulses as they are; only of the first if nothing `rubs`."""
     pool, w = rows.pool, rows.row[R.FREE_RATE]
     w0, w1, w2 = w[r], w[r + 1], w[r + 2]
-    e, end = rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]
+    path = range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO]))
     if not rubs or rows.link[b, R.WHAT] == R.LIMIT:
-        for k in range(e, end):
-            w0 += pool[k, 0] * rows.spread[rows.pool_dof[k], ANSWER]
+        for e in path:
+            w0 += pool[e, 0] * rows.spread[ANSWER, rows.pool_dof[e]]
         return w0, w1, w2
-    # two sums side by side: each waits for its own last product only
-    a0 = a1 = a2 = 0.0
-    while e + 1 < end:
-        y, z = rows.spread[rows.pool_dof[e], ANSWER], rows.spread[rows.pool_dof[e + 1], ANSWER]
+    for e in path:
+        y = rows.spread[ANSWER, rows.pool_dof[e]]
         w0 += pool[e, 0] * y
         w1 += pool[e, 1] * y
         w2 += pool[e, 2] * y
-        a0 += pool[e + 1, 0] * z
-        a1 += pool[e + 1, 1] * z
-        a2 += pool[e + 1, 2] * z
-        e += 2
-    if e < end:
-        y = rows.spread[rows.pool_dof[e], ANSWER]
-        w0 += pool[e, 0] * y
-        w1 += pool[e, 1] * y
-        w2 += pool[e, 2] * y
-    return w0 + a0, w1 + a1, w2 + a2
+    return w0, w1, w2
 
 
 @kernel

@@ -72,8 +72,8 @@ class Rows(NamedTuple):
     block: np.ndarray  # (blocks, BLOCK_COLUMNS)
     link: np.ndarray  # (blocks, LINK_COLUMNS)
     pool: np.ndarray  # (entries, 4) rows of L⁻¹Jᵀ, sparse, and PIVOT
-    pool_dof: np.ndarray  # (entries,) their degrees of freedom
-    spread: np.ndarray  # (nv, 3) scratch
+    pool_dof: np.ndarray  # (entries,) their degrees of freedom; unsigned, so that no index is checked for its sign
+    spread: np.ndarray  # (3, nv) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
     own: np.ndarray  # (3 · blocks, 3) each block's part of the matrix, of an island that has none (`ragdoll_sweeps`)
