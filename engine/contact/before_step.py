@@ -32,7 +32,7 @@ from .footfall import STRUCK_STANDS
 from .held_inertia import note_carried
 from .impacts import GIVING, STOP_NEAR, collide_now, stops_hard
 from .joint_space import row_rate
-from .ragdoll import RAGDOLL, find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
+from .ragdoll import RAGDOLL, are_ragdolls, find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
 from .return_to_motion import let_return
 from .standing_feet import add_footholds, allow_source, yield_to_pull
 from .step_size import even_part
@@ -43,6 +43,8 @@ from .unmet_contacts import give_up
 EVERY, BETWEEN, WITHIN = 0, 1, 2
 # The share of SWERVE by which bodies of one ragdoll come nearer to one another than their rates say.
 SWERVE_WITHIN = 0.25
+# The same of what a blow may change yet.
+AFTER_BLOW = 2.0
 # So often contacts are sought within half the margin where there is no room for all.
 MARGINS = 6
 # Shortest part of a step, where something fast is about to meet.
@@ -222,8 +224,48 @@ def _collide_pairs(state, work, touch, h, count, which, share):
         margin = found.reach[a] + found.reach[b]
         if which == WITHIN and rows.ragdoll[rows.root[i]] == RAGDOLL:
             margin = min(margin, _reach_within(work, touch, a, b, h))
-        count = collide(shapes, found.placed, a, b, share * margin, found.contact, found.meet, count)
+        last = collide(shapes, found.placed, a, b, share * margin, found.contact, found.meet, count)
+        count = _keep_near(work, touch, h, count, last)
     return count
+
+
+@kernel
+def _keep_near(work, touch, h, first, last):
+    """Leave out those of the contacts first … last that `_first_meeting` would: of ragdolls, too far off to be met
+    within h seconds. A blow may still change speeds, so by twice as much. The new count."""
+    rows, found = touch.rows, touch.found
+    kept = first
+    for c in range(first, last):
+        if not _is_far(work, rows, found, c, h, touch.limit[CT.SLOP]):
+            if kept < c:
+                for k in range(found.contact.shape[1]):
+                    found.contact[kept, k] = found.contact[c, k]
+                for k in range(found.meet.shape[1]):
+                    found.meet[kept, k] = found.meet[c, k]
+            kept += 1
+    return kept
+
+
+@kernel
+def _is_far(work, rows, found, c, h, slop):
+    """Whether a contact of ragdolls without bounce is too far off to be met within h seconds, even after a blow."""
+    i, j = found.meet[c, CT.BODY_A], found.meet[c, CT.BODY_B]
+    gap, one, other = found.contact[c, CT.GAP], rows.root[i], rows.root[j]
+    if gap <= slop or found.contact[c, CT.BOUNCE] != 0.0 or not are_ragdolls(rows, i, j):
+        return False
+    where, point = found.where[CT.START_PLACE], load3(found.contact, c, CT.POINT)
+    speed = sub(_speed_at(work, where, i, one, point), _speed_at(work, where, j, other, point))
+    swerve = max(work.body[one, W.SWERVE], work.body[other, W.SWERVE])
+    if one == other:
+        swerve *= SWERVE_WITHIN
+    return gap + h * (dot(load3(found.contact, c, CT.NORMAL), speed) - AFTER_BLOW * swerve) > slop
+
+
+@kernel
+def _speed_at(work, where, i, root, point):
+    """The velocity of a body's point, from its motion about its root's anchor; of the world none."""
+    arm = sub(point, load3(where, root, 0))
+    return add(load3(work.body, i, W.MOTION + 3), cross(load3(work.body, i, W.MOTION), arm))
 
 
 @kernel

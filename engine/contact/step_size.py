@@ -19,10 +19,10 @@ import numpy as np
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Real, Row
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
-from ..dynamics.articulated import solve
-from ..math.vectors import dot
+from ..dynamics.articulated import solve_outwards, solve_to_root
+from ..math.vectors import symmetric_solve
 from ..model.model import FREE
-from ..tables import aim as A, control as C, state as S, work as W
+from ..tables import aim as A, control as C, factor as F, state as S, work as W
 from ..tables.classes import Aim, Control, Pose, State, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
@@ -45,8 +45,8 @@ MOST_PARTS = 64.0  # of a step, however fast joints whirl
 WHIRL = 0.1
 # So often joints are braked at most: one that is slowed down sets others turning.
 BRAKINGS = 4
-# A joint is braked to within this share of the rate it may have, in at most so many rounds a degree of freedom.
-BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
+# A degree of freedom that a push moves by less than this share of what it moves the others does not move.
+IMMOVABLE = 1e-10
 
 
 def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> float:
@@ -201,38 +201,56 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
     """Slow joint i down from `rate` to `most` [rad/s], the axis it turns about staying as it is.
 
     A push along that axis alone is not enough: a ball between light bodies of uneven inertia answers it across the
-    axis, many times faster than it was. So the push is solved for by conjugate gradients, a round for each degree of
-    freedom. The push of any number of rounds takes energy.
+    axis, many times faster than it was. So the push is that which changes all three rates as asked. It takes energy.
     """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-    push, answer = work.rate[W.G], work.rate[W.X1]
-    for d in range(len(push)):
-        push[d] = 0.0
-    share = most / rate - 1.0
-    left = (0.0, 0.0, 0.0)  # what the joint's rates have still to change by
+    g, x, share = work.rate[W.G], work.rate[W.X1], most / rate - 1.0
+    for d in range(len(g)):
+        g[d] = x[d] = 0.0
     for d in range(first, end):
-        left = _set(left, d - first, share * (base[d] + change[d]))
-        push[d] = left[d - first]
-    square = dot(left, left)
-    for _ in range(BRAKE_ROUNDS * (end - first)):
-        solve(tree, pose, factor, push, answer)
-        moved = 0.0
-        for d in range(first, end):
-            moved += push[d] * answer[d]
-        if not moved > 0.0:
-            break
-        for d in range(len(push)):
-            change[d] += square / moved * answer[d]
-        for d in range(first, end):
-            left = _set(left, d - first, left[d - first] - square / moved * answer[d])
-        before, square = square, dot(left, left)
-        if square <= (BRAKE_NEAR * most) ** 2:
-            break
-        for d in range(first, end):
-            push[d] = left[d - first] + square / before * push[d]
+        g[d] = 1.0
+        solve_to_root(tree, pose, factor, i, g, work.rate[W.PUSHED + d - first])
+        g[d] = 0.0
+    push = _push_for(tree, work, factor, i, (
+        share * (base[first] + change[first]),
+        share * (base[first + 1] + change[first + 1]) if end > first + 1 else 0.0,
+        share * (base[first + 2] + change[first + 2]) if end > first + 2 else 0.0,
+    ))  # fmt: skip
+    while i > 0:
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                for k in range(end - first):
+                    x[d] += push[k] * work.rate[W.PUSHED + k, d]
+        i = tree.parent[i]
+    solve_outwards(tree, pose, factor, x)
+    for d in range(len(x)):
+        change[d] += x[d]
 
 
 @kernel
-def _set(v, k, value):
-    """A vector (3,) with its part k replaced."""
-    return (value if k == 0 else v[0], value if k == 1 else v[1], value if k == 2 else v[2])
+def _push_for(tree, work, factor, i, wanted):
+    """The push on joint i that changes its rates as `wanted` (3,), by PUSHED: A p = wanted, A = Σ D z zᵀ, D z PUSHED."""
+    count, joint, pushed = min(3, tree.dof[i + 1] - tree.dof[i]), factor.joint, work.rate
+    xx = yy = zz = xy = xz = yz = 0.0
+    while i > 0:
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                if joint[d, F.PIVOT] > 0.0:
+                    inertia = 1.0 / joint[d, F.PIVOT]
+                    x = pushed[W.PUSHED, d]
+                    y = pushed[W.PUSHED + 1, d] if count > 1 else 0.0
+                    z = pushed[W.PUSHED + 2, d] if count > 2 else 0.0
+                    xx += inertia * x * x
+                    yy += inertia * y * y
+                    zz += inertia * z * z
+                    xy += inertia * x * y
+                    xz += inertia * x * z
+                    yz += inertia * y * z
+        i = tree.parent[i]
+    most = max(xx, yy, zz)
+    if not most > 0.0:
+        return (0.0, 0.0, 0.0)
+    # so the matrix can be inverted where something cannot move
+    least = IMMOVABLE * most
+    xx, yy, zz = xx + least, yy + least if count > 1 else most, zz + least if count > 2 else most
+    return symmetric_solve((xx, yy, zz, xy, xz, yz), wanted)

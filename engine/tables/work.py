@@ -65,6 +65,7 @@ WHOLE = columns()  # the load of the whole step
 STOPS = columns()  # impulses of joint limits
 TONED, SLOWED = columns.ones(2)  # impulses of the tone's pull to the middle, and of its damping
 BRACING = columns()  # what joints push with so that what they are braced against does not load them
+PUSHED = columns(3)  # 3 rows: what pushes on a joint that is braked do to the joints between it and the root
 ROWS = columns.count
 
 # Poses of Work
