@@ -37,6 +37,9 @@ ALL_EVERY = 6
 ANSWER, BEFORE, ALONG = 0, 1, 2
 # Beside a block's row in MOST: not 0 where it does not press, and parts.
 PARTED = 1
+# Beside that: the largest change of its rates in the last sweep that it had part in. One that changed by less than this
+# share of what ends the sweeps waits for the next one of all.
+CHANGED, CALM = 2, 0.5
 
 
 @separate
@@ -78,8 +81,10 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
             rows.spread[BEFORE, d] = rows.spread[ANSWER, d]
         for x in range(first, last):
             r = 3 * (x - first)
-            if everyone or rows.row[R.MOST, r + PARTED] == 0.0:
-                largest = max(largest, _sweep_block(rows, rows.order[x], r, least, lasts, follow))
+            if everyone or (rows.row[R.MOST, r + PARTED] == 0.0 and rows.row[R.MOST, r + CHANGED] > CALM * close):
+                change = _sweep_block(rows, rows.order[x], r, least, lasts, follow)
+                rows.row[R.MOST, r + CHANGED] = change
+                largest = max(largest, change)
         if everyone and largest <= close:
             taken = sweep + 1
             break
