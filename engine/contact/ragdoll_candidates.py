@@ -17,7 +17,7 @@ from ..dynamics.kinematics import velocities
 from ..tables import rows as R, work as W
 from ..tables.classes import Factor, Pose, Rows, Tree, Work
 from .joint_space import lay_paths, row_rate
-from .ragdoll_sweeps import ROUGH, solve_ragdolls
+from .ragdoll_sweeps import ANSWER, ROUGH, forget_answer, solve_ragdolls
 
 # So few blocks are all solved at once.
 FEW = 12
@@ -68,6 +68,7 @@ def solve_candidates(
             break
         _see_others(tree, pose, factor, rows, work, first, end, last)
         slack = max(close, ROUGH * scale)
+    forget_answer(rows)
     return taken
 
 
@@ -85,18 +86,10 @@ def _swap(rows, first, x, y):
 
 @kernel
 def _see_others(tree, pose, factor, rows, work, first, end, last):
-    """FREE_RATE of the first rows of order[end:last] under the FORCE of order[first:end]."""
+    """FREE_RATE of the first rows of order[end:last] under the FORCE of order[first:end], which was just solved."""
     x = work.rate[W.ANSWER]
     for d in range(len(x)):
-        x[d] = 0.0
-    for k in range(first, end):
-        b, r = rows.order[k], 3 * (k - first)
-        p0, p1, p2 = rows.row[R.FORCE, r], rows.row[R.FORCE, r + 1], rows.row[R.FORCE, r + 2]
-        if p0 != 0.0 or p1 != 0.0 or p2 != 0.0:
-            for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-                d = rows.pool_dof[e]
-                gain = p0 * rows.pool[e, 0] + p1 * rows.pool[e, 1] + p2 * rows.pool[e, 2]
-                x[d] += rows.pool[e, R.PIVOT] * gain
+        x[d] = rows.spread[ANSWER, d]
     solve_outwards(tree, pose, factor, x)
     velocities(tree, pose, x, work.body, W.STILL, work.body, W.LOAD)
     for k in range(end, last):

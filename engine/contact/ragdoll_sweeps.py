@@ -49,12 +49,13 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
     no friction. Sweeps end when no row's rate changes by more than `close` in any case. At most so many `sweeps`.
-    Returns those that were taken.
+    Returns those that were taken; row ANSWER of `spread` keeps D⁻¹ Z FORCE.
 
     Reads: F.PIVOT, R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
         R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
     Writes: R.FORCE, R.FREE_RATE, R.MORE, R.MOST, R.RADIUS, R.STEP, R.own, R.spread
     """
+    forget_answer(rows)
     begin, end = _lay_blocks(rows, first, last)
     size = 3 * (last - first)
     scale = 0.0
@@ -96,9 +97,15 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
         w = _rates(rows, rows.order[x], 3 * (x - first), lasts >= 0.0)
         for k in range(3):
             rows.row[R.FREE_RATE, 3 * (x - first) + k] = w[k]
-    for d in range(begin, end):
-        rows.spread[ANSWER, d] = rows.spread[BEFORE, d] = rows.spread[ALONG, d] = 0.0
     return taken
+
+
+@kernel
+def forget_answer(rows):
+    """No scratch is left of sweeps."""
+    for k in range(len(rows.spread)):
+        for d in range(rows.spread.shape[1]):
+            rows.spread[k, d] = 0.0
 
 
 @kernel
