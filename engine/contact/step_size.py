@@ -229,7 +229,7 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
 
 @kernel
 def _push_for(tree, work, factor, i, wanted):
-    """The push on joint i that changes its rates as `wanted` (3,), by PUSHED: A p = wanted, A = Σ D z zᵀ, D z PUSHED."""
+    """The push on joint i that changes its rates as `wanted` (3,). PUSHED is D⁻¹z, one row a push, and A = Σ zᵀD⁻¹z."""
     count, joint, pushed = min(3, tree.dof[i + 1] - tree.dof[i]), factor.joint, work.rate
     xx = yy = zz = xy = xz = yz = 0.0
     while i > 0:

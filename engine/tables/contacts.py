@@ -40,6 +40,8 @@ BOX_MIDDLE = columns(3)
 BOX_SIZE = columns(3)  # half sizes, with the reach
 BOX_MOVES = columns()  # not 0 if any of its bodies moves
 BOX_COLUMNS = columns.count
+# So many members of a group have a box together.
+RUN = np.int64(8)
 
 # Entries of Touch.limit
 columns = Columns()
@@ -137,8 +139,9 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
 
 
 def new_box(shapes: Shapes) -> np.ndarray:
-    """Scratch of `find_pairs`: a box a group."""
-    return np.zeros((len(shapes.member_start), BOX_COLUMNS))
+    """Scratch of `find_pairs`: a box a group, then a box a run."""
+    groups, members = len(shapes.member_start) - 1, len(shapes.member)
+    return np.zeros((2 * groups + members // int(RUN) + 1, BOX_COLUMNS))
 
 
 def _roots(tree: Tree) -> np.ndarray:
