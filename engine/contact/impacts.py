@@ -22,7 +22,7 @@ from .island_solver import eliminate_ties, solve_island
 from .joint_space import fill_matrix, find_islands, forget_paths, give, lay_paths, loosen_locked, solved_end, take
 from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
 from .ragdoll_candidates import solve_candidates
-from .ragdoll_sweeps import SWEEPS
+from .ragdoll_sweeps import MOST_SWEEPS
 from .settling import note_disturbed
 from .step_size import brake_whirls
 
@@ -91,7 +91,7 @@ def collide_now(
         if not (resists or unfinished):
             break
         if turn + 1 == RESISTS or not resists:
-            sweeps = SWEEPS
+            sweeps = MOST_SWEEPS
     brake_whirls(tree, state, work, pose, state.rate[S.V], work.rate[W.ANSWER], least)
     for d in range(len(work.rate[W.ANSWER])):
         state.rate[S.V, d] += work.rate[W.ANSWER, d]
@@ -243,7 +243,7 @@ def _share_blow(tree, work, touch, pose, factor, sweeps):
         if rough:
             _start_from_impulses(rows, first, last)
             taken = solve_candidates(tree, pose, factor, rows, work, first, last, least, BLOW, 0.0, sweeps)
-            unfinished = unfinished or taken == sweeps < SWEEPS
+            unfinished = unfinished or taken == sweeps < MOST_SWEEPS
             take(rows, first, last, R.IMPULSE, 1.0)
             first = end
             continue

@@ -26,7 +26,7 @@ from ..tables import rows as R
 from ..tables.classes import Rows
 from .island_solver import besides, set_most
 
-SWEEPS = 20
+MOST_SWEEPS = 20
 # Sweeps end when no row's rate changes by more than this share of the largest.
 ROUGH = 1e-3
 # After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.

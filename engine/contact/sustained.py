@@ -33,7 +33,7 @@ from .joint_space import (
 )
 from .ragdoll import solves_roughly
 from .ragdoll_candidates import solve_candidates
-from .ragdoll_sweeps import SWEEPS
+from .ragdoll_sweeps import MOST_SWEEPS
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
@@ -103,41 +103,58 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
         for r in range(3):
             rows.block[b, R.SHIFT + r] = 0.0
     if braced:
-        factor = factor_of(work, W.TRACKING)
-        find_islands(tree, factor, rows)
-        forget_paths(rows)
-        total = rate[W.TOTAL_RATE]
-        for d in range(len(total)):
-            total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
-        for i in range(1, len(tree.parent)):
-            if factor.active[i]:
-                for d in range(tree.dof[i], tree.dof[i + 1]):
-                    total[d] += rate[W.U, d]
-        velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
-        first = 0
-        for head in tree.roots:
-            end = rows.tally[head]
-            if end > first:
-                last = solved_end(rows, first, end)
-                lay_paths(tree, pose, factor, rows, first, end)
-                fill_matrix(factor, rows, first, last)
-                ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
-                loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
-                _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
-                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], h)
-                take(rows, first, last, R.SHIFT, 1.0)
-                first = end
-        give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
-        # what reaches the joints: the push itself less what the loose parts take up
-        load = rate[W.LOADED_RATE]
-        momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
-        for i in range(1, len(tree.parent)):
-            if aim.mode[i] == A.COMPLIANT:
-                for d in range(tree.dof[i], tree.dof[i + 1]):
-                    rate[W.BRACING, d] = -(1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
-                    rate[W.FELT, d] += rate[W.BRACING, d]
+        _solve_braced(tree, state, aim, work, touch, pose, h)
     for b in range(rows.count[R.BLOCKS]):
         rows.link[b, R.ROWS] = 1
+
+
+@inlined
+def _solve_braced(tree, state, aim, work, touch, pose, h):
+    """BRACING and FELT from the braced contacts, those with ROWS.
+
+    Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
+        R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B,
+        R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.pick,
+        R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.BRACING, W.CHANGE, W.FELT,
+        W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.POOL, R.POOL_FROM, R.POOL_TO, R.SHIFT, R.carry, R.island, R.matrix,
+        R.order, R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.BRACING, W.FELT, W.LOAD,
+        W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKING
+    """
+    rows, rate = touch.rows, work.rate
+    factor = factor_of(work, W.TRACKING)
+    find_islands(tree, factor, rows)
+    forget_paths(rows)
+    total = rate[W.TOTAL_RATE]
+    for d in range(len(total)):
+        total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
+    for i in range(1, len(tree.parent)):
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                total[d] += rate[W.U, d]
+    velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    first = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end > first:
+            last = solved_end(rows, first, end)
+            lay_paths(tree, pose, factor, rows, first, end)
+            fill_matrix(factor, rows, first, last)
+            ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
+            loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
+            _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
+            solve_island(rows, first, last, ties, touch.limit[CT.LEAST], h)
+            take(rows, first, last, R.SHIFT, 1.0)
+            first = end
+    give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
+    # what reaches the joints: the push itself less what the loose parts take up
+    load = rate[W.LOADED_RATE]
+    momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == A.COMPLIANT:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                rate[W.BRACING, d] = -(1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
+                rate[W.FELT, d] += rate[W.BRACING, d]
 
 
 @kernel
@@ -216,12 +233,25 @@ def press(
         for r in range(3):
             rows.block[b, R.TOTAL + r] += weight * rows.block[b, R.IMPULSE + r]
     if last_stage:
-        _shift(tree, aim, work, pose, factor, rows, rate[W.SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
-        note_forces(tree, work, touch)
-        rows.count[R.TIED] = tied
-        for d in range(len(total)):
-            rate[W.STOPS, d] = 0.0
-        load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
+        _end_stages(tree, aim, work, touch, pose, tied)
+
+
+@inlined
+def _end_stages(tree, aim, work, touch, pose, tied):
+    """After the last stage: shift places out of depth, note the forces of the whole step. `tied`: rows of ties.
+
+    Reads: A.mode, CT.drag, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL_FROM, R.POOL_TO,
+        R.SHIFT, R.TOTAL, R.WHAT, R.pool, R.pool_dof, W.LOAD, W.LOADED_RATE, W.MAIN, W.SHIFTED, W.STOPS
+    Writes: CT.force, R.SHIFT, R.TIED, W.LOAD, W.LOADED_RATE, W.MAIN, W.SHIFTED, W.STOPS
+    """
+    rate, rows = work.rate, touch.rows
+    loose = TIES_SHIFT if tied > 0 else math.inf
+    _shift(tree, aim, work, pose, factor_of(work, W.MAIN), rows, rate[W.SHIFTED], loose)
+    note_forces(tree, work, touch)
+    rows.count[R.TIED] = tied
+    for d in range(len(rate[W.STOPS])):
+        rate[W.STOPS, d] = 0.0
+    load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
 
 
 @inlined
@@ -261,12 +291,12 @@ def _press_ragdolls(tree, work, touch, pose, first, last, gamma, share, h, last_
     rows, factor, total = touch.rows, factor_of(work, W.MAIN), work.rate[W.TOTAL_RATE]
     least = touch.limit[CT.LEAST]
     _ask(tree, touch, work, first, last, total, gamma, share, h)
-    solve_candidates(tree, pose, factor, rows, work, first, last, least, gamma * h, 0.0, SWEEPS)
+    solve_candidates(tree, pose, factor, rows, work, first, last, least, gamma * h, 0.0, MOST_SWEEPS)
     take(rows, first, last, R.IMPULSE, 1.0 / gamma)
     if last_stage:
         _ask_shift(touch, first, last, h, RECOVER_LIMP)
         solve_candidates(
-            tree, pose, factor, rows, work, first, last, least, NO_FRICTION, CRUMB * touch.limit[CT.SLOP], SWEEPS
+            tree, pose, factor, rows, work, first, last, least, NO_FRICTION, CRUMB * touch.limit[CT.SLOP], MOST_SWEEPS
         )
         take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
 
