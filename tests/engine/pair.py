@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from engine.collision import narrow_phase, signed_distance
 from engine.collision.time_of_impact import time_of_impact
 from engine.compile.decorators import entry_point
-from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.build_shapes import build_shapes
+from engine.geometry.shape_table import new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Sphere
 from engine.tables import contacts as CT
 from shapes import random_quaternion

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engine.geometry.surfaces import FINE, capsule_surface
 from ...read.read_rig import Reading
 from . import shape_meshes
 from .motions import Film, Footage
@@ -16,7 +17,7 @@ THICK, THINNEST, THICKEST = 0.13, 0.006, 0.022  # of the bone's length; of the r
 TAPER = 0.65
 
 
-def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = shape_meshes.FINE) -> Mesh:
+def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = FINE) -> Mesh:
     """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
     kept = footage.reading.__dict__.setdefault("_capsules", {})
     if (grow, grain) not in kept:
@@ -33,7 +34,7 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
         for end in ends:
             long = float(np.linalg.norm(end))
             radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
-            parts.append((place[name], shape_meshes.capsule(np.zeros(3), end, radius, TAPER * radius, grain)))
+            parts.append((place[name], capsule_surface(np.zeros(3), end, radius, TAPER * radius, grain)))
     return shape_meshes.joined(parts)
 
 
