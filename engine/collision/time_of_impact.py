@@ -13,7 +13,7 @@ from ..geometry import shape_table as SH
 from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_log, quat_mul, scale, sub
 from .narrow_phase import gap_of
-from .signed_distance import place_shape
+from .signed_distance import is_endless, is_hollow, place_shape
 
 ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
 
@@ -37,9 +37,9 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
     length = math.sqrt(dot(path, path))
     rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
     bounds = shapes.shape[a, SH.BOUND] + shapes.shape[b, SH.BOUND]
-    kind, kind2 = shapes.link[a, SH.KIND], shapes.link[b, SH.KIND]
     sweep = rate * shapes.shape[a, SH.REACH] + rate2 * shapes.shape[b, SH.REACH]
-    hollow = kind == SH.GRID or kind2 == SH.GRID
+    hollow = is_hollow(shapes, a) or is_hollow(shapes, b)
+    endless, endless2 = is_endless(shapes, a), is_endless(shapes, b)
     near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
     t, back, last = 0.0, 0.0, 0.0
     touching = True
@@ -48,11 +48,11 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
         place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), scratch)
         if k == 0:
             arm = sub(load3(scratch, a, SH.SPOT), load3(scratch, b, SH.SPOT))
-            if kind == SH.PLANE or kind2 == SH.PLANE:
+            if endless or endless2:
                 # a turning plane sweeps the faster the farther away
                 far = bounds + length + math.sqrt(dot(arm, arm))
                 far += shapes.shape[a, SH.REACH] + shapes.shape[b, SH.REACH]
-                sweep += rate * (far if kind == SH.PLANE else 0.0) + rate2 * (far if kind2 == SH.PLANE else 0.0)
+                sweep += rate * (far if endless else 0.0) + rate2 * (far if endless2 else 0.0)
             else:
                 # cheap: the balls that hold them, moved past each other
                 s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0

@@ -57,7 +57,7 @@ def build_shapes(
     if bad.any() or not np.isfinite(table[:, SH.BOUNCE]).all():
         raise SettingError("Friction and bounce of a shape must be finite and not below zero: check its settings.")
     skip_start, skip = _skips(count, apart)
-    member_start, member = _groups(link)
+    member_start, member = _groups(link, np.isinf(table[:, SH.THICK]))
     return Shapes(
         table,
         link,
@@ -95,11 +95,11 @@ def _skips(count: int, apart: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np
     return start, np.array([*(k for p in partners for k in sorted(p)), -1], dtype=np.int64)
 
 
-def _groups(link: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _groups(link: np.ndarray, endless: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shapes by tree. A plane has no end and would make its group's box endless: it gets a group of its own."""
     groups: dict[tuple, list[int]] = {}
     for s, row in enumerate(link):
-        groups.setdefault(("plane", s) if row[SH.KIND] == SH.PLANE else ("tree", int(row[SH.ROOT])), []).append(s)
+        groups.setdefault(("plane", s) if endless[s] else ("tree", int(row[SH.ROOT])), []).append(s)
     start = np.zeros(len(groups) + 1, dtype=np.int64)
     for g, members in enumerate(groups.values()):
         link[members, SH.GROUP] = g

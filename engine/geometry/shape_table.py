@@ -18,8 +18,9 @@ import numpy as np
 from ..compile.columns import Columns
 from ..compile.decorators import table
 
-# Kinds, in the order the kernels lean on: round ones first, then those with faces.
-SPHERE, CAPSULE, BOX, HULL, GRID, PLANE = (np.int64(k) for k in range(6))
+# Kinds, the simpler first: of a pair the kernels take the simpler one's points. A shape is laid out as one of them; any
+# convex one as a HULL.
+KINDS = SPHERE, CAPSULE, BOX, HULL, GRID, PLANE = tuple(np.int64(k) for k in range(6))
 # Columns of Shapes.shape
 columns = Columns()
 OWN_SPOT = columns(3)  # the shape's frame in the body's …
