@@ -112,7 +112,7 @@ class Pair:
             signs = np.array(list(itertools.product((-1, 1), repeat=3)))
             corners = Rotation.from_quat(given.rotation, scalar_first=True).apply(signs * given.half) + given.center
         else:
-            corners = given.points.copy()
+            corners = given.corners().copy()
         corners = turn.apply(corners) + self.where[s + 1, :3]
         return (directions @ corners.T).max(axis=1) + radius
 
