@@ -8,6 +8,8 @@ shapes of groups that meet. Characters apart from one another cost what each cos
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..compile.decorators import entry_point, kernel, separate
@@ -16,7 +18,7 @@ from ..geometry import shape_table as SH
 from ..geometry.shape_table import Shapes, new_placed
 from ..tables import contacts as CT
 from .narrow_phase import gap_of
-from .signed_distance import is_endless, place_shapes
+from .signed_distance import place_shapes
 
 REST_SLACK = 1e-3  # metres: shapes nearer than this at rest are taken to belong together
 
@@ -120,8 +122,8 @@ def _may_touch(shapes, placed, reach, moves, a, b):
     for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
         if shapes.skip[at] == b:
             return False
-    plane = is_endless(shapes, a)
-    if plane or is_endless(shapes, b):
+    plane = shapes.shape[a, SH.THICK] == math.inf
+    if plane or shapes.shape[b, SH.THICK] == math.inf:
         p, s = (a, b) if plane else (b, a)
         height = -reach[p] - reach[s]
         for k in range(3):
@@ -129,5 +131,5 @@ def _may_touch(shapes, placed, reach, moves, a, b):
             height += n * (placed[s, SH.SPOT + k] - placed[p, SH.SPOT + k]) - abs(n) * min(
                 placed[s, SH.EXTENT + k], 1e300
             )
-        return height <= 0.0 and not is_endless(shapes, s)
+        return height <= 0.0 and shapes.shape[s, SH.THICK] < math.inf
     return True

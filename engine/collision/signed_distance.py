@@ -49,18 +49,6 @@ def matrix_unapply(m, v):
 
 
 @kernel
-def is_endless(shapes, s):
-    """As a plane is."""
-    return shapes.shape[s, SH.THICK] == math.inf
-
-
-@kernel
-def is_hollow(shapes, s):
-    """Not convex: its surface is where a grid's distances are 0."""
-    return shapes.shape[s, SH.CELL] > 0.0
-
-
-@kernel
 def place_shape(shapes, s, position, turn, placed):
     """Shape s into its row of `placed`, its body's frame at a position with a quaternion."""
     body = quat_matrix(turn)
@@ -75,7 +63,7 @@ def place_shape(shapes, s, position, turn, placed):
                 value += line[j] * shapes.shape[s, SH.OWN_AXES + 3 * j + c]
             placed[s, SH.AXES + 3 * k + c] = value
             size += abs(value) * half[c]
-        placed[s, SH.EXTENT + k] = math.inf if is_endless(shapes, s) else size
+        placed[s, SH.EXTENT + k] = size if shapes.shape[s, SH.THICK] < math.inf else math.inf
 
 
 @kernel
@@ -245,10 +233,10 @@ def nearest_on_segment(shapes, placed, s, a, b):
 @kernel
 def own_nearest(shapes, s, a, b):
     """`nearest_on_segment` in the shape's own frame: (t, d, normal)."""
-    hollow = is_hollow(shapes, s)
+    hollow = shapes.shape[s, SH.CELL] > 0.0
     side = sub(b, a)
     low, high = 0.0, 1.0
-    if is_endless(shapes, s):
+    if shapes.shape[s, SH.THICK] == math.inf:
         low = high = 0.0 if a[2] <= b[2] else 1.0
     elif shapes.shape[s, SH.ROUNDING] > 0.0:
         u = scale(0.5, side)

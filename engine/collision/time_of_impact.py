@@ -13,7 +13,7 @@ from ..geometry import shape_table as SH
 from ..geometry.shape_table import Shapes
 from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_log, quat_mul, scale, sub
 from .narrow_phase import gap_of
-from .signed_distance import is_endless, is_hollow, place_shape
+from .signed_distance import place_shape
 
 ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
 
@@ -38,8 +38,8 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
     rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
     bounds = shapes.shape[a, SH.BOUND] + shapes.shape[b, SH.BOUND]
     sweep = rate * shapes.shape[a, SH.REACH] + rate2 * shapes.shape[b, SH.REACH]
-    hollow = is_hollow(shapes, a) or is_hollow(shapes, b)
-    endless, endless2 = is_endless(shapes, a), is_endless(shapes, b)
+    hollow = shapes.shape[a, SH.CELL] > 0.0 or shapes.shape[b, SH.CELL] > 0.0
+    endless, endless2 = shapes.shape[a, SH.THICK] == math.inf, shapes.shape[b, SH.THICK] == math.inf
     near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
     t, back, last = 0.0, 0.0, 0.0
     touching = True

@@ -29,10 +29,10 @@ ROUNDING = columns()  # radius of a sphere or capsule, 0 for the others
 HALF = columns(3)  # half sizes of the bounding box in the shape's frame, without the rounding
 BOUND = columns()  # radius of the ball about the shape's origin that holds it all
 REACH = columns()  # distance of its farthest point from the body's origin
-CELL = columns()  # a grid's cell
+CELL = columns()  # a grid's cell; 0 for the others, which are convex
 FRICTION = columns()
 BOUNCE = columns()
-THICK = columns()  # how deep its middle lies, infinite for a plane [m]
+THICK = columns()  # how deep its middle lies; infinite for a plane, which has no end [m]
 SHAPE_COLUMNS = columns.count
 # Columns of Shapes.link; ranges are first and behind the last
 columns = Columns()
