@@ -8,6 +8,8 @@ shapes. Characters apart from one another cost what each costs alone, and so do 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..compile.decorators import entry_point, kernel, separate
@@ -148,8 +150,8 @@ def _may_touch(shapes, placed, reach, moves, a, b):
     for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
         if shapes.skip[at] == b:
             return False
-    plane = shapes.link[a, SH.KIND] == SH.PLANE
-    if plane or shapes.link[b, SH.KIND] == SH.PLANE:
+    plane = shapes.shape[a, SH.THICK] == math.inf
+    if plane or shapes.shape[b, SH.THICK] == math.inf:
         p, s = (a, b) if plane else (b, a)
         height = -reach[p] - reach[s]
         for k in range(3):
@@ -157,5 +159,5 @@ def _may_touch(shapes, placed, reach, moves, a, b):
             height += n * (placed[s, SH.SPOT + k] - placed[p, SH.SPOT + k]) - abs(n) * min(
                 placed[s, SH.EXTENT + k], 1e300
             )
-        return height <= 0.0 and shapes.link[s, SH.KIND] != SH.PLANE
+        return height <= 0.0 and shapes.shape[s, SH.THICK] < math.inf
     return True

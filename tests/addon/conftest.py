@@ -19,7 +19,7 @@ NEWEST = "5.0"
 IN_THE_NEWEST = (
     "test_bodies.py", "test_choosing.py", "test_colliders.py", "test_detail.py", "test_first_settings.py",
     "test_flaws.py", "test_help_map.py", "test_limits.py", "test_loads.py", "test_manual.py", "test_matrix.py",
-    "test_natural_limits.py", "test_new_setting.py", "test_on_time.py", "test_operators_posing.py",
+    "test_natural_limits.py", "test_new_setting.py", "test_new_shape.py", "test_on_time.py", "test_operators_posing.py",
     "test_pose_scripts.py", "test_posing.py", "test_ranges.py", "test_reduction.py", "test_result_pose.py",
     "test_riding.py", "test_roles.py", "test_rotations.py", "test_seam.py", "test_spreading.py", "test_strength.py",
     "test_throwing.py", "test_ties.py", "test_units.py", "test_weighing.py", "test_wires.py", "test_words.py",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....engine import derived
+from ....engine.geometry.surfaces import FINE, capsule_surface
 from ...read.read_rig import Reading
 from . import shape_meshes
 from .motions import Film, Footage
@@ -17,9 +17,12 @@ THICK, THINNEST, THICKEST = 0.13, 0.006, 0.022  # of the bone's length; of the r
 TAPER = 0.65
 
 
-def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = shape_meshes.FINE) -> Mesh:
-    """A tapered capsule for each bone, in the frames of the bodies [m]. grow: factor of their thickness."""
-    return derived(footage.reading, ("capsules", grow, grain), lambda: _capsules(footage, grow, grain))
+def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = FINE) -> Mesh:
+    """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
+    kept = footage.reading.__dict__.setdefault("_capsules", {})
+    if (grow, grain) not in kept:
+        kept[grow, grain] = _capsules(footage, grow, grain)
+    return kept[grow, grain]
 
 
 def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
@@ -31,7 +34,7 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
         for end in ends:
             long = float(np.linalg.norm(end))
             radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
-            parts.append((place[name], shape_meshes.capsule(np.zeros(3), end, radius, TAPER * radius, grain)))
+            parts.append((place[name], capsule_surface(np.zeros(3), end, radius, TAPER * radius, grain)))
     return shape_meshes.joined(parts)
 
 

@@ -88,7 +88,7 @@ def _thing(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, meters: flo
         return None
     shape = collision_shapes.object_shape(ob, scene, frame, stretch * meters)
     edges = shape_wires.of_shape(shape) / meters
-    mesh = shape_meshes.of_shape(shape)
+    mesh = shape.surface()
     parts = [(0, mesh)] if mesh is not None else []
     name = (ob.name, ob.library.filepath if ob.library is not None else None)
     return Thing(name, shape_meshes.joined(parts, 1.0 / meters), Strings(edges, np.zeros(len(edges), dtype=int)))
@@ -104,7 +104,7 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
     order = [skeleton.names.index(name) for name in model.names]
     model = read_rig.with_joints(model, rig, skeleton, order, source)
     each = [(body, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
-    solid = [(body, mesh) for body, shape in each if (mesh := shape_meshes.of_shape(shape)) is not None]
+    solid = [(body, mesh) for body, shape in each if (mesh := shape.surface()) is not None]
     size = placement.sizes[0]
     edges = _strings([(body, shape_wires.of_shape(shape) / size) for body, shape in each])
     return Built(
@@ -127,7 +127,7 @@ def _bounds(skeleton: Skeleton, model: Model) -> Strings:
 
 
 def _strings(parts: list[tuple[int, np.ndarray]]) -> Strings:
-    segments = np.concatenate([shape_wires.NONE, *(part for _, part in parts)])
+    segments = np.concatenate([shape_wires.NO_WIRES, *(part for _, part in parts)])
     return Strings(segments, np.repeat([body for body, _ in parts], [len(part) for _, part in parts]).astype(int))
 
 
