@@ -27,6 +27,7 @@ WHEEL, NEVER_MET = 1.9 * np.pi, 1e4
 def lay_down(
     model: Model,
     bones: Sequence[bpy.types.PoseBone],
+    own: Sequence[bool],
     joints: np.ndarray,
     kinds: np.ndarray,
     axes: np.ndarray,
@@ -36,7 +37,8 @@ def lay_down(
     """(n, 4) limits, (n, 2, 4) their frames, (n,) whether they came by themselves and (n, 4) the relaxed pose, as
     `Model` has them.
 
-    bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; ranges: by body, how
+    bones: of the bodies; own (n,): whether what the rig limits, a bone against the one above, is this joint;
+    joints (frames, n, 4): the source; kinds and axes: as `Model` has them; ranges: by body, how
     far its joint turns by itself, of all that hang on another; natural: whether limits come by themselves.
     """
     bounds, frames, yields = model.limits.copy(), model.limit_frames.copy(), model.limits_natural.copy()
@@ -55,9 +57,9 @@ def lay_down(
                 bounds[b, :2] = _natural_hinge(bone, axis, joints[:, b], ranges[b])
         elif look.use_limits:
             if look.limits_from != "NONE":
-                bounds[b], frames[b] = _ball(bone)
+                bounds[b], frames[b] = _ball(bone, own[b])
         elif natural:
-            found = of_rig(bone)
+            found = of_rig(bone) if own[b] else None
             here = of_axes(_filled(found, ranges[b]), joints[:, b]) if found is not None else ranges[b]
             bounds[b], frames[b] = here.limits, here.frames
             if here.relaxed is not None:
@@ -103,9 +105,9 @@ def _filled(pairs: list[tuple[float, float] | None], here: Range) -> list[tuple[
     return [_axis_ends(here, axis) if pair is None else pair for axis, pair in enumerate(pairs)]
 
 
-def _ball(bone: bpy.types.PoseBone) -> tuple[np.ndarray, np.ndarray]:
+def _ball(bone: bpy.types.PoseBone, own: bool) -> tuple[np.ndarray, np.ndarray]:
     """Limits (4,) and their frames (2, 4) as the user wants them: the rig's, or a cone about rest."""
-    found = of_rig(bone) if bone.heft.limits_from == "RIG" else None
+    found = of_rig(bone) if own and bone.heft.limits_from == "RIG" else None
     if found is not None:
         here = of_axes(found, NO_SOURCE)
         return here.limits, here.frames
