@@ -49,7 +49,7 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
     turned = np.array([b for b, bone in enumerate(order) if bone in skeleton.joints], dtype=int)
     loose[turned] = True
     heads = joints.copy() if len(turned) else joints
-    heads[:, turned] = poses[:, [order[b] for b in turned], :3, 3]
+    heads[:, turned] = poses[:, [order[b] for b in turned]][..., :3, 3]
     scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
     steps = rotations.inverse(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
