@@ -355,8 +355,8 @@ def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frame
     for b, bone in enumerate(order):
         parent = int(model.parents[b])
         stop = order[parent] if parent >= 0 else -1
-        if stop >= 0 and order[parent] in skeleton.joints and order[b] in skeleton.joints:
-            bone, stop = stop, bone  # turned round: the bone above is the one farther out
+        if bone in skeleton.joints and skeleton.joints[bone].bone == stop:
+            bone, stop = stop, bone  # turned round: of the two bones the rig has this one above
         found = set(jumps.get("", ())) if parent < 0 else set()
         while bone != stop and bone >= 0:
             found |= jumps.get(skeleton.names[bone], set())

@@ -39,12 +39,13 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
 
 def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
     """By body, where (3,) in its frame its parts end [m]: at the joint of each body that hangs on it, else at the
-    bone's own end. A far-away helper has no parts."""
+    bone's own end, of a turned one its head. A far-away helper has no parts."""
     model, out = reading.model, {}
     size = reading.height * reading.placement.sizes[0]
     for body, name in enumerate(reading.names):
         below = [model.offsets[kid] for kid in np.flatnonzero(model.parents == body)]
-        out[name] = [end for end in below or [reading.spots[name][2]] if np.linalg.norm(end) < size]
+        own = reading.spots[name][1 if body in reading.joints else 2]
+        out[name] = [end for end in below or [own] if np.linalg.norm(end) < size]
     return out
 
 
