@@ -56,26 +56,27 @@ def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> 
     is_body = [carrier == i for i, carrier in enumerate(carriers)]
     holders = body_parents.holders(parents, rests[:, :3, 3], tails, is_body)
     turned = body_parents.turned(parents, rests[:, :3, 3], tails, is_body, holders)
-    for bone, found in turned.items():
-        holders[bone] = found.holder
+    _turn_round(parents, connected, is_body, holders, turned)
     riders = riding_bones.riders(rig, parents, connected, is_body, holders)
     for bone, is_shown in riders.items():
         carriers[bone] = holders[bone] if is_shown else carriers[bone]
     names = tuple(bone.name for bone in pose_bones)
     skins = {index[name]: spots for name, spots in skin.points(rig, scene or bpy.context.scene).items()}
     ends = bone_ends.find(parents, heads, tails, skins)
-    _follow_turned(parents, connected, is_body, holders, turned)
     joints = {bone: Joint(found.bone, _inside(rests[found.bone], found.point)) for bone, found in turned.items()}
     return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders, joints)
 
 
-def _follow_turned(parents, connected, is_body, holders: list[int], turned: Mapping[int, body_parents.Turned]) -> None:
-    """What a turned body is connected to rides on it: the body's head cannot leave that bone's tail."""
-    for bone in turned:
+def _turn_round(parents, connected, is_body, holders: list[int], turned: Mapping[int, body_parents.Turned]) -> None:
+    """Let turned bodies hang on their new holders, and what they are connected to on them: a body's head cannot leave
+    that bone's tail."""
+    for bone, found in turned.items():
+        holders[bone] = found.holder
         above = bone
         while connected[above] and not is_body[parents[above]]:
             above = parents[above]
-            holders[above] = bone if holders[above] not in turned else holders[above]
+            if holders[above] not in turned:
+                holders[above] = bone
 
 
 def _inside(frame: np.ndarray, point: np.ndarray) -> np.ndarray:
@@ -299,7 +300,7 @@ def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray
 
 
 def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, n, 4) joint rotations and (frames, n, 3) joints' places in the world [m] of other samples of the same rig."""
+    """(frames, n, 4) joint rotations and (frames, n, 3) joints in the world [m] of other samples of the same rig."""
     _check_finite(samples, [samples.names.index(name) for name in reading.names])
     quats, _, heads = reading.channels(samples, range(len(reading.names)))
     return _joints(reading.model, placement, quats), placement.points_to_world(heads)

@@ -34,7 +34,7 @@ SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray, bodies: tuple) -> Keyed:
     """What the result armature has keys for; order: the bodies' bones; poses (frames, b, 4, 4) sampled of all bones;
-    bodies: rotations (frames, n, 4), scales (frames, n, 3) and joints' places (frames, n, 3) of those that are bodies."""
+    bodies: rotations (frames, n, 4), scales (frames, n, 3) and joints (frames, n, 3) of those that are bodies."""
     shear = shears(poses)
     riders = skeleton.riders | dict.fromkeys(_on_sheared(skeleton, order, shear), True)
     bones, count = [*order, *riders], len(order)

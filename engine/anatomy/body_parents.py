@@ -81,7 +81,7 @@ def turned(
         for spot in spots:
             last = next(_ending_at(parents, heads, stops, top, spot, near), None)
             if last is not None:
-                out |= _turn(parents, heads, is_body, top, last, body, spot)
+                out |= _turn(parents, heads, is_body, top, last, Turned(body, last, spot))
                 break
     return out
 
@@ -96,14 +96,13 @@ def _ending_at(parents: Sequence[int], heads, stops, top: int, spot: np.ndarray,
             yield int(last)
 
 
-def _turn(parents: Sequence[int], heads, is_body, top: int, last: int, body: int, spot: np.ndarray) -> dict[int, Turned]:
-    """The bodies from the last bone up to the top: the one nearest to the body hangs on it, each other on that."""
+def _turn(parents: Sequence[int], heads, is_body, top: int, last: int, first: Turned) -> dict[int, Turned]:
+    """The bodies from the last bone up to the top: the first hangs as told, each other on the one before it."""
     out: dict[int, Turned] = {}
-    holder, joint, point, bone = body, last, spot, last
+    bone, after = last, first
     while True:
         if is_body[bone]:
-            out[bone] = Turned(holder, joint, point)
-            holder, joint, point = bone, bone, heads[bone]
+            out[bone], after = after, Turned(bone, bone, heads[bone])
         if bone == top:
             return out
         bone = parents[bone]

@@ -30,8 +30,8 @@ LIMIT_SIZE = 0.5  # of the bone's length
 class Built:
     """What is drawn of a rig before it is placed: in the frames of its bodies [armature units].
 
-    names, parents (n,) of bodies; joints: by body, those that do not turn about their bones' heads; limits in the rest frames of
-    the bodies' joints; height of the rig [armature units]
+    names, parents (n,) of bodies; joints: by body, those that do not turn about their bones' heads; limits in the rest
+    frames of the bodies' joints; height of the rig [armature units]
     """
 
     names: tuple[str, ...]

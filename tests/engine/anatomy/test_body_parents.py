@@ -72,7 +72,9 @@ def test_chains_that_the_rig_itself_hangs_on_a_body_stay_as_they_are():
     assert turned(parents=by_hand)[1] == {}
     outwards = TAIL_HEADS + (TAIL_HEADS - TAIL_TAILS)
     assert turned(tails=outwards)[1] == {}
-    arm = body_parents.holders([-1, 3, 1, -1], ends := np.array([[0.0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 0]]),
-                               tips := ends + [0.0, 1.0, 0.0], [True, True, True, False])  # fmt: skip
-    assert arm[1] == 0
-    assert body_parents.turned([-1, 3, 1, -1], ends, tips, [True, True, True, False], arm) == {}
+    base_first, is_body = [-1, 3, 1, -1], [True, True, True, False]
+    heads = np.array([[0.0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 0]])
+    tails = np.array([[0.0, 1, 0], [0, 2, 0], [0, 3, 0], [0, 1, 0]])
+    held = body_parents.holders(base_first, heads, tails, is_body)
+    assert held[:3] == [-1, 0, 1]
+    assert body_parents.turned(base_first, heads, tails, is_body, held) == {}
