@@ -10,7 +10,7 @@ that is one, with their own keys, and lend it their mass (`joining`, `riding`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from typing import NamedTuple
 
 import bpy
@@ -180,7 +180,8 @@ def build_model(
     merged = capsule_masses.merge(weighed, rests, skeleton.carriers, kept)
     skins = _skins(skeleton, found, size)
     place = {bone: k for k, bone in enumerate(kept)}
-    shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
+    tails = {bone for bone, part in enumerate(parts) if part is not None and part.role == "TAIL"}
+    shapes = bone_shapes(rig, skeleton, skins, guess, tails, size) if solid else [[] for _ in kept]
     loads = _loads(rig, skeleton, scene, frame, size)
     merged, weights = capsule_masses.made_of(merged, [(load.mass, load.given) for load in loads], rig.heft.total_mass)
     for load, mass in zip(loads, weights, strict=True):
@@ -240,12 +241,14 @@ def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.nd
     return {bone: np.concatenate(parts) for bone, parts in out.items()}
 
 
-def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, size: float) -> list[list]:
+def bone_shapes(
+    rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, tails: Collection[int], size: float
+) -> list[list]:
     """What each body touches with, in its frame [m]: around its skin, or around the bone itself.
 
     Where there is a skin, a bone without any touches only if the user gave it a shape; so does a far-away helper.
     """
-    radii = capsule_masses.touching_radii(skeleton.names, guess.radii, skeleton.ends.size * size)
+    radii = capsule_masses.touching_radii(skeleton.names, tails, guess.radii, skeleton.ends.size * size)
     found = []
     for bone in skeleton.body_bones:
         kind = rig.pose.bones[bone].heft.shape
