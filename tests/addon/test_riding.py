@@ -13,9 +13,15 @@ import pytest
 
 import menagerie
 import rigs
-from heft.addon.read import read_rig
+from heft.addon.blender import sample_poses
+from heft.addon.read import inputs, read_rig
 from heft.addon.result import result_armature
 from heft.addon.simulate import session
+from heft.addon.tools import pull_pose
+from heft.addon.ui.overlays import shapes
+from heft.engine.analysis.whole_body import world_poses
+from heft.engine.math import rotations
+from posed import graph, world
 
 FRAMES = range(1, 25)
 
@@ -265,6 +271,41 @@ def test_a_limp_tail_hangs_on_the_trunk_by_its_base(empty, ignored):
     for name, above in zip(TAIL, ("DEF-trunk", *TAIL), strict=False):
         gap = np.linalg.norm(stops[name] - heads[above], axis=1).max()
         assert gap < 1e-4, f"{name} leaves {above} by {gap} m"
+
+
+def test_turned_bodies_stand_at_their_joints(empty):
+    """As read from samples, as the engine has them, and as overlays draw them."""
+    rig = inward_tail(keyed=True)
+    add(rig, ())
+    samples = sample_poses.finish(sample_poses.sample(rig, bpy.context.scene, np.arange(1, 25)))
+    reading = read_rig.read(rig, bpy.context.scene, samples, solid=True)
+    places, turns = world_poses(reading.model, reading.motion)
+    inner, middle = (reading.model.index(name) for name in TAIL[:2])
+    stops = (samples.poses[:, samples.names.index("DEF-inner")] @ [0.0, 0.4, 0.0, 1.0])[:, :3]
+    np.testing.assert_allclose(places[:, inner], stops, atol=1e-5)
+    np.testing.assert_allclose(places[:, middle], samples.poses[:, samples.names.index("DEF-inner"), :3, 3], atol=1e-5)
+    for body in range(len(reading.model)):
+        read, axes = reading.placed(samples, body)
+        np.testing.assert_allclose(read, places[:, body], atol=1e-6)
+        np.testing.assert_allclose(axes, rotations.to_matrix(turns[:, body]), atol=1e-6)
+    bpy.context.scene.frame_set(9)
+    shapes.build(inputs.of(rig, bpy.context.scene).rigs[rig])
+    order = [samples.names.index(name) for name in shapes.built(rig).names]
+    drawn = shapes.frames_of(shapes.built(rig), np.array([bone.matrix for bone in rig.pose.bones]), order)
+    np.testing.assert_allclose(drawn[:, :3, 3], places[8], atol=1e-5)
+
+
+def test_a_turned_tail_is_pulled_by_its_tip(empty):
+    rig = inward_tail(keyed=False)
+    pull = pull_pose.Pull(rig, bpy.context.scene, graph())
+    tip = world(rig, "DEF-tip")
+    pull.grab("DEF-tip", tip)
+    target = tip + np.array([0.3, -0.2, 0.3])
+    for _ in range(60):
+        if pull.pull(target):
+            break
+    np.testing.assert_allclose(world(rig, "DEF-tip"), target, atol=2e-3)
+    np.testing.assert_allclose(world(rig, "DEF-inner", "tail"), world(rig, "DEF-trunk"), atol=1e-4)
 
 
 def test_a_rigify_wolf_carries_its_tail_by_the_base(empty):
