@@ -39,13 +39,14 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
 
 
 def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
-    """By body, the ends (3,) of its parts in its frame [m]: the joint of each child body, else the bone's own end. A
-    far-away helper has no parts."""
+    """By body, the ends (3,) of its parts in its frame [m]: the joint of each child body, else the bone's own end: its
+    head if the bone is turned round. A far-away helper has no parts."""
     model, out = reading.model, {}
     size = reading.height * reading.placement.sizes[0]
     for body, name in enumerate(reading.names):
         below = [model.offsets[kid] for kid in np.flatnonzero(model.parents == body)]
-        out[name] = [end for end in below or [reading.spots[name][2]] if np.linalg.norm(end) < size]
+        own = reading.spots[name][1 if body in reading.joints else 2]
+        out[name] = [end for end in below or [own] if np.linalg.norm(end) < size]
     return out
 
 
