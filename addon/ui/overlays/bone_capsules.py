@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ....engine.geometry.surfaces import FINE, capsule_surface
 from ...read.read_rig import Reading
 from . import shape_meshes
@@ -18,11 +19,8 @@ TAPER = 0.65
 
 
 def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = FINE) -> Mesh:
-    """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
-    kept = footage.reading.__dict__.setdefault("_capsules", {})
-    if (grow, grain) not in kept:
-        kept[grow, grain] = _capsules(footage, grow, grain)
-    return kept[grow, grain]
+    """A tapered capsule for each bone, in the frames of the bodies [m]. grow: factor of their thickness."""
+    return derived(footage.reading, ("capsules", grow, grain), lambda: _capsules(footage, grow, grain))
 
 
 def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
