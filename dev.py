@@ -89,6 +89,7 @@ CALLED_FOR = (
     ("addon/", ("5.0", "4.2")),
     ("sample_scenes/", ("5.0",)),
     ("tests/addon/", ("5.0",)),
+    ("tests/support/", ("engine", "5.0")),
     ("tests/gui/", ("window-5.2",)),
     ("tests/", ("engine",)),
     ("tools/packaging.py", ("package", "engine")),
