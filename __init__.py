@@ -7,13 +7,13 @@ this folder as a package need no Blender.
 
 def register() -> None:
     """Called by Blender when the extension is enabled."""
-    from . import addon
+    from . import addon  # noqa: PLC0415 - needs Blender
 
     addon.register()
 
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
-    from . import addon
+    from . import addon  # noqa: PLC0415 - needs Blender
 
     addon.unregister()

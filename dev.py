@@ -19,6 +19,7 @@
                                         out/trial_NAME.md (names: see TRIALS)
     python3 dev.py flow [NAME…|write]   what each stage of a step reads and writes: a table; the stages that read or
                                         write these columns (S.COORDS); or into the docstrings, with `write`
+    python3 dev.py manual               write the manual's tables of settings anew, of the declarations
     python3 dev.py pin [write]          whether every sample scene and forty engine scenes give the bytes that were kept
                                         with `write`, on this machine
     python3 dev.py package [--all]      the extension zips, into dist/
@@ -67,7 +68,7 @@ class Suite:
 
 ENGINE_TESTS = (
     "tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py", "tests/test_module_state.py",
-    "tests/test_layers.py", "tests/test_columns.py", "tests/test_mirror.py",
+    "tests/test_layers.py", "tests/test_columns.py", "tests/test_mirror.py", "tests/test_sizes.py",
 )  # fmt: skip
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
@@ -291,6 +292,10 @@ def pictures(arguments: list[str]) -> int:
     return run(BLENDER["5.0"], "-m", "sample_scenes", "picture", *arguments)
 
 
+def manual(arguments: list[str]) -> int:
+    return run(BLENDER["5.0"], "tests/addon/settings_tables.py", *arguments)
+
+
 def bench(arguments: list[str]) -> int:
     chosen = arguments or ["engine", "on_time", "addon", "posing"]
     failures = 0
@@ -357,6 +362,7 @@ COMMANDS = {
     "package": package,
     "scenes": scenes,
     "pictures": pictures,
+    "manual": manual,
     "rigs": rigs,
     "trial": trial,
     "pin": pin,

@@ -1,6 +1,6 @@
 """The Blender half of Heft: everything that imports `bpy`.
 
-Owns registration, in order, with errors left loud. The classes are listed by `settings` and `ui`.
+Owns the order of registration; errors are not caught. The classes are listed by `settings` and `ui`.
 """
 
 from __future__ import annotations

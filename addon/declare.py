@@ -43,7 +43,7 @@ def changed(group: bpy.types.PropertyGroup, _context) -> None:
 
 
 def bone_changed(name: str) -> Callable:
-    """The update of a bone's setting: an edit by hand reaches all selected bones."""
+    """The update callback of a bone's setting: an edit by hand also changes all selected bones."""
 
     def update(group: bpy.types.PropertyGroup, context) -> None:
         events.bone_edited(group, context, name)
@@ -52,19 +52,19 @@ def bone_changed(name: str) -> Callable:
 
 
 def role_changed(group: bpy.types.PropertyGroup, context) -> None:
-    """What a bone is, was corrected."""
+    """A bone's role or side was corrected."""
     events.role_changed(group.id_data)
     changed(group, context)
 
 
 def detail_changed(group: bpy.types.PropertyGroup, context) -> None:
-    """Which bones are bodies was changed."""
+    """The choice of bones that are bodies was changed."""
     events.detail_changed(group.id_data, context.scene)
     changed(group, context)
 
 
 def mix_changed(group: bpy.types.PropertyGroup, _context) -> None:
-    """How much of a result is shown was changed."""
+    """The mix of source and result was changed."""
     events.mix_changed(group.id_data)
 
 
@@ -74,7 +74,7 @@ def collider_changed(group: bpy.types.PropertyGroup, _context) -> None:
 
 
 def redraw(_group: bpy.types.PropertyGroup, context) -> None:
-    """Only what is drawn over the view was changed."""
+    """A setting that changes only what is drawn was changed."""
     for area in context.screen.areas if context.screen else ():
         area.tag_redraw()
 
@@ -102,14 +102,16 @@ class Setting:
     structure: bool | Callable = False
     structure_if: str = ""
     taken: bool = False  # a take holds it
+    of_result: bool = False  # a property of the present result: a take keeps it with the keys
+    of_shot: bool = False  # one value for a whole shot: that of its leader
     preset: bool = False  # presets set it, and reset it where they do not name it
-    copied: bool = False  # handed on to other characters and bones
-    body: bool = False  # the character's own size or weight: handed on to another one only when asked for
-    identity: bool = False  # tells what a bone is: not handed on to other bones of the same character
-    mirrored: bool = True  # handed on to the bone of the other side
+    copied: bool = False  # included when settings are copied to other characters and bones
+    body: bool = False  # the character's own size or weight: copied to another character only on request
+    identity: bool = False  # says what a bone is: not copied to other bones of the same character
+    mirrored: bool = True  # copied to the bone of the other side
     manual: str = ""  # page and heading that F1 opens
-    short: str = ""  # label in the phrase of a take, where the setting's own is too long
-    active: str = ""  # of a list: the setting that says which entry is active
+    short: str = ""  # label in the phrase of a take, if the setting's own is too long
+    active: str = ""  # for a list: the setting with the index of its active entry
 
     @property
     def is_simulated(self) -> bool:
@@ -151,12 +153,12 @@ def shown(make: Callable, **given) -> Setting:
 
 
 def remembered(make: Callable, **given) -> Setting:
-    """What Heft keeps for itself."""
+    """A value that Heft stores for its own use."""
     return _setting(REMEMBERED, make, {"hidden": True} | given)
 
 
 def unsaved(make: Callable, **given) -> Setting:
-    """What need not outlive a library override."""
+    """A value that need not survive a library override."""
     return _setting(UNSAVED, make, {"hidden": True} | given)
 
 
@@ -170,8 +172,9 @@ def settings_group(
 ):
     """Class decorator: turns the declarations into Blender's deferred properties and keeps them as `cls.declared`.
 
-    `update` is called when a simulated setting changes, or else what `update_of` makes of the setting's name. `manual`
-    is the page of the settings that name none, and of the group itself.
+    update       called when a simulated setting changes
+    update_of    makes such a function from the setting's name
+    manual       page of the settings that name none, and of the group itself
     """
 
     def decorate(cls: type) -> type:
@@ -193,7 +196,8 @@ def settings_group(
 
 
 def _keywords(setting: Setting, update: Callable | None) -> dict:
-    """The property's arguments, with those that follow from its kind; what is given explicitly counts."""
+    """The property's arguments. Those that follow from its kind are defaults; those given explicitly take
+    precedence."""
     options = {"HIDDEN"} if setting.hidden else {"ANIMATABLE"} if setting.keyable else set()
     out = {"options": options, "override": OVERRIDABLE_LIST if setting.is_list else OVERRIDABLE}
     if not setting.is_list:
@@ -210,7 +214,7 @@ def _keywords(setting: Setting, update: Callable | None) -> dict:
 
 
 def of(cls: type, **facts) -> tuple[Setting, ...]:
-    """The settings of a group, in order: those of which all these facts are true, such as `copied=True`."""
+    """The settings of a group for which all these facts hold, in order, such as `copied=True`."""
     return tuple(
         setting
         for setting in cls.declared.values()
@@ -219,12 +223,12 @@ def of(cls: type, **facts) -> tuple[Setting, ...]:
 
 
 def names(cls: type, **facts) -> tuple[str, ...]:
-    """Their names."""
+    """The names of these settings."""
     return tuple(setting.name for setting in of(cls, **facts))
 
 
 def reader(wanted: tuple[str, ...]) -> Callable[[object], tuple]:
-    """A function that reads these settings of a group in one call: the fastest way for hundreds of bones."""
+    """A function that reads these settings of a group in one call, which is fastest for hundreds of bones."""
     if len(wanted) > 1:
         return attrgetter(*wanted)
     return lambda holder: tuple(getattr(holder, name) for name in wanted)

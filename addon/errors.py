@@ -1,6 +1,6 @@
-"""What can go wrong on Blender's side, in the engine's family of errors.
+"""The add-on's exception, a subclass of the engine's base class.
 
-Owns the add-on's own exception; operators report the whole family and nothing else.
+Owns that exception. Operators report the whole family and no other exception.
 """
 
 from __future__ import annotations

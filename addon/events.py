@@ -11,18 +11,18 @@ from contextlib import contextmanager
 
 
 class Event:
-    """Call it to emit; listeners are called in the order in which they were connected, paused or not."""
+    """An event. Calling it emits it: listeners are called in the order of their connection, paused or not."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable] = []
 
     def connect(self, listener: Callable) -> None:
-        """From now on call the listener, once."""
+        """Connect a listener, once."""
         if listener not in self._listeners:
             self._listeners.append(listener)
 
     def disconnect(self, listener: Callable) -> None:
-        """Do not call it any more."""
+        """Disconnect a listener."""
         if listener in self._listeners:
             self._listeners.remove(listener)
 
@@ -32,34 +32,34 @@ class Event:
 
 
 class Pause:
-    """How many blocks are open within which changed settings start nothing."""
+    """Counter of open blocks in which changed settings start no simulation."""
 
     def __init__(self) -> None:
         self.depth = 0
 
     def change(self, by: int) -> None:
-        """One more, or one less."""
+        """Add to the counter."""
         self.depth += by
 
 
-setting_changed = Event()  # (rig): a setting that matters to the simulation
-mix_changed = Event()  # (rig): how much of the result shows
+setting_changed = Event()  # (rig): a setting that affects the simulation
+mix_changed = Event()  # (rig): the mix of source and result
 collider_changed = Event()  # (object): a setting of an object that characters may meet or carry
 curves_changed = Event()  # (rig): which curves are written for the Graph Editor
 bone_edited = Event()  # (group, context, name): a setting of a bone was changed
-role_changed = Event()  # (rig): what a bone is, was corrected
-detail_changed = Event()  # (rig, scene): which bones are bodies
+role_changed = Event()  # (rig): a bone's role or side was corrected
+detail_changed = Event()  # (rig, scene): the choice of bones that are bodies
 take_picked = Event()  # (rig): a take was clicked in the list
-take_beside_changed = Event()  # (rig): whether takes are shown beside the character
+take_beside_changed = Event()  # (rig): takes are shown next to the character, or no longer
 take_renamed = Event()  # (take)
 job_failed = Event()  # (session_uid of the rig that leads the shot, text)
-job_ended = Event()  # (): a job has come to its end, whatever it was
+job_ended = Event()  # (): a job has ended, for whatever reason
 
 _pause = Pause()
 
 
 def hold() -> None:
-    """From now on changed settings start nothing, until `release`."""
+    """Changed settings start no simulation until `release`."""
     _pause.change(1)
 
 
@@ -69,13 +69,13 @@ def release() -> None:
 
 
 def is_paused() -> bool:
-    """True while changed settings start nothing."""
+    """True while changed settings start no simulation."""
     return _pause.depth > 0
 
 
 @contextmanager
 def paused():
-    """Within this block changed settings start nothing."""
+    """Context manager: changed settings start no simulation."""
     hold()
     try:
         yield

@@ -17,7 +17,7 @@ from .settings import edit_selected, saved
 from .simulate import jobs, live, session
 from .ui import draw_cache
 
-# What a result may depend on.
+# Types of blocks that a result may depend on.
 SOURCES = (
     bpy.types.Action,
     bpy.types.Object,
@@ -30,8 +30,8 @@ SOURCES = (
 
 
 def _settle(rig: bpy.types.Object) -> None:
-    """Give a duplicated rig its own result, stand back from another action, follow keyed mix and the scene's range;
-    put back what a baked action that is gone has moved."""
+    """After an edit: give a duplicated rig its own result, hide the result while another action is assigned, update
+    constraints for a keyed mix and the scene's range, and restore values when a baked action was unassigned."""
     restore_values.give_back(rig)
     result = rig.heft_result
     if result is None:
@@ -45,7 +45,7 @@ def _settle(rig: bpy.types.Object) -> None:
 
 @persistent
 def on_frame_change(scene: bpy.types.Scene, *_args) -> None:
-    """Before a frame is evaluated: constraints must fit what is keyed now."""
+    """Before a frame is evaluated: update constraints for keyed settings."""
     if not scene.name.startswith(sample_poses.STAGE):
         free_objects.settle()
         for rig in session.rigs():
@@ -75,7 +75,7 @@ def on_depsgraph_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) 
 
 
 def _edited(changed: list[bpy.types.Action]) -> None:
-    """Actions were changed: the user's are read anew, and what is simulated from them begins anew."""
+    """Actions were edited: drop digests of the user's actions and restart jobs that simulate them."""
     theirs = [action for action in changed if stamps.MADE_FROM not in action]
     if theirs:
         memory.notify(memory.EDIT_KEYS, *theirs)
@@ -84,14 +84,14 @@ def _edited(changed: list[bpy.types.Action]) -> None:
 
 @persistent
 def on_undo_pre(*_args) -> None:
-    """Before undo, redo or loading: what is on its way holds blocks that may be gone afterwards."""
+    """Before undo, redo or loading: cancel jobs, because they hold blocks that may not exist afterwards."""
     jobs.cancel()
 
 
 @persistent
 def on_undo(*_args) -> None:
-    """Undo and redo bring settings and result back together, or else the result is out of date: live shots are
-    simulated again."""
+    """After undo or redo: settings and result come back together. Where they do not match, live shots are simulated
+    again."""
     memory.notify(memory.UNDO)
     sample_poses.sweep()
     session.let_go()
@@ -100,7 +100,7 @@ def on_undo(*_args) -> None:
 
 @persistent
 def on_load(*_args) -> None:
-    """A file was opened: settings lost to overrides come back from the store."""
+    """A file was opened: restore settings that overrides lost from the store."""
     memory.notify(memory.LOAD)
     sample_poses.sweep()
     with events.paused():
@@ -116,8 +116,8 @@ def on_load(*_args) -> None:
 
 @persistent
 def on_save(*_args) -> None:
-    """Keep a copy of the settings that overrides cannot lose. What is on its way is stopped, so that nothing of it but
-    its mark is in the file, and begins again afterwards."""
+    """Before saving: store the settings that overrides lose. Jobs are cancelled, so that the file holds only the mark
+    of an unfinished result, and are restarted afterwards."""
     if jobs.cancel():
         live.follow_soon()
     for rig in session.rigs():
@@ -145,7 +145,7 @@ def _on_role_changed(_rig: bpy.types.Object) -> None:
 
 
 def register() -> None:
-    """Hook in."""
+    """Add the handlers."""
     live.connect()
     events.bone_edited.connect(edit_selected.on_bone_edited)
     events.role_changed.connect(_on_role_changed)
@@ -155,7 +155,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Hook out."""
+    """Remove the handlers."""
     jobs.cancel()
     live.stop()
     live.disconnect()

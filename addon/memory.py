@@ -1,11 +1,10 @@
-"""What is remembered from one event to the next: one kind of memo, one registry, and the events that drop memos.
+"""Caches that live from one event to the next: the memo, its registry, and the events that invalidate memos.
 
-Owns the events and the registry. Whoever remembers something declares it here: what it is, what it is keyed by, and
-which events drop it. `handlers` tells the events; nobody else need know what there is to drop. Imports nothing of
-Blender or Heft.
+Owns the events and the registry. A module that caches something declares it here: what it is, its key, and the events
+that invalidate it. `handlers` sends the events and need not know the memos. Imports nothing of Blender or Heft.
 
-A memo is dropped for what it could get wrong. One that compares a checksum before it answers, or that is keyed by the
-content itself, may outlive an edit.
+A memo is dropped on the events that could make it stale. One that compares a checksum before it answers, or that is
+keyed by the content itself, may survive an edit.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from typing import Any, Generic, TypeVar
 
 # Another file was opened.
 LOAD = "LOAD"
-# Undo or redo: a data-block may be another one now, under the same name.
+# Undo or redo: a name may now refer to another data-block.
 UNDO = "UNDO"
 # Anything at all was edited.
 EDIT = "EDIT"
 # Something that a result may depend on was edited.
 EDIT_SOURCE = "EDIT_SOURCE"
-# An armature was edited, or only posed: Blender does not tell which.
+# An armature was edited, or only posed: Blender does not report which.
 EDIT_ARMATURE = "EDIT_ARMATURE"
 # (actions): the user's keys in these were edited.
 EDIT_KEYS = "EDIT_KEYS"
-# What a bone is was corrected.
+# A bone's role was corrected.
 EDIT_ROLES = "EDIT_ROLES"
-# (rigs, objects): these are read anew, also where they look unchanged.
+# (rigs, objects): these are read again, even if they look unchanged.
 REREAD = "REREAD"
 # (rigs): physics was removed from these, or one is a copy of another and has no result of its own yet.
 REMOVE = "REMOVE"
@@ -38,15 +37,15 @@ EVENTS = frozenset((LOAD, UNDO, EDIT, EDIT_SOURCE, EDIT_ARMATURE, EDIT_KEYS, EDI
 
 Key = TypeVar("Key", bound=Hashable)
 Held = TypeVar("Held")
-# What no entry is.
+# Marks a missing entry.
 NOTHING: Any = object()
 
 
 class Registered:
-    """What remembers something. Subclasses say how it is dropped.
+    """Base class of caches. Subclasses implement how they are dropped.
 
-    name        what it is, told from all others
-    keyed_by    what its entries belong to, in one word ("rig", "action", "content"); empty for a single thing
+    name        unique among all caches
+    keyed_by    the owner of an entry, in one word ("rig", "action", "content"); empty for a single value
     drops_on    the events that drop it, besides UNREGISTER
     """
 
@@ -57,16 +56,16 @@ class Registered:
         REGISTRY[name] = self
 
     def on_event(self, event: str, uids: frozenset[int] | None) -> None:
-        """An event happened, to the data-blocks with these session_uids, or to all."""
+        """Handle an event on the data-blocks with these session_uids, or on all."""
         if event in self.drops_on:
             self.drop(uids)
 
     def drop(self, uids: frozenset[int] | None = None) -> None:
-        """Forget what belongs to these data-blocks, or everything."""
+        """Drop the entries of these data-blocks, or everything."""
         raise NotImplementedError
 
     def owners(self) -> set[Hashable]:
-        """The session_uids of the data-blocks that something is remembered of."""
+        """The session_uids of the data-blocks that have entries."""
         return set()
 
 
@@ -75,17 +74,17 @@ def owner(key: Hashable) -> Hashable:
     return key[0] if isinstance(key, tuple) else key
 
 
-# Everything that remembers anything, by name. Modules add to it once, when they are imported.
+# All caches by name. Modules add to it once, at import.
 REGISTRY: dict[str, Registered] = {}
 
 
 class Memo(Registered, dict[Key, Held]):
     """A dictionary that events drop. The key is the session_uid of the data-block that an entry belongs to, or a tuple
-    that begins with it; or, where it is keyed by content, what tells one content from another.
+    that begins with it. If it is keyed by content, the key is a digest of the content.
 
-    most    how many entries it holds at most, 0 for any number; those not asked for longest go first
+    most    maximum number of entries, 0 for any number; the least recently used go first
 
-    The background thread may ask while the window does: at worst both make the same.
+    The background thread and the window may ask at the same time: at worst both compute the same entry.
     """
 
     def __init__(self, name: str, keyed_by: str, drops_on: tuple[str, ...] = (), most: int = 0) -> None:
@@ -94,7 +93,7 @@ class Memo(Registered, dict[Key, Held]):
         self.most = most
 
     def drop(self, uids: frozenset[int] | None = None) -> None:
-        """Forget the entries of these data-blocks, or all."""
+        """Drop the entries of these data-blocks, or all."""
         if uids is None:
             self.clear()
             return
@@ -102,11 +101,11 @@ class Memo(Registered, dict[Key, Held]):
             self.pop(key, None)
 
     def owners(self) -> set[Hashable]:
-        """The session_uids of the data-blocks that something is remembered of."""
+        """The session_uids of the data-blocks that have entries."""
         return set(map(owner, list(self)))
 
     def remember(self, key: Key, make: Callable[[], Held]) -> Held:
-        """The entry under the key, made if there is none."""
+        """The entry under the key; computed if missing."""
         found = self.pop(key, NOTHING) if self.most else self.get(key, NOTHING)
         if found is NOTHING:
             found = make()
@@ -117,7 +116,7 @@ class Memo(Registered, dict[Key, Held]):
 
 
 class Value(Registered, Generic[Held]):
-    """A single thing that is remembered; dropped, it is what `start` makes."""
+    """A single cached value. Dropped, it becomes what `start` returns."""
 
     def __init__(self, name: str, start: Callable[[], Held], drops_on: tuple[str, ...] = ()) -> None:
         super().__init__(name, "", drops_on)
@@ -128,13 +127,13 @@ class Value(Registered, Generic[Held]):
         return 0 if self.value == self._start() else 1
 
     def drop(self, uids: frozenset[int] | None = None) -> None:
-        """Begin again. What belongs to certain data-blocks only is no single thing."""
+        """Reset the value. It belongs to no data-block, so events on certain data-blocks do not drop it."""
         if uids is None:
             self.value = self._start()
 
 
 def remembered(keyed_by: str, drops_on: tuple[str, ...] = (), most: int = 0) -> Callable[[Callable], Callable]:
-    """A decorator: the function is called once for the same arguments, which must be hashable."""
+    """Decorator: caches the function's results by its arguments, which must be hashable."""
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         memo: Memo = Memo(f"{function.__module__}.{function.__qualname__}", keyed_by, drops_on, most)
@@ -149,14 +148,14 @@ def remembered(keyed_by: str, drops_on: tuple[str, ...] = (), most: int = 0) -> 
 
 
 def notify(event: str, *blocks: Any) -> None:
-    """An event happened, to these data-blocks, or to everything: whoever remembers what it touches drops that."""
+    """Send an event on these data-blocks, or on everything, to all caches."""
     uids = frozenset(block.session_uid for block in blocks) if blocks else None
     for each in tuple(REGISTRY.values()):
         each.on_event(event, uids)
 
 
 def sweep(keyed_by: str, alive: Iterable[Any]) -> None:
-    """Data-blocks may have been deleted: drop what is keyed so and belongs to none of those that are left."""
+    """Data-blocks may have been deleted: drop entries of memos with this kind of key whose owner no longer exists."""
     left = {block.session_uid for block in alive}
     for each in [each for each in REGISTRY.values() if each.keyed_by == keyed_by]:
         gone = each.owners() - left
@@ -165,5 +164,5 @@ def sweep(keyed_by: str, alive: Iterable[Any]) -> None:
 
 
 def held(keyed_by: str) -> dict[str, int]:
-    """How many entries everything holds that is keyed so, by name."""
+    """The number of entries of each memo with this kind of key, by name."""
     return {name: len(each) for name, each in REGISTRY.items() if each.keyed_by == keyed_by}

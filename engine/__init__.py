@@ -26,6 +26,7 @@ from .controllers import (
 )
 from .errors import HeftError, LibraryError, ModelError, MotionError, SettingError, SimulationError
 from .geometry.shapes import Box, Capsule, Grid, Hull, Plane, Shape, Sphere
+from .memo import derived
 from .model.keys import Keys
 from .model.model import BALL, HINGE, Model
 from .model.motion import Motion
@@ -100,6 +101,7 @@ __all__ = [
     "Tie",
     "Wind",
     "build_progress",
+    "derived",
     "is_compiled",
     "overlapping_at_rest",
     "simulate",

@@ -1,12 +1,12 @@
-"""The engine's errors: one family, each message naming the thing and the fix.
+"""The engine's errors: one family; each message names the object and the fix.
 
-Owns the exception classes. Knows nothing of models or Blender; the add-on turns
-this family, and only it, into a report to the user.
+Owns the exception classes. Must not know models or Blender; the add-on reports this family, and no other exceptions, to
+the user.
 """
 
 
 class HeftError(Exception):
-    """Root of everything Heft raises on purpose."""
+    """Base class of everything that Heft raises on purpose."""
 
 
 class ModelError(HeftError):

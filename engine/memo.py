@@ -1,6 +1,7 @@
-"""Values derived from an immutable object, worked out once and kept on it: settings change often, keys seldom.
+"""Cache of values derived from an immutable object: each is computed once and kept on the object.
 
-Owns how they are kept. A value goes with its owner, so nothing has to drop it.
+Owns where the values are kept. They are freed with their owner, so nothing invalidates them. It pays because settings
+change often and keys seldom.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ Value = TypeVar("Value")
 PLACE = "_derived"
 
 
-def derived(owner: object, name: str, make: Callable[[], Value], key: Hashable = None) -> Value:
-    """The value of that name, made where the owner has none for this key; one with another key is replaced.
+def derived(owner: object, name: Hashable, make: Callable[[], Value], key: Hashable = None) -> Value:
+    """The owner's value of that name. It is computed if there is none, or if the one that is kept has another key.
 
-    key: compared by `==`; objects that compare by identity stand for themselves.
+    name    one value is kept for each; a tuple such as ("way", body) where several are kept at once
+    key     what the value was computed with besides the owner; compared by `==`, so objects with arrays must compare
+            by identity
     """
     kept = owner.__dict__.get(PLACE)
     if kept is None:

@@ -91,7 +91,7 @@ class Screenshots:
 
 def make(figure: Figure, folder: Path) -> None:
     """Bake every tile into a file of its own, render them, put them together."""
-    from PIL import Image
+    from PIL import Image  # noqa: PLC0415 - only pictures need Pillow
 
     stage.load_addon()
     blends = []
@@ -127,7 +127,7 @@ def make(figure: Figure, folder: Path) -> None:
 
 def make_screenshots(shots: Screenshots) -> None:
     """Put pictures of the window together, as they were taken by a command of their own."""
-    from PIL import Image
+    from PIL import Image  # noqa: PLC0415 - only pictures need Pillow
 
     absent = [path for path in shots.paths if not path.exists()]
     if absent:

@@ -103,7 +103,7 @@ def render(blends: Sequence[Path], frames: Sequence[int], folder: Path) -> list[
 
 def strip(blend: Path, frames: tuple[int, ...], target: Path) -> None:
     """Some frames side by side."""
-    from PIL import Image
+    from PIL import Image  # noqa: PLC0415 - only pictures need Pillow
 
     with tempfile.TemporaryDirectory() as folder:
         (paths,) = render([blend], frames, Path(folder))
@@ -118,7 +118,7 @@ def strip(blend: Path, frames: tuple[int, ...], target: Path) -> None:
 
 def movie(blend: Path, target: Path, step: int = 2, scale: float = 0.6) -> None:
     """Every second frame as a looping GIF."""
-    from PIL import Image
+    from PIL import Image  # noqa: PLC0415 - only pictures need Pillow
 
     scene = bpy.context.scene
     frames = list(range(scene.frame_start, scene.frame_end + 1, step))
@@ -136,7 +136,7 @@ def movie(blend: Path, target: Path, step: int = 2, scale: float = 0.6) -> None:
 
 def sheet(tiles: Sequence[Image.Image], captions: Sequence[str], columns: int) -> Image.Image:
     """Tiles in rows, each below its caption; a caption of nothing has no band."""
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415 - only pictures need Pillow
 
     width, height = tiles[0].size
     band = BAND if any(captions) else 0

@@ -2,6 +2,7 @@
 
 Read from the source, without Blender. A table of constants may stand in a module as long as the module does not change
 it; what does change is a `memory.Memo` or `memory.Value`, or an object of a class that is registered as these are.
+What is derived from an object that cannot change is kept on it by `engine/memo.py` alone.
 """
 
 from __future__ import annotations
@@ -172,3 +173,40 @@ def test_no_two_memos_have_one_name():
                 names[value.args[0].value] += 1
     assert len(names) > 30
     assert not [name for name, count in names.items() if count > 1]
+
+
+# --- what is kept on objects ----------------------------------------------------------------------
+
+KEEPS_ON_OBJECTS = ROOT / "engine" / "memo.py"
+SOURCES = [*MODULES, *sorted((ROOT / "engine").rglob("*.py"))]
+
+
+def writes_past_the_class(source: str) -> list[str]:
+    """Where something is put on an object, or looked for on it, past its class: by `object.__setattr__`, which only a
+    frozen class itself may use while it is made, or by the object's `__dict__`."""
+    found = []
+
+    def visit(node: ast.AST, function: str) -> None:
+        if isinstance(node, ast.FunctionDef):
+            function = node.name
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            found.append(f"line {node.lineno}: __dict__; use engine.derived")
+        if isinstance(node, ast.Attribute) and node.attr == "__setattr__" and function != "__post_init__":
+            found.append(f"line {node.lineno}: __setattr__; use engine.derived")
+        for child in ast.iter_child_nodes(node):
+            visit(child, function)
+
+    visit(ast.parse(source), "")
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_values_are_kept_on_objects_in_one_place(path):
+    if path != KEEPS_ON_OBJECTS:
+        assert not writes_past_the_class(path.read_text(encoding="utf-8"))
+
+
+def test_the_one_place_is_found():
+    assert writes_past_the_class(KEEPS_ON_OBJECTS.read_text(encoding="utf-8"))
+    assert writes_past_the_class("def f(x):\n    object.__setattr__(x, 'kept', 1)\n")
+    assert not writes_past_the_class("def __post_init__(self):\n    object.__setattr__(self, 'points', ())\n")

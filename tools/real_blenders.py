@@ -100,7 +100,7 @@ class SetUp:
         self.wait()
 
     def _work(self) -> None:
-        import fcntl  # absent on Windows, where the tool is too
+        import fcntl  # noqa: PLC0415 - absent on Windows, where the tool is too
 
         start = time.monotonic()
         folder().mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,13 @@ from ..blender import actions, nla_strips, sample_poses
 from ..result import free_objects, result_armature
 from . import write_keys
 
-# A deviation worth a word, in parts of the object's size.
+# A deviation above this part of the object's size is reported.
 TELL_OFFSET = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """A free object's world matrices (frames, 4, 4) as shown, and its parent's space (frames, 4, 4)."""
+    """A free object's world matrices (frames, 4, 4) as shown, and the space (frames, 4, 4) that its channels are in."""
 
     ob: bpy.types.Object
     matrices: np.ndarray
@@ -29,7 +29,7 @@ class Flight:
 
 
 def shown(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> list[Flight]:
-    """What the rig's free objects show."""
+    """The world matrices of the rig's free objects, as they are shown."""
     obs = free_objects.results_of(rig)
     if not obs:
         return []
@@ -40,7 +40,7 @@ def shown(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> 
 
 
 def bake(flight: Flight, frames, played, target: str, reduce: float, tally: write_keys.Tally) -> list[str]:
-    """Plain new keys for a free object, as its parent's space has them; sentences for the user."""
+    """Key a free object in its parent's space. Returns sentences for the user."""
     ob = flight.ob
     source = ob.animation_data.action if ob.animation_data else None
     action, bag = write_keys.new_action(ob, None if target == "NLA" else source)
@@ -69,7 +69,7 @@ def _without_deltas(ob: bpy.types.Object, local: np.ndarray) -> tuple[np.ndarray
 
 
 def notes(scene, flights: list[Flight], frames: np.ndarray, mute: bool):
-    """Constraints of the objects' own that take them away from their keys; muted where asked."""
+    """Sentences on constraints of the objects themselves that override their keys. With `mute` they are muted."""
     for flight in flights:
         acting = [
             constraint for constraint in flight.ob.constraints if constraint.enabled and constraint.influence > 0.0

@@ -1,10 +1,10 @@
-"""Bake: what the rig and its free objects show, as plain new actions, NLA strips or keys on the rig's controls.
+"""Bake: write what the rig and its free objects show as new actions, NLA strips or keys on the rig's controls.
 
-Owns the order of the work and the check that Blender then evaluates what was simulated.
-Must not know the engine: it bakes what is seen, mix included.
+Owns the order of the steps and the check that Blender then evaluates what was simulated. Must not know the engine: it
+bakes what is visible, mix included.
 
-The source action stays as it is. Its copy keeps every channel the bake does not
-replace (other bones, custom properties, keys outside the range).
+The source action stays as it is. Its copy keeps every channel that the bake does not replace: other bones, custom
+properties, keys outside the range.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ TARGETS = (
     ),
 )
 
-# Deviations worth a word, in parts of the rig's height and degrees.
+# Deviations above these are reported [parts of the rig's height; degrees].
 TELL_OFFSET, TELL_ANGLE = 1e-3, 0.1
 
 
 @dataclass(frozen=True)
 class Baked:
-    """The new action, how far the evaluated pose is from the simulated one, how many keys it took, and sentences for
+    """The new action, the deviation of the evaluated pose from the simulated one, the number of keys, and sentences for
     the user."""
 
     action: bpy.types.Action
@@ -59,16 +59,17 @@ def bake(
     mute: bool = False,
     span: tuple[int, int] | None = None,
 ) -> Baked:
-    """Bake the shown result; the source is what the rig shows afterwards, with the new action on it.
+    """Bake the shown result. Afterwards the rig shows its source motion, with the new action assigned.
 
-    reduce: degrees that fewer keys may miss; mute: the constraints that would fight the keys; span: first and last
-    frame, all simulated ones if None.
+    reduce    the largest error of reduced keys [degrees], 0 for a key on every frame
+    mute      mute the constraints that would override the keys
+    span      first and last frame; None for all simulated ones
     """
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(f"'{rig.name}' is in NLA tweak mode: leave it (Tab in the NLA editor) before baking.")
     bodies = _bodies(rig)
-    # A cycle stays one: its keys on one round, and the modifiers that repeat it.
+    # A cycle stays a cycle: keys on one period, and Cycles modifiers that repeat it.
     loops = (
         target == "ACTION" and span is None and rig.heft.result_period > 0 and not show_constraints.mix_is_keyed(rig)
     )
@@ -103,7 +104,7 @@ def bake(
 
 
 def _bake_bones(rig, target: str, bones, wanted: Samples, reduce: float, mute: bool, tally, loops: bool):
-    """Keys on the bodies themselves; the action and sentences for the user."""
+    """Key the bodies themselves. Returns the action and sentences for the user."""
     notes = list(_constraint_notes(rig, bones, mute))
     source = rig.animation_data.action if rig.animation_data else None
     action, bag = write_keys.new_action(rig, source if target == "ACTION" else None)
@@ -134,7 +135,7 @@ def _mapping(rig, scene, bodies: list[str]):
 def _bake_controls(
     rig, scene, mapping, found, wanted: Samples, chosen: set[str] | None, reduce: float, tally
 ) -> bpy.types.Action:
-    """Keys on the controls that move the bodies, tried out in a draft."""
+    """Key the controls that move the bodies, in a draft action that is evaluated first."""
     result_armature.show(rig, "SOURCE")
     if chosen is not None:
         mapping = control_map.narrowed(rig, scene, mapping, chosen)
@@ -157,7 +158,7 @@ def _bake_controls(
 
 
 def _without_control(mapping: control_map.Mapping, off: Deviation) -> list[str]:
-    """A sentence on bodies that are off and that no control moves alone."""
+    """A sentence on bodies that deviate and that no single control moves."""
     led = {entry.body for entry in mapping.controls}
     left = [
         name
@@ -170,7 +171,7 @@ def _without_control(mapping: control_map.Mapping, off: Deviation) -> list[str]:
 
 
 def _refuse_overridden(rig: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> None:
-    """Keys on a bone that something else moves would not show."""
+    """Raise an error for bones whose keys would not show, because constraints or drivers override them."""
     taken = control_map.overrides(rig, adding=True)
     for bone in bones:
         if bone.name in taken:
@@ -181,7 +182,7 @@ def _refuse_overridden(rig: bpy.types.Object, bones: list[bpy.types.PoseBone]) -
 
 
 def is_hidden(rig: bpy.types.Object) -> bool:
-    """Would keys on the bodies themselves not show, because constraints or drivers move them?"""
+    """True if keys on the bodies themselves would not show, because constraints or drivers override them."""
     taken = control_map.overrides(rig, adding=True)
     return any(name in taken for name in result_armature.body_names(rig))
 
@@ -194,7 +195,7 @@ def _bodies(rig: bpy.types.Object) -> list[str]:
 
 
 def _selected(rig: bpy.types.Object, bodies: list[str], mapping) -> list[bpy.types.PoseBone]:
-    """The bodies that are selected, or whose controls are."""
+    """The bodies that are selected, or whose controls are selected."""
     chosen = {bone.name for bone in rig.pose.bones if compat.is_selected(bone)}
     if mapping is not None:
         chosen |= {entry.body for entry in mapping.controls if entry.control in chosen}
@@ -218,10 +219,10 @@ def _frames(rig: bpy.types.Object, scene: bpy.types.Scene, span: tuple[int, int]
 
 
 def _wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Samples:
-    """The poses to bake: what the rig shows.
+    """The poses to bake, as the rig shows them.
 
-    Where a body shows nothing but its result, its pose comes from the result
-    armature itself: a constraint takes it through world space, which rounds.
+    Where a body shows nothing but its result, the pose is read from the result armature, because the constraint goes
+    through world space and rounds.
     """
     with result_armature.exposed(rig, "RESULT"):
         shown = sample_poses.finish(sample_poses.sample(rig, scene, frames))
@@ -235,7 +236,7 @@ def _wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -
 
 
 def _constraint_notes(rig, bones, mute: bool):
-    """Constraints of the rig's own that will still move baked bones; muted where asked."""
+    """Sentences on the rig's own constraints that will still move baked bones. With `mute` they are muted."""
     fighting = [
         (bone, constraint)
         for bone in bones
@@ -253,7 +254,7 @@ def _constraint_notes(rig, bones, mute: bool):
 
 
 def _still_moving(bones) -> list[str]:
-    """A sentence on the constraints that take baked bones away from their keys."""
+    """A sentence on the constraints that override the keys of baked bones."""
     acting = [
         f"'{constraint.name}' on '{bone.name}'"
         for bone in bones

@@ -1,6 +1,6 @@
-"""Compare the pose that Blender evaluates with the wanted one, limb by limb.
+"""Compare the evaluated pose with the wanted one, limb by limb.
 
-Must not know how either came about.
+Must not know how either was made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..rig import physical_ends
 
 @dataclass(frozen=True)
 class Limb:
-    """A run of bones without branches, named after its first; offset in parts of the rig's height, angle in
+    """A chain of bones without branches, named after its first bone; offset in parts of the rig's height, angle in
     degrees."""
 
     name: str
@@ -29,8 +29,8 @@ class Limb:
 
 @dataclass(frozen=True)
 class Deviation:
-    """The largest offset (parts of the rig's height) and angle (degrees), where, and the same limb by limb and bone by
-    bone."""
+    """The largest offset (parts of the rig's height), the largest angle (degrees), the bones that have them, and the
+    same by limb and by bone."""
 
     offset: float
     angle: float
@@ -40,17 +40,16 @@ class Deviation:
     bones: dict[str, tuple[float, float]]
 
     def worst(self, count: int) -> list[Limb]:
-        """The limbs that are farthest off."""
+        """The limbs with the largest deviation."""
         return sorted(self.limbs, key=lambda limb: -limb.angle - 1e3 * limb.offset)[:count]
 
 
 def compare(
     rig: bpy.types.Object, scene, bones: list[bpy.types.PoseBone], wanted: Samples, relative: bool
 ) -> Deviation:
-    """What Blender evaluates now against what was wanted.
+    """Compare the pose that Blender evaluates now with the wanted one.
 
-    relative: with only some bones baked their parents may move otherwise: then each bone is
-    compared within its parent.
+    relative    compare each bone within its parent: where only some bones were baked, their parents may move otherwise
     """
     now = sample_poses.finish(sample_poses.sample(rig, scene, wanted.frames))
     order = [wanted.names.index(bone.name) for bone in bones]
@@ -78,7 +77,8 @@ def compare(
 
 
 def _runs(bones: list[bpy.types.PoseBone]) -> list[list[int]]:
-    """The bones' indices, cut wherever one has several others below it, or none above."""
+    """Indices of the bones as chains: a chain ends where a bone has several children, and begins where it has no
+    parent."""
     index = {bone.name: i for i, bone in enumerate(bones)}
     above = [index.get(bone.parent.name, -1) if bone.parent else -1 for bone in bones]
     runs: dict[int, list[int]] = {}

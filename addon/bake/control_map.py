@@ -1,9 +1,9 @@
-"""Map from bodies to the controls that move them, with the switches that make controls take effect.
+"""Map from bodies to the controls that move them, with the switches that enable the controls.
 
-Owns the guess and its text. Must not know keys or frames: how the controls are set is `control_fit`'s.
+Owns the guess and its text form. Must not know keys or frames: `fit_controls` finds the controls' values.
 
-The guess goes by what moves: every posable bone is turned a little (`responses`), and a body's control is the one
-that turns the body and the least besides. So Rigify, and most other makes, need no table of names.
+The guess is measured: every posable bone is turned a little (`probe_controls`). A body's control is the one that turns
+the body and as little else as possible. So Rigify and most other rigs need no table of names.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..settings.bake_controls import PARTS
 from . import probe_controls
 from .probe_controls import Responses, is_whole
 
-# Bones that are a rig's works, by the prefixes of Rigify and its like.
+# Prefixes of mechanism bones in Rigify and similar rigs.
 WORKS = ("ORG-", "MCH-", "DEF-", "VIS_", "WGT-")
-# Constraints that take a bone's rotation away from its channels.
+# Constraint types that override a bone's rotation channels.
 OVERRIDING = (
     "COPY_TRANSFORMS", "COPY_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO", "TRANSFORM", "ACTION",
 )  # fmt: skip
-# Moving this part of the bodies, a control is the base of them all.
+# A control that moves at least this part of the bodies is the base of them all.
 ALL_BODIES = 0.95
-# How far a body's ends may lie beside the control it is a piece of, in parts of the control's length.
+# The ends of a body that is a piece of its control lie within this distance of the control [parts of its length].
 BESIDE = 0.2
 MARK = "heft_controls"
 
@@ -53,14 +53,14 @@ class Switch(NamedTuple):
 
 @dataclass(frozen=True)
 class Mapping:
-    """What Bake to Controls goes by."""
+    """The controls and switches that Bake to Controls uses."""
 
     controls: tuple[Control, ...]
     switches: tuple[Switch, ...]
 
 
 def of_rig(rig: bpy.types.Object, scene: bpy.types.Scene, bodies: list[str]) -> tuple[Mapping, Responses]:
-    """The rig's own list, or without one the guess; with what the controls move."""
+    """The rig's own list, or a guess where it has none; with the responses that were measured."""
     if not len(rig.heft.controls):
         return guess(rig, scene, bodies)
     mapping = listed_on(rig)
@@ -76,7 +76,7 @@ def listed_on(rig: bpy.types.Object) -> Mapping:
 
 
 def store(rig: bpy.types.Object, mapping: Mapping) -> None:
-    """Put a mapping into the rig's lists."""
+    """Write a mapping into the rig's lists."""
     heft = rig.heft
     heft.controls.clear()
     heft.switches.clear()
@@ -90,7 +90,7 @@ def store(rig: bpy.types.Object, mapping: Mapping) -> None:
 
 
 def narrowed(rig: bpy.types.Object, scene: bpy.types.Scene, mapping: Mapping, bodies: set[str]) -> Mapping:
-    """The controls of some bodies, and the switches without which those have no effect."""
+    """The part of a mapping for some bodies: their controls, and the switches that these need."""
     controls = tuple(entry for entry in mapping.controls if entry.body in bodies)
     turning = [entry for entry in controls if entry.part != "REST"]
     names = tuple(dict.fromkeys(entry.control for entry in turning))
@@ -104,19 +104,19 @@ def narrowed(rig: bpy.types.Object, scene: bpy.types.Scene, mapping: Mapping, bo
 
 
 def sentence(rig: bpy.types.Object) -> str:
-    """What Bake to Controls will go by."""
+    """A sentence on the mapping that Bake to Controls will use."""
     count = len({item.control for item in rig.heft.controls})
     return f"{count} controls of the list" if count else "the controls that are found"
 
 
 def listed(names: list[str]) -> str:
-    """Some names, for a sentence; many are counted."""
+    """Some names joined for a sentence; the rest is counted."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(f"'{name}'" for name in names[:3]) + more
 
 
 def short_path(path: str) -> str:
-    """A switch's bone and property, for a narrow list."""
+    """Bone and property of a switch, for a narrow list."""
     match = re.fullmatch(r'pose\.bones\["(.+?)"\]\W*(.*?)\W*', path)
     return f"{match[1]} {match[2]}" if match else path
 
@@ -137,7 +137,7 @@ def _check(rig: bpy.types.Object, controls: tuple[Control, ...], bodies: list[st
 
 
 def guess(rig: bpy.types.Object, scene: bpy.types.Scene, bodies: list[str]) -> tuple[Mapping, Responses]:
-    """The controls that turn each body, by trying them out."""
+    """Measure which controls turn each body, and choose."""
     switches = tuple(_switches(rig, bodies))
     taken = overrides(rig, switches)
     free = [name for name in bodies if name not in taken and not all(rig.pose.bones[name].lock_rotation)]
@@ -150,8 +150,8 @@ def guess(rig: bpy.types.Object, scene: bpy.types.Scene, bodies: list[str]) -> t
 
 
 def overrides(rig: bpy.types.Object, switches: tuple[Switch, ...] = (), adding: bool = False) -> dict[str, str]:
-    """By bone, what takes its rotation away from its channels, named for a sentence; constraints that a switch turns
-    off do not. adding: also what adds to them; limits are neither."""
+    """What overrides each bone's rotation channels, by bone, named for a sentence. Constraints that a switch turns off
+    are left out, limits too. adding: include what only adds to the channels."""
     found: dict[str, str] = {}
     ours = set(own_marks.muted_solvers(rig))
     off = {switch.path for switch in switches if switch.value == 0.0}
@@ -177,7 +177,7 @@ def overrides(rig: bpy.types.Object, switches: tuple[Switch, ...] = (), adding: 
 
 
 def _driven_rotation(path: str) -> tuple[str, str]:
-    """The bone whose rotation a data path names, and which channel; or nothing."""
+    """The bone whose rotation a data path names, and the channel; empty names if it names none."""
     match = re.fullmatch(r'pose\.bones\["(.+)"\]\.(rotation_\w+)', path)
     return (bpy.utils.unescape_identifier(match[1]), match[2].replace("_", " ")) if match else ("", "")
 
@@ -190,7 +190,7 @@ def _solvers(rig: bpy.types.Object):
 
 
 def _switches(rig: bpy.types.Object, bodies: list[str]) -> Iterator[Switch]:
-    """Properties called IK_FK or the like, and IK that solves bodies themselves; not what is driven."""
+    """Properties named IK_FK or similar, and IK that solves bodies directly. Driven ones are left out."""
     driven = {curve.data_path for curve in rig.animation_data.drivers} if rig.animation_data else set()
     for bone in rig.pose.bones:
         for name, value in bone.items():
@@ -210,7 +210,7 @@ def _switches(rig: bpy.types.Object, bodies: list[str]) -> Iterator[Switch]:
 
 
 def _posable(rig: bpy.types.Object, bodies: list[str], taken: dict[str, str]) -> Iterator[str]:
-    """Bones an animator would take hold of: with a shape of their own, if any has one, and free to turn."""
+    """Bones that an animator would grab: they have a custom shape (if any bone has one) and may turn."""
     shaped = any(bone.custom_shape is not None for bone in rig.pose.bones)
     for bone in rig.pose.bones:
         if bone.name in bodies or bone.name.startswith(WORKS) or (shaped and bone.custom_shape is None):
@@ -220,7 +220,8 @@ def _posable(rig: bpy.types.Object, bodies: list[str], taken: dict[str, str]) ->
 
 
 def _turners(rig, found: Responses, posable: list[str], bodies: list[str], free: list[str]) -> list[Control]:
-    """For each body the control that turns it and the least besides; or the body itself, if its channels count."""
+    """For each body the control that turns it and as little else as possible; the body itself if its own channels have
+    effect."""
     rows = [found.rows[name] for name in posable]
     columns = [found.columns[name] for name in bodies]
     whole = is_whole(found.swing[np.ix_(rows, columns)])
@@ -241,7 +242,8 @@ def _turners(rig, found: Responses, posable: list[str], bodies: list[str], free:
 
 
 def _lies_along(rig: bpy.types.Object, control: str, body: str) -> bool:
-    """Is the body a piece of what the control stands for, as half an arm? What hangs on a head beside it is not."""
+    """True if the body is a piece of what the control stands for, such as half an arm. A separate bone next to a head
+    is not."""
     head, tail = (np.array(end) for end in (rig.data.bones[control].head_local, rig.data.bones[control].tail_local))
     long = np.square(tail - head).sum()
     for end in (rig.data.bones[body].head_local, rig.data.bones[body].tail_local):
@@ -252,7 +254,8 @@ def _lies_along(rig: bpy.types.Object, control: str, body: str) -> bool:
 
 
 def _distances(rig: bpy.types.Object, controls: list[str], bodies: list[str]) -> np.ndarray:
-    """(controls, bodies) how far apart two bones lie at rest, both ends taken together; either may point back."""
+    """(controls, bodies) distances at rest between two bones, head to head and tail to tail; either bone may point
+    backwards."""
     ends = [
         np.array([[bone.head_local, bone.tail_local] for bone in map(rig.data.bones.get, names)]).reshape(-1, 2, 3)
         for names in (controls, bodies)
@@ -262,7 +265,7 @@ def _distances(rig: bpy.types.Object, controls: list[str], bodies: list[str]) ->
 
 
 def _based(rig, found: Responses, posable: list[str], bodies: list[str], entries: list[Control]) -> list[Control]:
-    """Give the control that carries all bodies the one of them that the fewest others turn, with its location."""
+    """Give the control that carries all bodies the body that the fewest other controls turn, with its location."""
     rows = [found.rows[name] for name in posable]
     columns = [found.columns[name] for name in bodies]
     whole = is_whole(found.swing[np.ix_(rows, columns)])
@@ -288,7 +291,7 @@ def _based(rig, found: Responses, posable: list[str], bodies: list[str], entries
 
 
 def _tweaks(rig: bpy.types.Object, bodies: list[str], used: set[str]) -> Iterator[Control]:
-    """Controls between the others and a body, which may be moved a little: its last Copy Transforms, or by name."""
+    """Tweak controls between a body and its main control: the body's last Copy Transforms target, or found by name."""
     for name in bodies:
         plain = name.removeprefix("DEF-")
         stem, dot, rest = plain.partition(".")
@@ -311,7 +314,7 @@ def _tweaks(rig: bpy.types.Object, bodies: list[str], used: set[str]) -> Iterato
 
 
 def to_text(mapping: Mapping) -> str:
-    """The mapping as JSON, for another rig of the same make."""
+    """The mapping as JSON, for another rig with the same controls."""
     return json.dumps(
         {MARK: 1, "controls": [list(entry) for entry in mapping.controls], "switches": [*map(list, mapping.switches)]},
         indent=1,
@@ -319,7 +322,7 @@ def to_text(mapping: Mapping) -> str:
 
 
 def from_text(text: str, where: str) -> Mapping:
-    """The mapping of such a text; `where` it was found, for the error."""
+    """The mapping in such a text. where: the file's name, for the error message."""
     try:
         read = json.loads(text)
         if read[MARK] != 1:

@@ -1,11 +1,11 @@
-"""Fit control channels so that bodies reach wanted poses: try, evaluate, correct.
+"""Fit control channels so that bodies reach wanted poses: key, evaluate, correct, repeat.
 
-Owns the rounds: all frames and all controls at once, keyed, evaluated, corrected by what is still off. First the
-controls that turn whole limbs; then what is left, by tweaks. Must not know what the poses come from, nor how a control
-was found.
+Owns the iterations. Each handles all frames and all controls at once: key them, evaluate the rig, correct by the
+remaining error. Controls that turn whole limbs come first; tweaks take the remaining error. Must not know where the
+poses come from, nor how a control was found.
 
-A control is turned in the world as its body must turn, about its own head, or moved with it. What it is parented to
-moves too, in the same round: its anchor, the control nearest above that takes it along whole (`responses`).
+A control is turned in the world as its body must turn, about the control's own head, or moved with the body. What it is
+parented to moves in the same iteration. Its anchor is the nearest control above that carries it fully (`Responses`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,29 @@ from . import probe_controls, write_keys
 from .control_map import Mapping, Switch
 from .probe_controls import STILL, Responses, is_whole, value_of
 
-# Rounds for each kind of control, and once more after that; corrections below these [degrees, parts of the height]
-# need no other.
+# Iterations for each kind of control, with one more at the end. Corrections below these need no further iteration
+# [degrees, parts of the height].
 ROUNDS, AGAIN = 4, 2
 CALM_ANGLE, CALM_OFFSET = 0.01, 5e-6
-# Controls that hang on one another in ways that cannot be foretold are set one round after the other, up to so many.
+# Controls that depend on one another in unpredictable ways are set in successive iterations, at most this many.
 MOST_WAVES = 8
-# A control whose channels change by less is not keyed.
+# A control whose channels change by less than this is not keyed.
 IDLE_ANGLE, IDLE_OFFSET = 0.01, 1e-5
-# A tweak is keyed only where its body is off by more than this.
+# A tweak is keyed only if its body deviates by more than this.
 TWEAK_ANGLE, TWEAK_OFFSET = 0.05, 1e-4
 
 
 @dataclass(eq=False)
 class _Control:
-    """A control, its bodies, and what its channels make on every frame: quats (frames, 4), places and scales
-    (frames, 3); start: quats and places as the source has them. moves: keyed with its location; anchor: what takes it
-    along; wave: the round it is first set in; loose: bodies that make only part of its twist."""
+    """A control, its bodies, and its channels on every frame.
+
+    quats     (frames, 4), places and scales (frames, 3)
+    start     quats and places of the source
+    moves     True if its location is keyed
+    anchor    the control that carries it
+    wave      the iteration in which it is set first
+    loose     bodies that take only part of its twist
+    """
 
     bone: bpy.types.PoseBone
     part: str
@@ -60,7 +66,7 @@ class _Control:
         return self.bone.name
 
     def basis(self) -> np.ndarray:
-        """(frames, 4, 4) what the channels make."""
+        """(frames, 4, 4) matrices that the channels make."""
         out = np.tile(np.eye(4), (len(self.quats), 1, 1))
         out[:, :3, :3] = rotations.to_matrix(self.quats) * self.scales[:, None, :]
         out[:, :3, 3] = self.places
@@ -68,7 +74,7 @@ class _Control:
 
 
 class Fit:
-    """One fit of a rig's controls to wanted poses; `bag`: of the rig's active action, to try them out in."""
+    """Fits one rig's controls to wanted poses. bag: of the rig's active action, in which they are tried."""
 
     def __init__(self, rig, scene, bag, mapping: Mapping, found: Responses, wanted: Samples, chosen: set[str] | None):
         self.rig, self.scene, self.bag, self.wanted, self.chosen = rig, scene, bag, wanted, chosen
@@ -85,28 +91,28 @@ class Fit:
             control.start = control.quats, control.places
 
     def run(self, played: tuple[int, int]) -> None:
-        """Key the controls until their bodies are where they are wanted, or no nearer."""
+        """Key the controls until their bodies reach the wanted poses, or stop getting closer."""
         limbs = [control for control in self.controls if control.part != "REST"]
         tweaks = [control for control in self.controls if control.part == "REST"]
         waves = max((control.wave for control in limbs), default=0)
         self._rounds(limbs, played, TWEAK_ANGLE if tweaks else CALM_ANGLE, ROUNDS + waves, waves)
         tweaked = {body for control in tweaks for body in control.bodies}
         for control in limbs:
-            # A body without a tweak may be off its place only: then its control is moved after all.
+            # A body without a tweak may have only its location off. Then its control is moved after all.
             if not control.moves and not tweaked.intersection(control.bodies) and self._is_displaced(control):
                 control.moves = True
                 tweaks.append(control)
         self._hold_still(tweaks)
         tweaks.sort(key=self.controls.index)
         self._rounds(tweaks, played, CALM_ANGLE, ROUNDS)
-        # A tweak that moved a limb's start may have turned it, where its end did not follow.
+        # A tweak that moved the start of a limb may have turned the limb, if its end did not follow.
         turned = [control for control in limbs if self._is_turned(control)]
         if turned and tweaks:
             self._rounds(turned, played, TWEAK_ANGLE, AGAIN)
             self._rounds(tweaks, played, CALM_ANGLE, AGAIN)
 
     def _hold_still(self, tweaks: list[_Control]) -> None:
-        """Do not move a control that its body does not follow: it would be driven on and on."""
+        """Keep controls unmoved whose bodies do not follow: their correction would grow with every iteration."""
         pairs = [(control.name, control.bodies[0]) for control in tweaks]
         for control, part in zip(
             tweaks, probe_controls.shifts(self.rig, self.scene, pairs, self.switches), strict=True
@@ -116,7 +122,7 @@ class Fit:
     def _rounds(
         self, controls: list[_Control], played: tuple[int, int], calm: float, most: int, waves: int = 0
     ) -> None:
-        """Correct, key and look again, at most so often; waves: of the controls that come in one by one."""
+        """Correct, key and evaluate, at most `most` times. waves: the controls that are added in each iteration."""
         for turn in range(most):
             set_now = [control for control in controls if turn >= min(control.wave, waves)]
             angle, offset = self._correct(controls, set_now)
@@ -126,7 +132,7 @@ class Fit:
             self.now = sample_poses.finish(sample_poses.sample(self.rig, self.scene, self.frames))
 
     def _is_turned(self, control: _Control) -> bool:
-        """Does a body of the control's point elsewhere than it shall?"""
+        """True if a body of the control does not point where it should."""
         axes = [[side(name)[:, :3, 1] for side in (self._pose, self._aim)] for name in control.bodies]
         cosines = [(a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) for a, b in axes]
         return bool(np.min(cosines) < np.cos(np.radians(TWEAK_ANGLE)))
@@ -140,14 +146,14 @@ class Fit:
         return bool(np.linalg.norm(aim[:, :3, 3] - pose[:, :3, 3], axis=1).max() > TWEAK_OFFSET * self.height)
 
     def write(self, bag, played: tuple[int, int], reduce: float, tally: write_keys.Tally) -> None:
-        """Key every control that came to stand elsewhere than in the source."""
+        """Key every control whose channels differ from the source."""
         self._write(bag, [control for control in self.controls if self._differs(control)], played, reduce, tally)
 
     def _write(self, bag, controls: list[_Control], played, reduce: float = 0.0, tally=None) -> None:
         tally = tally or write_keys.Tally()
         for control in controls:
             target = write_keys.Target(bag, control.bone, self.frames, played, self.height, reduce, tally)
-            # A tweak that only moved is not turned: one channel less to look after.
+            # A tweak that only moved gets no rotation keys: one channel less to edit.
             turned = control.part != "REST" or self._differs(control, turned_only=True)
             free = turned and not all(control.bone.lock_rotation)
             write_keys.write(target, control.quats if free else None, control.places if control.moves else None)
@@ -161,7 +167,7 @@ class Fit:
         return self.now.poses[:, self.places[name]].astype(np.float64)
 
     def _aim(self, name: str) -> np.ndarray:
-        """(frames, 4, 4) where a body shall be: where it is wanted, or within a parent that is not baked."""
+        """(frames, 4, 4) wanted pose of a body; within its parent if the parent is not baked."""
         aim = self.wanted.poses[:, self.places[name]].astype(np.float64)
         above = self.rig.pose.bones[name].parent
         if self.chosen is None or above is None:
@@ -171,8 +177,8 @@ class Fit:
         return frame @ np.linalg.pinv(was) @ aim
 
     def _correct(self, controls: list[_Control], set_now: list[_Control]) -> tuple[float, float]:
-        """Change those to be set now by what their bodies are off, the others are only taken along; the largest change
-        [degrees, parts of the height]."""
+        """Correct the controls of this iteration by the errors of their bodies; other controls are only carried along.
+        Returns the largest change [degrees, parts of the height]."""
         moves: dict[str, np.ndarray] = {}
         angles, offsets = [0.0], [0.0]
         for control in controls:
@@ -191,7 +197,7 @@ class Fit:
         return max(angles), max(offsets)
 
     def _move(self, control: _Control, here: np.ndarray, carried: np.ndarray) -> np.ndarray | None:
-        """(frames, 4, 4) how the control shall move in armature space; None: a tweak that is not needed."""
+        """(frames, 4, 4) how the control must move in armature space; None for a tweak that is not needed."""
         swings, twists, loose = [], [], []
         for name in control.bodies:
             pose, aim = self._pose(name), self._aim(name)
@@ -203,7 +209,7 @@ class Fit:
             along = (off * axis).sum(axis=1, keepdims=True) * axis
             swings.append(off - along)
             (loose if name in control.loose else twists).append(along)
-        # A body that makes only part of a twist is asked once: again and again would wind the control up.
+        # A body that takes only part of a twist is corrected once: repeated corrections would wind the control up.
         turn = np.mean(swings, axis=0) + np.mean(twists or (loose if not control.tried else [0.0]), axis=0)
         move = np.tile(np.eye(4), (len(here), 1, 1))
         move[:, :3, :3] = rotations.to_matrix(rotations.from_vector(turn))
@@ -219,7 +225,8 @@ class Fit:
         return far < TWEAK_OFFSET * self.height and np.degrees(np.linalg.norm(off, axis=1).max()) < TWEAK_ANGLE
 
     def _step(self, control: _Control, here: np.ndarray, carried: np.ndarray, move: np.ndarray) -> np.ndarray:
-        """(frames, 3) how far the control's location must go, in its own axes, besides what it is taken along."""
+        """(frames, 3) how far the control's location must change, in its own axes, besides what its parent carries
+        it."""
         if not control.moves:
             return np.zeros((len(here), 3))
         bone = control.bone.bone
@@ -233,7 +240,7 @@ class Fit:
         return np.einsum("fij,fj->fi", rotations.inverse_or_nearest(axes), way)
 
     def _apply(self, control: _Control, basis: np.ndarray, step: np.ndarray) -> tuple[float, float]:
-        """Take the new rotation of (frames, 4, 4) and the step over, but for what is locked; how much they changed."""
+        """Take over the new rotation of (frames, 4, 4) and the step, except locked channels. Returns the change."""
         quats = rotations.from_matrix(rotations.split(basis[:, :3, :3])[0])
         turn = rotations.to_vector(rotations.multiply(rotations.conjugate(control.quats), quats))
         turn[:, list(control.bone.lock_rotation)] = 0.0
@@ -251,7 +258,7 @@ def _transformed(matrices: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) -> list[_Control]:
-    """The controls with their bodies and anchors, those above before those they take along."""
+    """The controls with their bodies and anchors, carriers before those they carry."""
     controls: dict[str, _Control] = {}
     for entry in mapping.controls:
         if chosen is not None and entry.body not in chosen:
@@ -277,7 +284,7 @@ def _sorted(rig, mapping: Mapping, found: Responses, chosen: set[str] | None) ->
 
 
 def _set_waves(controls: list[_Control], found: Responses) -> None:
-    """What others take along by a part, or twice over, cannot be foretold: it waits until those are set."""
+    """Assign iterations: a control that others carry in part, or twice, waits until those are set."""
     known = [control for control in controls if control.name in found.rows]
     for _ in range(MOST_WAVES):
         for control in known:
@@ -289,7 +296,8 @@ def _set_waves(controls: list[_Control], found: Responses) -> None:
 
 
 def _twisted_from_below(found: Responses, controls: dict[str, _Control], control: str, body: str) -> bool:
-    """Is the body twisted by others too, which the control takes along? The two would chase one another."""
+    """True if other controls also twist the body, and this control carries them: the two corrections would
+    alternate."""
     return any(
         _takes_along(found, control, other) and abs(found.of(other, body)[1]) > STILL
         for other in controls
@@ -302,7 +310,7 @@ def _takes_along(found: Responses, control: str, other: str) -> bool:
 
 
 def key_switches(rig: bpy.types.Object, bag, switches: tuple[Switch, ...], frames: np.ndarray, played) -> None:
-    """Hold the switches at their values on the frames, and before and after at what they were."""
+    """Key the switches at their values on these frames, and at their old values before and after."""
     first, last = int(frames[0]), int(frames[-1])
     for switch in switches:
         bare = float(value_of(rig, switch.path))

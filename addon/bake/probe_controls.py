@@ -1,9 +1,9 @@
-"""Probe controls: turn each a little and see in the evaluated rig what it moves.
+"""Probe controls: turn each one a little and measure what moves in the evaluated rig.
 
-Owns the measuring. Must not know which control is meant for what, nor keys.
+Owns the measurement. Must not know which control is meant for what, nor keys.
 
-While it measures, the rig has no action and no NLA, and its switches stand as asked for;
-all of it is put back.
+During the measurement the rig has no action and no NLA, and its switches have the values asked for. All of it is
+restored.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ from ..blender import actions, sample_poses
 from ..errors import RigError
 from ..rig import physical_ends
 
-# Small enough to stay near the pose, large enough for poses of float32 [rad].
+# Small enough to stay near the pose, large enough for the precision of float32 poses [rad].
 TURN = 0.02
 # The same for a displacement [parts of the height].
 STEP = 0.005
-# About an axis that is none of the bone's own, so that swing and twist both show.
+# An oblique axis, so that both swing and twist show.
 AXIS = Vector((0.6, 0.5, 0.62)).normalized()
-# Rotations below this part of a turn are rounding.
+# Rotations below this part of the turn are rounding errors.
 STILL = 0.01
-# A turn is taken along whole if no more than this part of it is missing or too much.
+# A bone follows a turn fully if no more than this part of it is missing or extra.
 SLACK = 0.02
 
 
 def is_whole(part: float | np.ndarray) -> bool | np.ndarray:
-    """Is that all of a turn? Bones that copy one another may make more."""
+    """True if the part is about 1. Bones that copy one another may turn by more."""
     return np.abs(part - 1.0) < SLACK
 
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """For each control (rows) and bone of the rig (columns): swing and twist (controls, bones), the part of the
-    control's turn across and along the bone's axis that the bone makes; moved (controls, bones) whether it moves."""
+    """Measured responses, for each control (rows) and bone of the rig (columns).
+
+    swing, twist    (controls, bones) the part of the control's turn across and along the bone's axis that the bone
+                    follows
+    moved           (controls, bones) True if the bone moves
+    """
 
     controls: tuple[str, ...]
     names: tuple[str, ...]
@@ -52,30 +56,30 @@ class Responses:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """Where each control is."""
+        """Row of each control."""
         return {name: i for i, name in enumerate(self.controls)}
 
     @cached_property
     def columns(self) -> dict[str, int]:
-        """Where each bone is."""
+        """Column of each bone."""
         return {name: i for i, name in enumerate(self.names)}
 
     def of(self, control: str, bone: str) -> tuple[float, float]:
-        """Swing and twist that a control makes of a bone."""
+        """The parts of a control's swing and twist that a bone follows."""
         row, column = self.rows[control], self.columns[bone]
         return float(self.swing[row, column]), float(self.twist[row, column])
 
     def turns_whole(self, control: str, bone: str) -> bool:
-        """Does the bone make all of the control's turn?"""
+        """True if the bone follows the control's turn fully."""
         return all(abs(part - 1.0) < SLACK for part in self.of(control, bone))
 
     def turns_partly(self, control: str, bone: str) -> bool:
-        """Does the bone make a part of the control's turn, or more than all?"""
+        """True if the bone follows the control's turn in part, or by more than all of it."""
         return not self.turns_whole(control, bone) and max(map(abs, self.of(control, bone))) > STILL
 
 
 def measure(rig: bpy.types.Object, scene: bpy.types.Scene, controls: Sequence[str], switches) -> Responses:
-    """Turn the controls one by one; `switches`: pairs of data path and value."""
+    """Turn the controls one by one. switches: pairs of data path and value."""
     names = tuple(bone.name for bone in rig.pose.bones)
     shape = (len(controls), len(names))
     swing, twist, moved = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
@@ -100,7 +104,7 @@ def measure(rig: bpy.types.Object, scene: bpy.types.Scene, controls: Sequence[st
 
 
 def shifts(rig: bpy.types.Object, scene: bpy.types.Scene, pairs: Sequence[tuple[str, str]], switches) -> list[float]:
-    """For each control and body the part of the control's displacement that the body's head makes."""
+    """For each pair of control and body, the part of the control's displacement that the body's head follows."""
     names = [bone.name for bone in rig.pose.bones]
     frame = float(scene.frame_current)
     step = STEP * physical_ends.height(rig)
@@ -121,7 +125,7 @@ def shifts(rig: bpy.types.Object, scene: bpy.types.Scene, pairs: Sequence[tuple[
 
 
 def _parts(before: np.ndarray, after: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Swing and twist (bones,) that bones made of a turn (3,) [rad, armature space], between two poses."""
+    """Swing and twist (bones,) of bones between two poses, as parts of a turn (3,) [rad, armature space]."""
     quats = [rotations.from_matrix(rotations.split(pose[:, :3, :3])[0]) for pose in (before, after)]
     made = rotations.to_vector(rotations.multiply(quats[1], rotations.conjugate(quats[0])))
     axes = rotations.to_matrix(quats[0])[:, :, 1]
@@ -130,14 +134,14 @@ def _parts(before: np.ndarray, after: np.ndarray, turn: np.ndarray) -> tuple[np.
     size = np.square(across).sum(axis=1)
     swing = (across * made_across).sum(axis=1) / np.maximum(size, 1e-12)
     twist = made_along / np.where(np.abs(along) > 1e-9, along, 1.0)
-    # A turn nearly along, or nearly across, says nothing of the other.
+    # A turn nearly along the axis says nothing about swing, one nearly across it nothing about twist.
     swing = np.where(size < (0.1 * TURN) ** 2, twist, swing)
     return swing, np.where(np.abs(along) < 0.1 * TURN, swing, twist)
 
 
 @contextmanager
 def _bare(rig: bpy.types.Object):
-    """The rig without its action and NLA, which would take the channels away from whoever sets them."""
+    """Context manager: the rig without its action and NLA, which would overwrite channels that are set."""
     data = rig.animation_data
     if data is None:
         yield
@@ -154,7 +158,7 @@ def _bare(rig: bpy.types.Object):
 
 @contextmanager
 def switched(rig: bpy.types.Object, switches):
-    """Within this block the switches (pairs of data path and value) stand so; then as before."""
+    """Context manager: the switches (pairs of data path and value) have these values; they are restored afterwards."""
     kept = [(path, value_of(rig, path)) for path, _ in switches]
     try:
         for path, value in switches:
@@ -166,7 +170,7 @@ def switched(rig: bpy.types.Object, switches):
 
 
 def value_of(rig: bpy.types.Object, path: str) -> float:
-    """What a switch stands at."""
+    """Value of a switch."""
     try:
         return rig.path_resolve(path)
     except ValueError:
@@ -174,7 +178,7 @@ def value_of(rig: bpy.types.Object, path: str) -> float:
 
 
 def set_value(rig: bpy.types.Object, path: str, value: float, index: int = 0) -> None:
-    """Set what a data path names: a custom property, a plain one, or one component of a vector."""
+    """Set a data path: a custom property, a built-in one, or one component of a vector."""
     old = value_of(rig, path)
     if not isinstance(old, (int, float)):
         old[index] = value

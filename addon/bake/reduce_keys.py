@@ -1,9 +1,10 @@
-"""Fewer keys: cubic pieces with handles, as long as every frame stays within a tolerance.
+"""Reduce keys: cubic segments with handles, such that every frame stays within a tolerance.
 
-Owns the fit and what a rotation is in each mode. Must not know Blender's actions or bones.
+Owns the fit, and how rotations of each mode are compared. Must not know Blender's actions or bones.
 
-A piece's handles stand at thirds of its time: so it is a cubic in time, and the best one through its end points is a
-small linear problem, the same for every piece of that length. All channels of a bone get keys on the same frames.
+A segment's handles are at thirds of its time. So it is a cubic in time, and the best one through its end points is a
+small linear least-squares problem, the same for every segment of that length. All channels of a bone get keys on the
+same frames.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from ...engine.math import rotations
 from ..blender.key_spans import Span
 from ..memory import remembered
 
-# What is kept of the tolerance for Blender's rounding: its curves are float32.
+# Part of the tolerance that is used; the rest is for rounding, since Blender's curves are float32.
 MARGIN = 0.97
-# The longest piece, in frames: longer ones are hard to edit.
+# The longest segment [frames]: longer ones are hard to edit.
 LONGEST = 240
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A channel's values (frames, k), the rotation mode they are in ("" for a plain vector), and how far they may be
-    off: radians, or the channel's own unit."""
+    """A channel's values (frames, k), its rotation mode ("" for a plain vector), and its tolerance (radians, or the
+    channel's own unit)."""
 
     name: str
     values: np.ndarray
@@ -37,7 +38,7 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Which frames keep their keys, and for each track the handles' values (keys, k) left and right of them."""
+    """The frames that keep keys, and for each track the values (keys, k) of the left and right handles there."""
 
     frames: np.ndarray
     kept: np.ndarray
@@ -56,7 +57,8 @@ class Keys:
 
 
 def fit(frames: np.ndarray, tracks: Sequence[Track]) -> Keys:
-    """Keep as few keys as will do, from the first frame to the last: each piece reaches as far as it can."""
+    """Keep as few keys as possible, greedily from the first frame to the last: each segment is as long as the tolerance
+    allows."""
     count = len(frames)
     kept = [0]
     while kept[-1] < count - 1:
@@ -71,7 +73,7 @@ def fit(frames: np.ndarray, tracks: Sequence[Track]) -> Keys:
 
 
 def _reach(tracks: Sequence[Track], start: int, last: int) -> int:
-    """The farthest frame that one piece from `start` may end on."""
+    """The farthest frame at which a segment from `start` may end."""
     last = min(last, start + LONGEST)
     good, step = start + 1, 2
     while start + step <= last and _fits(tracks, start, start + step):
@@ -91,14 +93,14 @@ def _fits(tracks: Sequence[Track], a: int, b: int) -> bool:
 
 
 def _error(track: Track, a: int, b: int) -> float:
-    """The largest error on the whole frames of a piece."""
+    """The largest error on the whole frames of a segment."""
     values = track.values[a : b + 1]
     made = _bezier(len(values), values[0], *_handles(values), values[-1])[1:-1]
     return float(difference(track.mode, made, values[1:-1]).max(initial=0.0))
 
 
 def difference(mode: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How far two runs (frames, k) of a channel are apart: the angle between rotations [rad], or the largest
+    """Differences between two runs (frames, k) of a channel: the angle between rotations [rad], or the largest
     difference of a plain vector."""
     if not mode:
         return np.abs(a - b).max(axis=1)
@@ -113,14 +115,14 @@ def _quats(mode: str, values: np.ndarray) -> np.ndarray:
         axis = values[:, 1:] / np.maximum(np.linalg.norm(values[:, 1:], axis=1, keepdims=True), 1e-12)
         return rotations.from_vector(axis * values[:, :1])
     out = np.tile([1.0, 0.0, 0.0, 0.0], (len(values), 1))
-    for letter in mode:  # the first of the order turns first
+    for letter in mode:  # the first letter of the order is applied first
         axis = "XYZ".index(letter)
         out = rotations.multiply(rotations.from_vector(np.eye(3)[axis] * values[:, axis, None]), out)
     return out
 
 
 def _handles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values (k,) of a piece's two handles, for the cubic through both ends that lies best."""
+    """The values (k,) of a segment's two handles: the least-squares cubic through both ends."""
     ends = values[0], values[-1]
     line = ends[0] + np.linspace(0.0, 1.0, len(values))[:, None] * (ends[1] - ends[0])
     lift = _solver(len(values)) @ (values - line)[1:-1] if len(values) > 2 else np.zeros((2, values.shape[1]))
@@ -129,14 +131,14 @@ def _handles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @remembered("content", most=512)
 def _basis(count: int) -> np.ndarray:
-    """(count, 4) how much each of the four points of a piece weighs on its frames."""
+    """(count, 4) weights of a segment's four control points on its frames."""
     t = np.linspace(0.0, 1.0, count)
     return np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3], axis=1)
 
 
 @remembered("content", most=512)
 def _solver(count: int) -> np.ndarray:
-    """(2, count - 2) from the inner frames' distance to the straight line to the lift of both handles."""
+    """(2, count - 2) matrix from the inner frames' offsets off the straight line to the lift of both handles."""
     return np.linalg.pinv(_basis(count)[1:-1, 1:3])
 
 

@@ -1,7 +1,7 @@
-"""Save the values of channels that only the baked action animates; restore them when that action is unassigned.
+"""Saves the values of channels that only the baked action animates; restores them when that action is unassigned.
 
-Blender leaves a channel at its last animated value when its action is taken off. A rig whose source has no keys on its
-FK controls and switches would stay in FK. Owns what was there before. Must not know what was baked.
+Blender leaves a channel at its last animated value when its action is removed. A rig whose source has no keys on its FK
+controls and switches would stay in FK. Owns the saved values. Must not know what was baked.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from . import probe_controls
 
 
 def lend(rig: bpy.types.Object, source: bpy.types.Action | None, slot, before: dict[str, float]) -> None:
-    """Remember the values of what the rig's action animates and the source does not; before: some known already, by
-    data path."""
+    """Save the values of channels that the rig's action animates and the source does not. before: values known already,
+    by data path."""
     known = set(actions.curve_table(actions.bag_of(source, slot)))
     values = []
     for path, index in actions.curve_table(actions.active_bag(rig)).keys() - known:
         value = before[path] if path in before else probe_controls.value_of(rig, path)
         values.append([path, index, value if isinstance(value, (int, float)) else value[index]])
-    values += json.loads(rig.heft.lent)[1] if rig.heft.lent else []  # of a bake before, whose action this was made of
+    values += json.loads(rig.heft.lent)[1] if rig.heft.lent else []  # from an earlier bake that was copied
     _keep(rig, values)
 
 
@@ -32,7 +32,7 @@ def _keep(rig: bpy.types.Object, values: list) -> None:
 
 
 def give_back(rig: bpy.types.Object) -> None:
-    """Once the baked action is no longer the rig's, put the values back."""
+    """Restore the values if the baked action is no longer assigned to the rig."""
     if not rig.heft.lent:
         return
     name, values = json.loads(rig.heft.lent)
@@ -48,7 +48,7 @@ def give_back(rig: bpy.types.Object) -> None:
 
 
 def _exists(rig: bpy.types.Object, path: str) -> bool:
-    """The bone or the property may have been removed since."""
+    """False if the bone or the property was removed meanwhile."""
     try:
         rig.path_resolve(path)
     except ValueError:

@@ -1,6 +1,7 @@
-"""The way back from a bake: which actions the rig and its free objects had before.
+"""Undo a bake: reassign the actions that the rig and its free objects had before.
 
-Owns that note, kept as text on the rig with the names of objects and actions. Must not know how anything is baked.
+Owns the record of these, kept as text on the rig with the names of objects and actions. Must not know how anything is
+baked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from . import restore_values
 
 
 def sources(rig: bpy.types.Object) -> list[list[str]]:
-    """[object, action, slot] of the rig and of its free objects as they are now, by name; no action is an empty one."""
+    """[object, action, slot] of the rig and of its free objects, by name; "" for no action."""
     found = []
     for ob in (rig, *free_objects.results_of(rig)):
         action = ob.animation_data.action if ob.animation_data else None
@@ -26,13 +27,13 @@ def sources(rig: bpy.types.Object) -> list[list[str]]:
 
 
 def remember(rig: bpy.types.Object, before: list[list[str]]) -> None:
-    """Note down what was there before the bake; of a bake on top of another, what was there before the first."""
+    """Record what was assigned before the bake. A bake of a baked rig keeps the first record."""
     if not can_go_back(rig):
         rig.heft.unbaked = json.dumps(before)
 
 
 def can_go_back(rig: bpy.types.Object) -> bool:
-    """Does the rig play something else than before its bake, and is that still there?"""
+    """True if the rig plays another action than before its bake, and that action still exists."""
     if not rig.heft.unbaked:
         return False
     found = {entry[0]: entry[1] for entry in json.loads(rig.heft.unbaked)}
@@ -45,8 +46,8 @@ def can_go_back(rig: bpy.types.Object) -> bool:
 
 
 def go_back(rig: bpy.types.Object) -> list[str]:
-    """Give the rig and its free objects the actions they had before the bake; the baked ones stay in the file.
-    Returns sentences for the user."""
+    """Assign the actions from before the bake to the rig and its free objects; the baked ones stay in the file. Returns
+    sentences for the user."""
     if not can_go_back(rig):
         raise RigError(f"'{rig.name}' plays its source: there is nothing to go back from.")
     notes = []

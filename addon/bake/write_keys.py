@@ -1,7 +1,7 @@
-"""Keys of a bone's or an object's channels over a span of frames, in a new action.
+"""Write keys of a bone's or an object's channels over a span of frames, in a new action.
 
-Owns what is keyed, what is left alone and what stays around the span; keys are thinned where asked for
-(`reduction`). Must not know where the poses come from.
+Owns which channels are keyed and which are left alone, and how the curve around the span is kept. Keys are reduced
+where asked for (`reduce_keys`). Must not know where the poses come from.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import reduce_keys
 
 @dataclass
 class Tally:
-    """Keys written, and what one on every frame would have been."""
+    """The number of keys written, and the number that one on every frame would have been."""
 
     written: int = 0
     full: int = 0
@@ -28,8 +28,9 @@ class Tally:
 class Target:
     """What is keyed: a pose bone or an object, with its own curves, the baked frames and the played ones.
 
-    size: the length that a percentage of location is of; reduce: degrees keys may miss, 0 keeps all; loops: the baked
-    frames are a cycle that goes on.
+    size      the length of which location errors are a percentage
+    reduce    the largest error of reduced keys [degrees], 0 for a key on every frame
+    loops     True if the baked frames are a cycle that repeats
     """
 
     def __init__(
@@ -54,12 +55,12 @@ class Target:
                     self.table[self.path(name), i] = curve
 
     def path(self, name: str) -> str:
-        """The channel's data path."""
+        """The data path of a channel."""
         return f"{self.holder.path_from_id()}.{name}" if isinstance(self.holder, bpy.types.PoseBone) else name
 
 
 def new_action(rig: bpy.types.Object, source: bpy.types.Action | None):
-    """A copy of the source (or an empty action) and the bag that animates the rig."""
+    """A copy of the source (or an empty action), and the bag in it that animates the rig."""
     if source is None:
         action = actions.new_action(f"{rig.name} baked", rig)
         return action, actions.ensure_bag(action)
@@ -72,7 +73,7 @@ def new_action(rig: bpy.types.Object, source: bpy.types.Action | None):
 
 
 def keep_source(source: bpy.types.Action | None, recorded: bpy.types.Action | None) -> list[str]:
-    """The source stays in the file: it needs a user (Heft's record is none) now that it was let go of."""
+    """Keep an unassigned source in the file by a fake user, if it has no other user (Heft's pointer does not count)."""
     if source is None or source.use_fake_user:
         return []
     others = source.users - (1 if recorded == source else 0)
@@ -83,9 +84,10 @@ def keep_source(source: bpy.types.Action | None, recorded: bpy.types.Action | No
 
 
 def write(target: Target, quats: np.ndarray | None, places=None, scales=None) -> None:
-    """Key rotations (frames, 4), places and scales (frames, 3) in the holder's own channels; None is left alone.
+    """Key rotations (frames, 4), places and scales (frames, 3) in the holder's own channels. None leaves a channel
+    alone.
 
-    All of a holder's thinned keys stand on the same frames, so that they can be edited together.
+    Reduced keys of all channels are on the same frames, so that they can be edited together.
     """
     tracks = []
     if quats is not None:
@@ -123,7 +125,7 @@ def _start(table: dict, path: str, current, frame: int) -> np.ndarray:
 
 
 def _is_made(target: Target, name: str, values: np.ndarray, noise: float) -> bool:
-    """Do the source's keys (or the bare channel, at its default) already make these values?"""
+    """True if the source's keys already make these values, or the unkeyed channel at its default does."""
     current = getattr(target.holder, name)
     default = 1.0 if name == "scale" else 0.0
     for i in range(values.shape[1]):
@@ -142,7 +144,7 @@ def _is_made(target: Target, name: str, values: np.ndarray, noise: float) -> boo
 
 
 def _is_crowded(target: Target, name: str) -> bool:
-    """Has the source more keys here than need be, and shall there be fewer?"""
+    """True if the source has superfluous keys here and keys are to be reduced."""
     if target.reduce <= 0.0:
         return False
     first, last = target.frames[0], target.frames[-1]
@@ -151,7 +153,7 @@ def _is_crowded(target: Target, name: str) -> bool:
 
 
 def _write(target: Target, track: reduce_keys.Track, keys: reduce_keys.Keys | None) -> None:
-    """Keys of one channel on the baked frames; on all others it stays what it was."""
+    """Key one channel on the baked frames; on all other frames its values stay."""
     for i in range(track.values.shape[1]):
         curve = actions.ensure_curve(target.bag, target.table, target.path(track.name), i, target.group)
         bare = getattr(target.holder, track.name)[i]
@@ -170,7 +172,8 @@ def _write(target: Target, track: reduce_keys.Track, keys: reduce_keys.Keys | No
 
 
 def write_cycle(curve: bpy.types.FCurve, span: Span, travels: bool) -> None:
-    """Make the curve hold one cycle and repeat it for ever; `travels`: each time from where it has come to."""
+    """Make the curve hold one cycle and repeat it for ever. travels: each repetition starts where the last one
+    ended."""
     _clear(curve)
     curve.keyframe_points.clear()
     key_spans.replace(curve, span)
@@ -181,7 +184,7 @@ def write_cycle(curve: bpy.types.FCurve, span: Span, travels: bool) -> None:
 
 
 def write_curve(curve: bpy.types.FCurve, span: Span, bare: float, played: tuple[int, int]) -> None:
-    """Replace a curve's keys over a span; on all other played frames it stays what it was."""
+    """Replace a curve's keys over a span; on all other played frames its values stay."""
     first, last = int(span.co[0, 0]), int(span.co[-1, 0])
     before, after = actions.frames_around(curve, first, last, played)
     sides = [Span.plain(side, actions.values_at(curve, side, bare)) for side in (before, after)]
@@ -190,7 +193,7 @@ def write_curve(curve: bpy.types.FCurve, span: Span, bare: float, played: tuple[
 
 
 def _clear(curve: bpy.types.FCurve) -> None:
-    """Nothing but its keys may say what the curve does."""
+    """Remove the curve's modifiers, unmute and unlock it."""
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)
     curve.mute = curve.lock = False

@@ -24,7 +24,7 @@ YES, NO = ("1", "true", "on", "yes"), ("0", "false", "off", "no")
 
 
 def run(arguments: list[str]) -> int:
-    """Blender calls this with what stands behind `--command heft`; 0 is success."""
+    """Blender calls this with the arguments after `--command heft`. Returns 0 on success."""
     options = _parser().parse_args(arguments)
     try:
         rigs = _rigs(options.armature)
@@ -99,7 +99,7 @@ def _bake(rig: bpy.types.Object, options: argparse.Namespace) -> None:
 
 
 def apply_setting(rig: bpy.types.Object, pair: str) -> None:
-    """One NAME=VALUE onto `ob.heft`, with the value read as the property's type."""
+    """Set one NAME=VALUE on `ob.heft`; the value is parsed as the property's type."""
     name, equals, text = pair.partition("=")
     if not equals or name not in declare.names(settings.HeftArmature, is_saved=True, hidden=False, is_list=False):
         raise RigError(f"'{pair}' is no setting: use NAME=VALUE with a name of ob.heft.")
@@ -129,10 +129,10 @@ _command: Value[object] = Value("command for the command line", lambda: None)
 
 
 def register() -> None:
-    """Make the command known."""
+    """Register the command."""
     _command.value = bpy.utils.register_cli_command(NAME, run)
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Unregister the command."""
     bpy.utils.unregister_cli_command(_command.value)

@@ -17,12 +17,12 @@ import numpy as np
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE_HANDLE, AUTOMATIC_HANDLES = 0, (1, 4)
-# Values closer than this over all frames are one value: rounding of float32 poses, 0.0001 degrees.
+# A channel whose values differ by less than this is constant: rounding of float32 poses, 0.0001 degrees.
 SAME = 1e-6
-# A cycle's ends may differ by this much of how far it reaches.
+# The ends of a cycle may differ by this part of its value range.
 ROUND = 0.01
 
-# Everything a key is made of, with its width and number type; `co` first.
+# The properties of a key, with width and number type; `co` first.
 KEY_PARTS = (
     ("co", 2, np.float32),
     ("handle_left", 2, np.float32),
@@ -45,7 +45,7 @@ def slot_of(id_block: bpy.types.ID):
 
 
 def bag_of(action: bpy.types.Action, slot=None):
-    """What holds F-curves and groups: the slot's channelbag, or the legacy action. None if there is none."""
+    """The container of F-curves and groups: the slot's channelbag, or the legacy action. None if there is none."""
     if action is None:
         return None
     if not HAS_SLOTS:
@@ -61,7 +61,7 @@ def bag_of(action: bpy.types.Action, slot=None):
 
 
 def bags(action: bpy.types.Action, slot=None) -> list:
-    """What holds the action's curves: that of the slot, or without one all of them."""
+    """The containers of the action's curves: that of the slot, or all without a slot."""
     if not HAS_SLOTS:
         return [action]
     if slot is not None:
@@ -95,7 +95,7 @@ def new_action(name: str, id_block: bpy.types.ID) -> bpy.types.Action:
 
 
 def ensure_bag(action: bpy.types.Action, slot=None):
-    """The slot's bag (the first slot without one given), made with layer and strip where missing."""
+    """The slot's bag (of the first slot if none is given). Layer and strip are created where missing."""
     if not HAS_SLOTS:
         return action
     slot = slot or action.slots[0]
@@ -116,7 +116,7 @@ def assign(id_block: bpy.types.ID, action: bpy.types.Action | None, slot=None) -
 
 
 def same_slot(action: bpy.types.Action, slot):
-    """The slot of a copied action that answers to the original's slot."""
+    """The slot of a copied action that corresponds to the original's slot."""
     if not HAS_SLOTS or slot is None:
         return None
     return next((other for other in action.slots if other.identifier == slot.identifier), None)
@@ -130,7 +130,7 @@ def curve_table(bag) -> dict[tuple[str, int], bpy.types.FCurve]:
 
 
 def ensure_curve(bag, table: dict, path: str, index: int, group: str = "") -> bpy.types.FCurve:
-    """The curve of that path and index, new where missing and put into the named group."""
+    """The curve of that path and index, created where missing, in the named group."""
     curve = table.get((path, index))
     if curve is None:
         curve = bag.fcurves.new(path, index=index)
@@ -141,7 +141,7 @@ def ensure_curve(bag, table: dict, path: str, index: int, group: str = "") -> bp
 
 
 def write_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Make the curve hold exactly these values on these frames; one key where nothing changes.
+    """Make the curve hold exactly these values on these frames. A constant gets one key.
 
     frames (n,) float32, values (n,) float32.
     """
@@ -152,10 +152,9 @@ def write_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) 
 
 
 def move_keys(curve: bpy.types.FCurve, co: np.ndarray) -> bool:
-    """Put the curve's keys at co (keys, 2) float32; True if they had to be made first.
+    """Set the curve's keys to co (keys, 2) float32; True if keys had to be added or removed.
 
-    Keys that exist already in the right number are only moved, which is what makes
-    dragging a slider cheap.
+    If their number is right, existing keys are only moved, which makes dragging a slider cheap.
     """
     points = curve.keyframe_points
     fresh = len(points) != len(co)
@@ -168,14 +167,14 @@ def move_keys(curve: bpy.types.FCurve, co: np.ndarray) -> bool:
 
 
 def keys_sum(curve: bpy.types.FCurve) -> int:
-    """A checksum of where the curve's keys are."""
+    """A checksum of the curve's key positions."""
     co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
     curve.keyframe_points.foreach_get("co", co)
     return zlib.crc32(co)
 
 
 def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
-    """Every part of every key as arrays (keys, width)."""
+    """All properties of all keys as arrays (keys, width)."""
     count = len(curve.keyframe_points)
     parts = {}
     for name, width, kind in KEY_PARTS:
@@ -186,10 +185,10 @@ def read_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
 
 
 def frames_around(curve: bpy.types.FCurve, first: int, last: int, played: tuple[int, int]) -> tuple[range, range]:
-    """Whole frames before and after a span that need keys of their own, or replacing the span would change them.
+    """Whole frames before and after a span that need keys of their own, because replacing the span would change them.
 
-    That is up to the neighbouring keys, or one frame where there are none but the
-    scene plays on; all that is played where modifiers shape the curve.
+    These reach up to the neighbouring keys; one frame where there are none but the scene continues; all played frames
+    where modifiers change the curve.
     """
     if len(curve.modifiers):
         return range(min(played[0], first), first), range(last + 1, max(played[1], last) + 1)
@@ -202,14 +201,14 @@ def frames_around(curve: bpy.types.FCurve, first: int, last: int, played: tuple[
 
 
 def values_at(curve: bpy.types.FCurve, frames: Iterable[int], bare: float) -> list[float]:
-    """What the curve makes of the channel; the bare channel's value where it has no keys or is muted."""
+    """The curve's values on these frames; the channel's own value if the curve has no keys or is muted."""
     if curve.mute or not len(curve.keyframe_points):
         return [bare for _ in frames]
     return [curve.evaluate(frame) for frame in frames]
 
 
 def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
-    """The keys at which the curve jumps: after a key held constant, to another value."""
+    """Frames of keys at which the curve jumps: after a key with constant interpolation, to another value."""
     count = len(curve.keyframe_points)
     if count < 2:
         return
@@ -227,14 +226,14 @@ def step_frames(curve: bpy.types.FCurve) -> Iterator[float]:
 
 
 def changes(curve: bpy.types.FCurve) -> bool:
-    """Do the curve's keys differ in value?"""
+    """True if the curve's keys differ in value."""
     co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
     curve.keyframe_points.foreach_get("co", co)
     return len(co) > 2 and float(np.ptp(co[1::2])) > SAME
 
 
 def is_endless(modifier: bpy.types.FModifier, before: bool = False) -> bool:
-    """Does a curve's modifier repeat it for ever, after its last key or before its first?"""
+    """True if the modifier repeats the curve for ever, after its last key or before its first."""
     if modifier.type != "CYCLES" or modifier.mute or modifier.use_restricted_range:
         return False
     if modifier.use_influence and modifier.influence < 1.0:
@@ -251,7 +250,7 @@ def is_endless(modifier: bpy.types.FModifier, before: bool = False) -> bool:
 
 
 def comes_round(curve: bpy.types.FCurve, first: float, last: float) -> bool:
-    """Is the curve on both frames the same, as closely as hands key it?"""
+    """True if the curve has the same value on both frames, within the precision of keying by hand."""
     co = np.empty(len(curve.keyframe_points) * 2, dtype=np.float32)
     curve.keyframe_points.foreach_get("co", co)
     reach = float(np.ptp(co[1::2])) if len(co) else 0.0
@@ -259,7 +258,7 @@ def comes_round(curve: bpy.types.FCurve, first: float, last: float) -> bool:
 
 
 def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:
-    """Where the curve's keys are, in its own time; those of one keyframe type, or all."""
+    """Frames of the curve's keys, in its own time: those of one keyframe type, or all."""
     count = len(curve.keyframe_points)
     co = np.empty(count * 2, dtype=np.float32)
     curve.keyframe_points.foreach_get("co", co)
@@ -272,5 +271,5 @@ def key_frames(curve: bpy.types.FCurve, kind: int | None = None) -> list[float]:
 
 
 def active_action(rig: bpy.types.Object) -> bpy.types.Action | None:
-    """The action that the rig plays now, None without one."""
+    """The action assigned to the rig, or None."""
     return rig.animation_data.action if rig.animation_data is not None else None

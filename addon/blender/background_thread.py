@@ -1,8 +1,8 @@
 """One background thread for computations that do not touch bpy, so that the window stays responsive.
 
-Owns the one thread and how a generator waits for it. What is given to it must not touch bpy. The engine's
-kernels and numpy run without Python's lock, so the window goes on meanwhile. One thread does one thing after the
-other: what is begun after something was dropped comes after its end.
+Owns the thread, and how a generator waits for it. Jobs must not touch bpy. The engine's kernels and numpy release
+Python's lock, so the window stays responsive meanwhile. Jobs run one after the other: a job that starts after another
+was cancelled waits for its end.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from ..memory import Value
 Given = TypeVar("Given")
 
 _pool: Value[ThreadPoolExecutor | None] = Value("background thread", lambda: None)
-# [s], up to the end of what it did last.
+# Total working time of the thread, up to the end of its last job [s].
 _worked = Value("time of the background thread", float)
 
 
 def run(work: Callable[[], Given]) -> Generator[None, None, Given]:
-    """Do the work beside; yields while it goes on, returns what it gives. Closed half way, nobody waits for it."""
+    """Run a job on the thread. Yields while it runs, returns its result. If the generator is closed early, the result
+    is dropped."""
     future = _begin(work)
     while not future.done():
         yield
@@ -30,8 +31,8 @@ def run(work: Callable[[], Given]) -> Generator[None, None, Given]:
 
 
 def walk(steps: Iterator[Given]) -> Generator[Given | None, None, None]:
-    """Go through an iterator beside; yields its latest value, the last one for certain. Closed half way, the
-    iterator goes no further than the step it is in."""
+    """Run an iterator on the thread. Yields its latest value, and always the last one. If the generator is closed
+    early, the iterator stops after its current step."""
     latest: list[Given] = []
     stopped = False
 
@@ -52,7 +53,7 @@ def walk(steps: Iterator[Given]) -> Generator[Given | None, None, None]:
 
 
 def wait() -> None:
-    """Wait until nothing is being done beside: what was left half way may yet hold what is wanted."""
+    """Wait until the thread is idle: a cancelled job may still hold a resource that is needed."""
     if _pool.value is not None:
         _pool.value.submit(int).result()
 
@@ -72,12 +73,12 @@ def _timed(work: Callable[[], Given]) -> Given:
 
 
 def worked() -> float:
-    """How long the thread has worked in all, up to the end of what it did last [s]."""
+    """Total working time of the thread, up to the end of its last job [s]."""
     return _worked.value
 
 
 def end() -> None:
-    """Wait for what is being done, and let the thread go."""
+    """Wait for the current job and end the thread."""
     if _pool.value is not None:
         _pool.value.shutdown(wait=True)
         _pool.value = None

@@ -21,7 +21,7 @@ def rotation_path(holder: bpy.types.PoseBone | bpy.types.Object) -> str:
 
 
 def basis(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | None) -> np.ndarray:
-    """(frames, 4, 4) what the bone's channels must make, for its pose and its parent's (frames, 4, 4)."""
+    """(frames, 4, 4) the transform that the bone's channels must make, for its pose and its parent's (frames, 4, 4)."""
     data = bone.bone
     rest = np.array(data.matrix_local, dtype=np.float64)
     plain = data.use_local_location and data.use_inherit_rotation and data.inherit_scale == "FULL"
@@ -37,7 +37,7 @@ def basis(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | 
 
 
 def _by_blender(bone: bpy.types.PoseBone, pose: np.ndarray, parent_pose: np.ndarray | None) -> np.ndarray:
-    """The same for bones that inherit in unusual ways: Blender's own function, frame by frame."""
+    """The same for bones with unusual inheritance: Blender's own function, frame by frame."""
     data = bone.bone
     out = np.empty(pose.shape)
     more = {}
@@ -67,7 +67,8 @@ def rotation_values(mode: str, quats: np.ndarray, start: np.ndarray) -> np.ndarr
 
 
 def _axis_angles(quats: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Angle first, as Blender keys them; the axis never flips and rests where the angle is nothing."""
+    """Axis and angle, angle first as Blender keys them. The axis never flips, and stays as it was where the angle is
+    0."""
     out = np.empty((len(quats), 4))
     axis = np.array(start[1:], dtype=np.float64)
     angle = float(start[0])

@@ -1,4 +1,4 @@
-"""What Blender's versions call differently: one function a difference, the newest name first."""
+"""Differences of Blender's versions: one function for each, the newest name first."""
 
 from __future__ import annotations
 

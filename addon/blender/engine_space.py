@@ -26,7 +26,7 @@ MIRROR_X = np.diag([-1.0, 1.0, 1.0])
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where the armature's space sits in the engine's world, frame by frame.
+    """Transform from armature space to the engine's world, for each frame.
 
     rotations      (frames, 4) wxyz
     sizes          (frames,)   engine metres in one armature unit

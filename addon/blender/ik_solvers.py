@@ -17,7 +17,7 @@ def is_driven(rig: bpy.types.Object, path: str) -> bool:
 
 
 def solvers_of(rig: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """The IK and Spline IK of the rig that is not muted for good, each with its bone."""
+    """The rig's IK and Spline IK constraints that are not permanently muted, each with its bone."""
     ours = muted_solvers(rig)
     for bone in rig.pose.bones:
         for constraint in bone.constraints:
@@ -29,7 +29,7 @@ def solvers_of(rig: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.
 
 
 def solved_by(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> Iterator[bpy.types.PoseBone]:
-    """The bones of the chain that IK on this bone solves, from its end upwards."""
+    """The bones of the chain that an IK constraint on this bone solves, from its end upwards."""
     count = constraint.chain_count or 10**6
     if constraint.type == "IK" and not constraint.use_tail:
         bone = bone.parent

@@ -1,4 +1,4 @@
-"""A run of keys of one F-curve, and how it takes the place of what the curve had there.
+"""A run of keys of one F-curve, and how it replaces the curve's keys in that span.
 
 Owns keys with their handles as arrays. Must not know what the numbers mean.
 """
@@ -13,15 +13,15 @@ import numpy as np
 
 from . import actions
 
-# Blender's defaults for what a plain key has besides its place.
+# Blender's defaults for the other properties of a plain key.
 DEFAULTS = {"easing": 0, "type": 0, "amplitude": 0.8, "back": 1.70158, "period": 4.1}
 AUTO_CLAMPED = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """co, left and right (keys, 2): the keys and their handles; interpolation and handles (keys,): of the curve after
-    each key, and the type of its handles."""
+    """Keys as arrays: co, left and right (keys, 2) are the keys and their handles; interpolation (keys,) is that after
+    each key, handles (keys,) the type of its handles."""
 
     co: np.ndarray
     left: np.ndarray
@@ -34,7 +34,7 @@ class Span:
 
     @classmethod
     def plain(cls, frames: Sequence[float], values: Sequence[float], interpolation: int = actions.LINEAR) -> Span:
-        """Keys with handles of Blender's own, a third of a frame away."""
+        """Keys with automatic handles, a third of a frame away."""
         co = np.stack([np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64)], axis=1)
         aside = np.array([1.0 / 3.0, 0.0])
         kinds = [np.full(len(co), kind, dtype=np.int32) for kind in (interpolation, AUTO_CLAMPED)]
@@ -42,24 +42,24 @@ class Span:
 
     @classmethod
     def curved(cls, co: np.ndarray, left: np.ndarray, right: np.ndarray) -> Span:
-        """Bezier keys with free handles; straight on after the last."""
+        """Bezier keys with free handles; linear interpolation after the last."""
         kinds = np.full(len(co), actions.BEZIER, dtype=np.int32)
         kinds[-1] = actions.LINEAR
         return cls(co, left, right, kinds, np.full(len(co), actions.FREE_HANDLE, dtype=np.int32))
 
     @classmethod
     def joined(cls, *spans: Span) -> Span:
-        """One run of several."""
+        """Several runs joined into one."""
         return cls(*(np.concatenate([getattr(span, part) for span in spans]) for part in cls.__dataclass_fields__))
 
     def without_repeats(self) -> Span:
-        """The ends alone where nothing changes between them."""
+        """Only the first and last key if all values are the same."""
         if len(self) < 3 or np.ptp(self.co[:, 1]) > actions.SAME:
             return self
         return Span(*(getattr(self, part)[[0, -1]] for part in self.__dataclass_fields__))
 
     def parts(self) -> dict[str, np.ndarray]:
-        """As `actions.read_keys` has them."""
+        """The arrays under the names of `actions.read_keys`."""
         own = {
             "co": self.co,
             "handle_left": self.left,
@@ -79,8 +79,8 @@ class Span:
 def replace(curve: bpy.types.FCurve, span: Span) -> None:
     """Replace the keys from the first to the last of the span; keys outside stay as they are.
 
-    Handles that Blender sets by itself would lean towards the new neighbours: the
-    nearest keys keep theirs, as free ones.
+    Automatic handles next to the span would change with their new neighbours, so the nearest keys get free handles
+    where theirs were.
     """
     old = actions.read_keys(curve)
     when = old["co"][:, 0]

@@ -1,10 +1,9 @@
 """The actions that move a block: its active one and those of its NLA strips, and when their keys play.
 
-Owns the way from an action's time to the scene's, and what lies hidden under what. Must
-not know what the curves move.
+Owns the conversion from an action's time to the scene's, and which curves are hidden by strips above. Must not know
+what the curves move.
 
-An action's own keys are taken through its strip's time. What a full strip above
-replaces does not count.
+An action's keys are mapped through its strip's time. Curves that a strip above replaces at full influence do not count.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ import bpy
 
 from . import actions
 
-# A key this near to the edge of a strip is on it [frames].
+# A key this near to the edge of a strip counts as on the edge [frames].
 EDGE = 1e-4
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One action at work.
+    """One action that has an effect.
 
     curves        by data path and index
-    first         its first frame in its own time: a strip's cut, no key
-    start, end    scene frames on which it rules, with what it holds before and after
+    first         its first frame in its own time: the start of a strip, not a key
+    start, end    scene frames on which it has an effect, including the held poses before and after
     begin, stop   scene frames on which it plays
-    times_of      scene frames of a frame of its own: none, or one a repetition
-    replaces      nothing shows through from below
+    times_of      scene frames of one of its own frames: none, one, or one for each repetition
+    replaces      it hides what is below it completely
     reversed      played backwards
     """
 
@@ -65,7 +64,7 @@ def layers_of(block: bpy.types.ID) -> list[Layer]:
 
 
 def unread_strips(block: bpy.types.ID) -> list[bpy.types.NlaStrip]:
-    """Strips at work whose keys have no place in the scene's time that could be told from here."""
+    """Strips that have an effect but whose keys have no unique scene frame."""
     data = getattr(block, "animation_data", None)
     if data is None:
         return []
@@ -78,7 +77,7 @@ def strips_at_work(data: bpy.types.AnimData) -> list[bpy.types.NlaStrip]:
 
 
 def _strips(data: bpy.types.AnimData) -> Iterator[tuple[int, bpy.types.NlaStrip]]:
-    """The strips that are played, lowest track first, each with its place in the track."""
+    """The strips that are played, lowest track first, each with its index in the track."""
     if not data.use_nla or data.use_tweak_mode:
         return
     solo = any(track.is_solo for track in data.nla_tracks)
@@ -108,10 +107,10 @@ def _strip_layer(strip: bpy.types.NlaStrip, is_first: bool) -> Layer:
             if time <= strip.frame_end + EDGE:
                 yield time
 
-    # Without curves of its own a strip's influence is full, save where it blends in and out.
+    # Without an influence curve a strip's influence is full, except where it blends in and out.
     full = not strip.use_animated_influence and not (strip.blend_in or strip.blend_out)
     bag = actions.bag_of(strip.action, getattr(strip, "action_slot", None))
-    # What a strip holds after its end (the first of a track also before its start) hides the lower ones too.
+    # The pose held after a strip's end (of a track's first strip also before its start) hides the tracks below too.
     start = -math.inf if is_first and strip.extrapolation == "HOLD" else strip.frame_start
     end = strip.frame_end if strip.extrapolation == "NOTHING" else math.inf
     span = (strip.frame_start, strip.frame_end)

@@ -1,4 +1,4 @@
-"""NLA strips: a baked action on top of what a rig plays, and its active action pushed down.
+"""NLA strips: add a baked action above what a rig plays, and push the active action down.
 
 Must not know what was baked.
 """
@@ -12,13 +12,13 @@ from . import actions
 
 
 def push_down(rig: bpy.types.Object) -> None:
-    """An active action would play over every strip: make it one, as Push Down does."""
+    """Turn the active action into a strip, as Push Down does: otherwise it would play over every strip."""
     data = rig.animation_data
     if data is None or data.action is None:
         return
     action, slot = data.action, actions.slot_of(rig)
     blend, extrapolation = data.action_blend_type, data.action_extrapolation
-    # An action that is alone counts fully, whatever its influence says.
+    # A single action has full influence, whatever its influence property says.
     influence = data.action_influence if data.use_nla and len(data.nla_tracks) else 1.0
     data.action = None
     strip = _strip(rig, action, slot, int(np.floor(action.frame_range[0])))

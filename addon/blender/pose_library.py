@@ -8,7 +8,7 @@ from . import actions
 
 
 def names(rig: bpy.types.Object) -> list[str]:
-    """The poses that can be had, in the order in which they are looked for."""
+    """The names of all poses, in the order in which they are searched."""
     own = actions.active_action(rig)
     found = [marker.name for marker in own.pose_markers] if own is not None else []
     found += [action.name for action in bpy.data.actions if action.asset_data is not None]

@@ -1,4 +1,4 @@
-"""Having 3D Views drawn again, in every window.
+"""Redraw 3D Views, in every window.
 
 Must not know why.
 """
@@ -9,7 +9,7 @@ import bpy
 
 
 def views(*kinds: str) -> None:
-    """Draw these regions of all 3D Views again (`UI` is the sidebar); without any, all of them."""
+    """Redraw these region types of all 3D Views (`UI` is the sidebar); without any, all regions."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type != "VIEW_3D":

@@ -1,6 +1,6 @@
 """Guard for draw callbacks: an error is printed once instead of at every redraw.
 
-Owns what was printed already. Must not know what is drawn.
+Owns the record of printed errors. Must not know what is drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _told: Memo[str, bool] = Memo("sentences printed", "content")
 
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:
-    """A draw callback: whatever goes wrong is printed once, never raised."""
+    """Wrap a draw callback: exceptions are printed once and never raised."""
 
     @functools.wraps(draw)
     def drawn() -> None:

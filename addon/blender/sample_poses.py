@@ -1,8 +1,7 @@
 """The rig's evaluated pose, frame by frame, without disturbing the user's scene.
 
-Owns the private scene that holds only the armature (no mesh is evaluated, and the
-user's frame and unkeyed pose stay), and what else is looked at there: where colliders
-go, and a mesh's shape. Must not know physics, bodies or results.
+Owns the private scene that holds only the armature: no mesh is evaluated, and the user's frame and unkeyed pose stay.
+Also samples transforms of colliders and shapes of meshes there. Must not know physics, bodies or results.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from .own_marks import CONSTRAINT
 
-STAGE = "Heft sampling"  # how the private scene and what is made for it are named
+STAGE = "Heft sampling"  # name of the private scene and of what is created for it
 # Frames between two progress reports.
 REPORT_EVERY = 16
 CHANNELS = (
@@ -31,9 +30,14 @@ CHANNELS = (
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """frames (n,) scene frames; names of the pose bones; poses (n, bones, 4, 4) in
-    armature space; placements (n, 4, 4) the object's world matrices; where asked for, bases
-    (n, bones, 4, 4) what the bones' own channels make."""
+    """Sampled poses.
+
+    frames        (n,) scene frames
+    names         of the pose bones
+    poses         (n, bones, 4, 4) in armature space
+    placements    (n, 4, 4) the object's world matrices
+    bases         (n, bones, 4, 4) the transforms of the bones' own channels, where asked for
+    """
 
     frames: np.ndarray
     names: tuple[str, ...]
@@ -45,9 +49,9 @@ class Samples:
 def sample(
     rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, bases: bool = False
 ) -> Generator[int, None, Samples]:
-    """Yield the number of frames done now and then; return the samples. Frames may lie between whole ones.
+    """Yields the number of sampled frames now and then, returns the samples. Frames may be fractional.
 
-    Closing the generator half way leaves nothing behind.
+    If the generator is closed early, everything temporary is removed.
     """
     names = tuple(bone.name for bone in rig.pose.bones)
     poses = np.empty((len(frames), len(names) * 16), dtype=np.float32)
@@ -73,7 +77,7 @@ def _played(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> bpy.
 
 
 def pose_at(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> np.ndarray:
-    """(bones, 4, 4) the pose that Blender makes of the rig's channels as they are set now."""
+    """(bones, 4, 4) the pose that results from the rig's present channel values."""
     rig.update_tag()
     flat = np.empty((1, len(rig.pose.bones) * 16), dtype=np.float32)
     _played(rig, stage, frame).pose.bones.foreach_get("matrix", flat[0])
@@ -81,22 +85,22 @@ def pose_at(rig: bpy.types.Object, stage: bpy.types.Scene, frame: float) -> np.n
 
 
 def _upright(flat: np.ndarray) -> np.ndarray:
-    """(frames, bones, 4, 4) of what Blender hands out column by column."""
+    """(frames, bones, 4, 4) from the column-major values that Blender returns."""
     return flat.reshape(len(flat), flat.shape[1] // 16, 4, 4).transpose(0, 1, 3, 2)
 
 
 def stage_of(rig: bpy.types.Object, scene: bpy.types.Scene):
-    """The scene to play the rig in, as a context: a private one wherever that will do."""
+    """Context manager: the scene to evaluate the rig in, a private one wherever possible."""
     return (_main_scene if reads_scene(rig) else _private_scene)(rig, scene)
 
 
 def sample_objects(
     objects: Sequence[bpy.types.Object], scene: bpy.types.Scene, frames: np.ndarray, shown: bool = False
 ) -> Generator[int, None, np.ndarray]:
-    """Yield the number of frames done now and then; return world matrices (objects, frames, 4, 4).
+    """Yields the number of sampled frames now and then, returns world matrices (objects, frames, 4, 4).
 
-    Stand-ins that copy the objects' transforms are played, so that no mesh is evaluated.
-    Objects that nothing moves are looked at once; `shown`: Heft's results do move them.
+    Empties that copy the objects' transforms are evaluated, so that no mesh is. Objects that nothing moves are sampled
+    once. shown: count what Heft's results move as moving.
     """
     out = np.empty((len(objects), len(frames), 4, 4))
     if not len(objects):
@@ -126,7 +130,7 @@ def _is_moved(block: bpy.types.ID) -> bool:
 
 @contextmanager
 def _stand_ins(objects: Sequence[bpy.types.Object], scene: bpy.types.Scene):
-    """A private scene with an empty for each object that stands where the object does."""
+    """Context manager: a private scene with an empty for each object that copies the object's transform."""
     made: list[bpy.types.Object] = []
     with private_scene(scene) as stage:
         try:
@@ -143,7 +147,7 @@ def _stand_ins(objects: Sequence[bpy.types.Object], scene: bpy.types.Scene):
 
 
 def sample_parents(ob: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
-    """(frames, 4, 4) what the object's own transform channels are multiplied with: its parent's space."""
+    """(frames, 4, 4) the object's parent space: the matrix that its own transform channels are multiplied with."""
     out = np.tile(np.eye(4), (len(frames), 1, 1))
     if ob.parent is None:
         return out
@@ -178,7 +182,7 @@ def mesh_at(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[n
 
 @contextmanager
 def undeformed_mesh(ob: bpy.types.Object, scene: bpy.types.Scene, whole: bool):
-    """A skin's mesh before its armature deforms it; `whole`: its own data is all there is."""
+    """A skin's mesh before its armature modifier deforms it. whole: no other modifier has an effect."""
     if whole:
         yield ob.data
         return
@@ -216,7 +220,7 @@ def triangles_of(mesh: bpy.types.Mesh) -> np.ndarray:
 
 
 def finish(steps: Generator[int, None, Samples]) -> Samples:
-    """Run a sampling generator to its end."""
+    """Run a sampling generator to its end and return the samples."""
     while True:
         try:
             next(steps)
@@ -239,7 +243,7 @@ def _private_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
 
 @contextmanager
 def private_scene(scene: bpy.types.Scene):
-    """An empty scene that keeps the given one's time."""
+    """Context manager: an empty scene with the frame rate and time of the given one."""
     stage = bpy.data.scenes.new(STAGE)
     try:
         stage.render.fps = scene.render.fps
@@ -253,14 +257,14 @@ def private_scene(scene: bpy.types.Scene):
 
 
 def sweep() -> None:
-    """Remove private scenes that an undo step or a file has brought back: they were there while it was made."""
+    """Remove private scenes that an undo step or a file restored, because it was recorded while they existed."""
     left = [block for kind in (bpy.data.scenes, bpy.data.objects) for block in kind if block.name.startswith(STAGE)]
     if left and bpy.context.scene not in left:
         bpy.data.batch_remove(left)
 
 
 def _remove_scene(scene: bpy.types.Scene) -> None:
-    """Blender before 4.4 crashes in `scenes.remove` where there is no window (command line)."""
+    """Remove a scene. Blender before 4.4 crashes in `scenes.remove` without a window (command line)."""
     if bpy.context.window is None:
         bpy.data.batch_remove([scene])
     else:
@@ -269,7 +273,7 @@ def _remove_scene(scene: bpy.types.Scene) -> None:
 
 @contextmanager
 def _main_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
-    """Play the user's own scene, then put its frame and the rig's unkeyed pose back."""
+    """Context manager: evaluate in the user's own scene, then restore its frame and the rig's unkeyed pose."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     kept = {name: _get(rig, name, width) for name, width in CHANNELS}
     basis = rig.matrix_basis.copy()
@@ -286,7 +290,7 @@ def _main_scene(rig: bpy.types.Object, scene: bpy.types.Scene):
 
 @contextmanager
 def _main_frame(scene: bpy.types.Scene):
-    """Play the user's own scene, then put its frame back."""
+    """Context manager: evaluate in the user's own scene, then restore its frame."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
         yield scene, None
@@ -301,12 +305,12 @@ def _get(rig: bpy.types.Object, name: str, width: int) -> np.ndarray:
 
 
 def reads_scene(rig: bpy.types.Object) -> bool:
-    """Does any driver the pose hangs on read a scene (or the context's)?"""
+    """True if a driver that the pose depends on reads a scene, or the context's scene."""
     return any(_driver_reads_scene(driver) for block in upstream(rig) for driver in drivers(block))
 
 
 def drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
-    """The user's drivers: what shows Heft's results is no part of the source."""
+    """The user's drivers, without Heft's own, which are not part of the source."""
     data = block.animation_data
     return [curve for curve in data.drivers if f'["{CONSTRAINT}"]' not in curve.data_path] if data else ()
 
@@ -324,7 +328,7 @@ def _driver_reads_scene(curve: bpy.types.FCurve) -> bool:
 
 
 def upstream(rig: bpy.types.Object) -> list[bpy.types.ID]:
-    """The blocks the rig's pose hangs on: itself, its data, parents, targets and what drivers read."""
+    """The blocks that the rig's pose depends on: itself, its data, parents, targets, and what drivers read."""
     found: list[bpy.types.ID] = []
     queue: list[bpy.types.ID] = [rig]
     while queue:

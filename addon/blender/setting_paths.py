@@ -6,22 +6,22 @@ A bone's setting has two paths: `pose.bones["x"].heft.mix`, in its group, which 
 
 from __future__ import annotations
 
-# How the names begin of the pose bones' properties that the panel keys.
+# Prefix of the pose bone properties that the panel keys.
 KEYABLE_PREFIX = "heft_"
 _MARK = f"].{KEYABLE_PREFIX}"
 
 
 def is_setting(path: str) -> bool:
-    """Does a data path of the rig's lead to a setting of Heft's?"""
+    """True if a data path of the rig leads to a setting of Heft."""
     return path.startswith("heft.") or "].heft." in path or _MARK in path
 
 
 def group_path(path: str) -> str:
-    """The path in the setting's group, whichever of the two is given."""
+    """The path in the setting's group, for either of the two paths."""
     head, mark, name = path.rpartition(_MARK)
     return f"{head}].heft.{name}" if mark else path
 
 
 def is_mix(path: str) -> bool:
-    """Is it a mix, of the rig or of a bone: shown, not simulated?"""
+    """True if the path is a mix, of the rig or of a bone: it is shown, not simulated."""
     return group_path(path).endswith("heft.mix")

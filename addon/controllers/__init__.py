@@ -1,4 +1,4 @@
-"""The controllers as Blender shows them: one file each, and a line here, in the panel's order."""
+"""The controllers as Blender shows them: one file each, listed here in the panel's order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What Blender needs to know of a controller: a declaration in one file.
+"""Interface of a controller on Blender's side: what its file declares.
 
-Owns its form. Must not know settings' values, panels or results: those read the declarations.
+Owns that interface. Must not know settings' values, panels or results: those read the declarations.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ from ... import engine
 
 
 class Values(Protocol):
-    """A rig's settings as the engine takes them, for its bodies and frames."""
+    """A rig's settings as the engine needs them, for its bodies and frames."""
 
     @property
     def common(self) -> dict:
-        """What every controller takes: behaviour, root, assist, tone."""
+        """Arguments of every controller: behaviour, root, assist, tone."""
 
     @property
     def following(self) -> dict:
-        """What those take that follow a motion: settle time, damping, heaviness, strength, recovery, even weight."""
+        """Arguments of controllers that follow a motion: settle time, damping, heaviness, strength, recovery, even
+        weight."""
 
     def number(self, setting: str) -> float | np.ndarray:
-        """A setting of the armature, (frames,) where it is keyed."""
+        """A setting of the armature; (frames,) if it is keyed."""
 
     def choice(self, setting: str) -> str:
-        """An enumeration of the armature that is not keyed."""
+        """An enumeration of the armature that cannot be keyed."""
 
     def keyed_choice(self, setting: str, numbers: dict[str, float]) -> float | np.ndarray:
-        """An enumeration as the numbers of its words: one, or (frames, n) where it is keyed."""
+        """An enumeration as numbers, one for each identifier; (frames, n) if it is keyed."""
 
     def per_body(self, setting: str, bone_setting: str | None = None) -> np.ndarray:
-        """A setting of the armature times a bone's multiplier: (n,), or (frames, n) where either is keyed."""
+        """A setting of the armature times a bone's multiplier: (n,), or (frames, n) if either is keyed."""
 
 
 @dataclass(frozen=True)
 class ChannelCurve:
-    """A channel of the result that can be plotted in the Graph Editor; label, text: of its switch; tint: saturation and
-    brightness of the curves."""
+    """A channel of the result that can be plotted in the Graph Editor. label and text: of its switch; tint: saturation
+    and brightness of the curves."""
 
     channel: str
     label: str
@@ -56,13 +57,13 @@ class ChannelCurve:
 
     @property
     def words(self) -> str:
-        """How the curves' custom properties are named after their bones."""
+        """Suffix of the curves' custom properties, after the bone's name."""
         return f"{self.channel.replace('_', ' ')} ({self.unit})" if self.unit else self.channel.replace("_", " ")
 
 
 @dataclass(frozen=True)
 class ChannelColors:
-    """An overlay: the bones coloured by a channel of the result; top: the value at which they are red."""
+    """An overlay that colours bones by a channel of the result. top: the value at which they are red."""
 
     channel: str
     label: str
@@ -77,18 +78,19 @@ class ChannelColors:
 
 @dataclass(frozen=True)
 class ControllerEntry:
-    """A controller in Blender.
+    """A controller on Blender's side.
 
-    id, number  of `Object.heft.controller`; files hold the number
-    label, text in the panel
-    page        of the manual
-    rows        its settings in the panel's order, those drawn as sliders also in `sliders`
-    advanced    settings of a panel of their own, closed at first; what is no setting's name is a label
-    bone_rows   its multipliers among the bones' settings
-    build       the engine's controller
-    settings    declares settings of its own (`declare.settings_group`), a base of `Object.heft`; bone_settings likewise
-    drives      False where its joints are limp
-    meets_keys  True where physical keys are read from the source
+    id, number    of `Object.heft.controller`; files store the number
+    label, text   in the panel
+    page          of the manual
+    rows          its settings in the panel's order; those drawn as sliders also in `sliders`
+    advanced      settings in a closed sub-panel; an entry that is no setting's name is a label
+    bone_rows     its multipliers among the bones' settings
+    build         makes the engine's controller
+    settings      class that declares its own settings (`declare.settings_group`), a base of `Object.heft`;
+                  bone_settings likewise
+    drives        False if its joints are limp
+    meets_keys    True if physical keys are read from the source
     """
 
     id: str

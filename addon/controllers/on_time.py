@@ -73,7 +73,7 @@ class OnTimeSettings:
     )
 
 
-# How much of a key's speed a body arrives with.
+# The part of a key's speed that a body arrives with.
 ARRIVAL_NUMBERS = {"REST": 0.0, "CURVE": 1.0}
 
 

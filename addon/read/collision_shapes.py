@@ -1,7 +1,7 @@
 """From points and meshes to the engine's shapes: of bones, and of objects.
 
-Owns the choice of a shape and the cache of what takes time (grids, hulls). Must not
-know where things are or how they move. Metres throughout.
+Owns the choice of a shape and the cache of what takes time (grids, hulls). Must not know positions or motion. Metres
+throughout.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from ..errors import RigError
 from ..memory import LOAD, REREAD, UNDO, Memo
 from ..rig import skin
 
-# A mesh is taken for a sphere or a box when no vertex is farther off than this part of its size.
+# A mesh counts as a sphere or box if no vertex is farther off than this part of its size.
 ROUND, STRAIGHT = 0.02, 1e-3
-# … and for convex when it fills this part of its hull.
+# It counts as convex if it fills at least this part of its hull.
 CONVEX = 0.98
-# Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
+# More skin points of a bone than this are thinned out; fewer than the least are ignored.
 MOST_POINTS, LEAST_POINTS = 600, 8
-# What is thinner than this part of its longest side [and metres] is given that thickness.
+# Shapes thinner than this part of their longest side [and than this in metres] get that thickness.
 THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
 KEPT = 256  # meshes, and shapes of objects
 KEPT_BONES = 4096
-# A shape that lies nearer to a skin by less than this part, or by less than this part of the skin's size, is no better:
-# of those that are alike the smallest is taken, so that rounding does not choose.
+# A shape must be closer to the skin by more than these parts (of the distance, of the skin's size) to count as better.
+# Among equally good ones the smallest is taken, so that rounding does not decide.
 ALIKE, NO_MISFIT = 0.02, 1e-4
 
 _meshes: Memo[tuple, tuple[np.ndarray, np.ndarray, tuple]] = Memo("meshes", "object", (LOAD, UNDO, REREAD), KEPT)
-# A grid, which may take seconds to build, is built once a session.
+# Cache of grids, which may take seconds to build.
 _shapes: Memo[tuple, Shape] = Memo("shapes of objects", "content", most=KEPT)
-# Apart from those, so that many bones do not push a grid out.
+# A separate cache, so that many bones do not evict a grid.
 _bones: Memo[tuple, Shape] = Memo("shapes of bones", "content", most=KEPT_BONES)
 
 
@@ -46,8 +46,8 @@ _bones: Memo[tuple, Shape] = Memo("shapes of bones", "content", most=KEPT_BONES)
 
 
 def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.ndarray) -> Shape | None:
-    """The shape of a bone: around the skin's points (k, 3) in its frame, or around the bone itself,
-    a rod of that radius along the vector (3,) [m]."""
+    """The shape of a bone: around the skin's points (k, 3) in its frame, or around the bone itself as a rod of that
+    radius along the vector (3,) [m]."""
     if kind == "NONE":
         return None
     if points is None or len(points) < LEAST_POINTS:
@@ -71,22 +71,22 @@ def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
 
 
 def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:
-    """How far points of a skin lie from a shape's surface, on average [m]."""
+    """Mean distance of a skin's points from a shape's surface [m]."""
     return float(np.abs(surface_distance.gaps(shape, points)).mean())
 
 
 def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
-    """A capsule along the bone through most of its skin: folds and stray points must not make a limb fat."""
+    """A capsule along the bone around most of its skin: folds and stray points must not make it too wide."""
     length = float(np.linalg.norm(vector))
     if length < 0.25 * float(np.ptp(points, axis=0).max()):
-        return None  # too short a bone to say which way its skin goes
-    turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column lies along the bone
+        return None  # too short to define a direction
+    turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column is along the bone
     capsule = fit_shape.fit_bone_capsule(length, points @ turn)
     return moved(capsule, turn, np.zeros(3))
 
 
 def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
-    """A bone's own geometry; its round ends lie inside it, so that neighbours do not overlap."""
+    """A rod along the bone. Its round ends are inside the bone, so that neighbours do not overlap."""
     length = float(np.linalg.norm(vector))
     if kind in {"BOX", "HULL"}:
         half = (radius, radius, max(0.5 * length, radius))
@@ -98,7 +98,7 @@ def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
 
 
 def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
-    """The shortest rotation (wxyz) that takes Z to the vector; none for a vector without length."""
+    """The shortest rotation (wxyz) from Z to the vector; identity for a vector of length 0."""
     length = np.linalg.norm(vector)
     if length < 1e-12:
         return (1.0, 0.0, 0.0, 0.0)
@@ -115,8 +115,8 @@ def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
 def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stretch, turn=None, shift=None) -> Shape:
     """The shape of a mesh object in the frame of a body [m].
 
-    stretch (3, 3): what its scale makes of its points; turn (3, 3) and shift (3,): how it then sits in the body,
-    for what a bone carries: there Auto takes a hull for a concave mesh too.
+    stretch    (3, 3) the effect of its scale on its points
+    turn       (3, 3), shift (3,): its pose in the body that carries it; Auto then takes a hull for a concave mesh too
     """
     vertices, triangles, content = _mesh(ob, scene, frame)
     if len(vertices) == 0:
@@ -132,7 +132,7 @@ def object_shape(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, stret
 
 
 def _rounded(stretch: np.ndarray) -> np.ndarray:
-    """The same stretch whatever frame it was read on: a turning object's rounding must not build its grid again."""
+    """The stretch rounded, so that float noise of a turning object does not rebuild its grid."""
     size = float(np.abs(stretch).max())
     step = 10.0 ** (np.floor(np.log10(size)) - 5.0)
     return np.round(stretch / step) * step + 0.0
@@ -143,7 +143,7 @@ def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shi
         kind = guess(points, triangles)
     elif kind == "PART":
         kind = guess(points, triangles[:0])
-    if kind == "MESH":  # a grid is straight in the body, whichever way the mesh sits there
+    if kind == "MESH":  # a grid's axes are those of the body, however the mesh is turned in it
         return shape_of(kind, points @ turn.T + shift, triangles, name)
     return moved(shape_of(kind, points, triangles, name), turn, shift)
 
@@ -161,7 +161,7 @@ def moved(shape: Shape, turn: np.ndarray, shift: np.ndarray) -> Shape:
 
 
 def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) -> Shape:
-    """A shape of the asked kind about points (k, 3) [m], along their own axes."""
+    """A shape of the given kind around points (k, 3) [m], along their own axes."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     least = max(0.5 * THIN * float(half.max()), THINNEST)
@@ -179,7 +179,7 @@ def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) ->
 
 
 def guess(points: np.ndarray, triangles: np.ndarray) -> str:
-    """The simplest kind of shape that is the mesh; without triangles it is taken for convex."""
+    """The simplest kind of shape that matches the mesh; without triangles it counts as convex."""
     low, high = points.min(axis=0), points.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     size = float(half.max())
@@ -199,7 +199,7 @@ def guess(points: np.ndarray, triangles: np.ndarray) -> str:
 
 
 def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
-    """[kg] as set, or as heavy as water."""
+    """[kg] as set, or that of water in the shape."""
     given = settings.collider_of(ob).mass
     return float(given) if given > 0.0 else max(WATER * mass_properties.volume(shape), 1e-6)
 
@@ -220,13 +220,13 @@ def lowest(shape: Shape, positions: np.ndarray, turns: np.ndarray) -> np.ndarray
 
 
 def fingerprint(ob: bpy.types.Object) -> tuple:
-    """What an object's shape depends on, but for where it stands."""
+    """The inputs of an object's shape, without its position."""
     stack = [(modifier.type, modifier.name, modifier.show_viewport) for modifier in ob.modifiers]
     return (skin.mesh_sum(ob.data), tuple(stack))
 
 
 def _mesh(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int) -> tuple[np.ndarray, np.ndarray, tuple]:
-    """Vertices (k, 3), triangles (t, 3) and what stands for them in a key."""
+    """Vertices (k, 3), triangles (t, 3) and a hashable key for them."""
 
     def read() -> tuple[np.ndarray, np.ndarray, tuple]:
         vertices, triangles = sample_poses.mesh_at(ob, scene, frame)

@@ -1,10 +1,10 @@
 """Digests of F-curves, cached until their action is edited.
 
-Owns the cache, and reading long actions in parts. Must not know what depends on the curves.
+Owns the cache, and the incremental reading of long actions. Must not know what depends on the curves.
 
-Reading a key takes Blender a tenth of a microsecond: a minute of motion capture would hold up every
-redraw. Edits in a window tell which action they changed; scripts without a window need not, so there
-nothing is kept. Short actions are read every time, save while a slider is dragged.
+Blender needs a tenth of a microsecond to return a key, so a minute of motion capture would delay every redraw. In a
+window Blender reports which action was edited. Scripts without a window need not report it, so nothing is cached there.
+Short actions are read every time, except while a slider is dragged.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..memory import EDIT_KEYS, LOAD, UNDO, Memo, Value
 
 # Actions with fewer keys than this are read at once, every time.
 FEW = 20_000
-# What shapes the keys that ease, bounce or swing.
+# Properties of keys with easing, bounce or elastic interpolation.
 EASED = ("easing", "amplitude", "back", "period")
 
 # By action and slot.
 _kept: Memo[tuple[int, str], bytes] = Memo("digests of curves", "action", (LOAD, UNDO, EDIT_KEYS))
 _long: Memo[int, bool] = Memo("long actions", "action", (LOAD, UNDO, EDIT_KEYS))
-# How many blocks are open within which digests are trusted.
+# Counter of open blocks within which cached digests are trusted.
 _trusting = Value("trust in digests", int)
 
 
 @contextmanager
 def trusting() -> Iterator[None]:
-    """Within this block short actions, too, are what they were when they were read last, unless an edit told otherwise:
-    for a setting that a hand drags in a window. What a script changed and did not tell, the result's mark tells."""
+    """Context manager for a slider drag in a window: cached digests of short actions are trusted too, unless an edit
+    was reported. A change by a script that was not reported is found by the stamp on the result."""
     _trusting.value += 1
     try:
         yield
@@ -43,7 +43,7 @@ def trusting() -> Iterator[None]:
 
 
 def is_long(action: bpy.types.Action) -> bool:
-    """Does reading the action take so long that a digest of it is kept?"""
+    """True if reading the action takes so long that its digest is cached."""
     if bpy.app.background:
         return False
 
@@ -54,7 +54,7 @@ def is_long(action: bpy.types.Action) -> bool:
 
 
 def of_bag(action: bpy.types.Action, bag) -> bytes:
-    """A digest of a bag's curves, those of the mix left out."""
+    """A digest of a bag's curves, without those of the mix."""
     if bag is None:
         return b""
     if bpy.app.background:
@@ -66,17 +66,17 @@ def of_bag(action: bpy.types.Action, bag) -> bytes:
 
 
 def is_ready(found: Iterable[bpy.types.Action]) -> bool:
-    """Are the digests of the long ones of these actions at hand?"""
+    """True if the digests of all long actions among these are cached."""
     return all(_key(action, bag) in _kept for action in found if is_long(action) for bag in actions.bags(action))
 
 
 def prepare(found: Iterable[bpy.types.Action]) -> Generator[None, None, None]:
-    """Read the long ones of these actions, a few curves at a time. What is changed meanwhile is read anew."""
+    """Read the long actions among these, a few curves at a time. Actions edited meanwhile are read again."""
     for name in [action.name_full for action in found if is_long(action)]:
         parts: dict[tuple[int, str], list[bytes]] = {}
         done = 0
         while True:
-            # Curves may go between two steps: nothing of Blender's is kept.
+            # Curves may be deleted between two steps, so no reference to them is kept.
             action = next((each for each in bpy.data.actions if each.name_full == name), None)
             if action is None or not is_long(action):
                 break
@@ -101,7 +101,7 @@ def _key(action: bpy.types.Action, bag) -> tuple[int, str]:
 
 
 def _whole(bag, curves: Iterable[bytes]) -> bytes:
-    """A digest of a bag from those of its curves."""
+    """The digest of a bag from the digests of its curves."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr([group.name for group in bag.groups if group.mute]).encode())
     for part in curves:
@@ -110,7 +110,7 @@ def _whole(bag, curves: Iterable[bytes]) -> bytes:
 
 
 def of_curve(curve: bpy.types.FCurve) -> bytes:
-    """A digest of one curve; empty for one of the mix, which is shown and not simulated."""
+    """The digest of one curve; empty for a curve of the mix, which is shown and not simulated."""
     if setting_paths.is_mix(curve.data_path):
         return b""
     digest = hashlib.blake2b(digest_size=16)
@@ -137,12 +137,12 @@ def of_curve(curve: bpy.types.FCurve) -> bytes:
     return digest.digest()
 
 
-# Of constraints and modifiers: worked out by Blender, or of no consequence to the pose.
+# Properties of constraints and modifiers that Blender computes or that do not affect the pose.
 VOLATILE = {"enabled", "error_location", "error_rotation", "is_valid", "active", "show_expanded"}
 
 
 def plain_values(thing: bpy.types.bpy_struct, without: Collection[str] = ()) -> list:
-    """The numbers, switches, choices and names of a small thing, with the names of the blocks it points to."""
+    """The numbers, switches, enumerations and names of a small struct, with the names of the blocks it points to."""
     values = []
     for prop in thing.bl_rna.properties:
         if prop.identifier in without:

@@ -1,12 +1,11 @@
 """Detect whether a shot's source is cyclic, and its period.
 
-Owns what counts as a cycle, and what is said where one is meant and is none. Must not know
-poses or how a cycle is simulated.
+Owns the definition of a cycle, and the sentences for a source that is meant to be one and is not. Must not know poses
+or how a cycle is simulated.
 
-A source loops where every curve that moves it comes round and has a Cycles modifier, where its
-action says so (Cyclic Animation, with its frame range), or where one repeated NLA strip plays all
-the range. Then nothing else in the shot may move otherwise, and nothing may happen only once: a
-free object, a push, a setting keyed without cycles.
+A source loops in three cases: every curve that moves it is periodic and has a Cycles modifier; its action is marked
+(Cyclic Animation, with its frame range); one repeated NLA strip plays over the whole range. Nothing else in the shot
+may then move otherwise, and nothing may happen only once: a free object, a push, a setting keyed without cycles.
 """
 
 from __future__ import annotations
@@ -24,18 +23,23 @@ from .. import settings
 from ..blender import actions, nla_layers, sample_poses, setting_paths
 from . import read_rig, shot
 
-WHOLE = 1e-3  # a period this near to whole frames is one
-LONGEST = 20000  # frames of a cycle; curves whose periods only meet after more do not loop
-# A cycle whose ends are farther apart than this is told [degrees].
+WHOLE = 1e-3  # a period this near to a whole number of frames counts as whole
+LONGEST = 20000  # frames of a cycle; curves with a longer common period do not loop
+# A cycle whose ends differ by more than this is reported [degrees].
 OPEN = 1.0
-# A shot of fewer frames, or one in which no joint turns farther than this [degrees], is no cycle.
+# A shot with fewer frames, or whose joints turn less than this [degrees], is no cycle.
 LEAST_LOOP, STILL = 8, 5.0
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """start: its first frame; period: frames until that comes again; endless: the source plays on in all the range;
-    curves: Cycles modifiers make it do so."""
+    """A cycle.
+
+    start      its first frame
+    period     its length [frames]
+    endless    True if the source repeats over the whole range
+    curves     True if Cycles modifiers repeat it
+    """
 
     start: int
     period: int
@@ -44,7 +48,7 @@ class Cycle:
 
 
 def cycle_of(group: shot.Shot, scene: bpy.types.Scene, frames: np.ndarray) -> Cycle | None:
-    """The cycle that the shot's source is, as its leader's Loop setting asks; None where it is none."""
+    """The cycle of the shot's source, as its leader's Loop setting asks for; None if there is none."""
     leader = group.leader
     if leader.heft.loop == "RANGE" and len(frames) > 1:
         return Cycle(int(frames[0]), len(frames) - 1, endless=False)
@@ -58,20 +62,20 @@ def cycle_of(group: shot.Shot, scene: bpy.types.Scene, frames: np.ndarray) -> Cy
 
 
 def _something_happens(group: shot.Shot) -> bool:
-    """Is there anything in the shot that happens only once?"""
+    """True if something in the shot happens only once."""
     if any(push.impulse > 0.0 for rig in group.rigs for push in rig.heft.pushes):
         return True
     return any(settings.collider_of(ob).moves == "FREE" for ob in group.objects)
 
 
 def _blocks(group: shot.Shot) -> list[bpy.types.ID]:
-    """All that the shot's motion hangs on, its leader first."""
+    """All blocks that the shot's motion depends on, its leader first."""
     things = (*group.rigs, *group.things)
     return list(dict.fromkeys(block for ob in things for block in sample_poses.upstream(ob)))
 
 
 def _reads_time(block: bpy.types.ID) -> bool:
-    """Does a driver make something of the frame, or do NLA strips play on the block?"""
+    """True if a driver of the block reads the frame, or NLA strips play on it."""
     data = block.animation_data
     if data is None:
         return False
@@ -81,7 +85,7 @@ def _reads_time(block: bpy.types.ID) -> bool:
 
 
 def _moving_curves(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
-    """The block's curves that change a pose, a setting, or whatever else of it a result may hang on."""
+    """The block's curves that change a pose, a setting, or anything else that a result may depend on."""
     for curve in actions.active_curves(block):
         # Mix is shown, not simulated.
         if not (curve.mute or setting_paths.is_mix(curve.data_path)) and (
@@ -91,7 +95,7 @@ def _moving_curves(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
 
 
 def _others_stand(group: shot.Shot) -> bool:
-    """Does nothing but the leader's own keys move anything?"""
+    """True if nothing moves except by the leader's own keys."""
     others = [block for block in _blocks(group) if block != group.leader]
     return not any(_reads_time(block) or next(_moving_curves(block), None) is not None for block in others)
 
@@ -100,10 +104,10 @@ def _others_stand(group: shot.Shot) -> bool:
 
 
 def _curve_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
-    """That of a shot in which every curve repeats for ever."""
+    """The cycle of a shot in which every curve repeats for ever."""
     first = next(_moving_curves(group.leader), None)
     if first is not None and not _repeats_after(first):
-        return None  # most are none, and asking is often: found out before all is looked through
+        return None  # the usual case, and asked often: found before everything is searched
     spans, firsts, lasting = [], [], True
     for block in _blocks(group):
         if _reads_time(block):
@@ -124,7 +128,7 @@ def _curve_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
 
 
 def _repeats_after(curve: bpy.types.FCurve) -> int:
-    """Whole frames after which the curve is what it was, save for how far it has gone; 0 if it never is."""
+    """Whole frames after which the curve repeats, apart from its travel; 0 if it never does."""
     shaping = [modifier for modifier in curve.modifiers if not modifier.mute]
     if len(shaping) != 1 or not actions.is_endless(shaping[0]) or len(curve.keyframe_points) < 2:
         return 0
@@ -137,7 +141,7 @@ def _repeats_after(curve: bpy.types.FCurve) -> int:
 
 
 def _action_cycle(group: shot.Shot) -> Cycle | None:
-    """That of an action that is said to be one and is, whether or not it plays on."""
+    """The cycle of an action that is marked cyclic and is, endless or not."""
     action = group.leader.animation_data.action
     if not (action.use_frame_range and action.use_cyclic and _others_stand(group)):
         return None
@@ -149,7 +153,7 @@ def _action_cycle(group: shot.Shot) -> Cycle | None:
 
 
 def _strip_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
-    """That of one repeated strip that plays all the range."""
+    """The cycle of a single repeated strip that plays over the whole range."""
     strips = nla_layers.strips_at_work(group.leader.animation_data)
     if len(strips) != 1 or strips[0].type != "CLIP" or strips[0].use_animated_time or strips[0].repeat <= 1.0:
         return None
@@ -170,7 +174,7 @@ def _strip_cycle(group: shot.Shot, frames: np.ndarray) -> Cycle | None:
 
 
 def notes(cycle: Cycle | None, rig: bpy.types.Object, reading: read_rig.Reading) -> list[str]:
-    """A sentence where the rig's own motion does not come round, though it is asked to."""
+    """A sentence if the rig's own motion should repeat and its ends differ."""
     if cycle is None:
         if rig.heft.loop != "AUTO" or not _is_meant_to_loop(rig):
             return []
@@ -191,8 +195,8 @@ def notes(cycle: Cycle | None, rig: bpy.types.Object, reading: read_rig.Reading)
 
 
 def pops(group: shot.Shot, reading: read_rig.Reading, motion: Motion) -> bool:
-    """Does a source that ends as it began, and moves meanwhile, have a result that does not? Played over and over it
-    jumps at its end; simulated as a loop it would not."""
+    """True if the source ends as it began and moves in between, but the result does not: looped playback jumps.
+    Simulating it as a loop would avoid that."""
     if group.leader.heft.loop != "AUTO" or len(reading.frames) < LEAST_LOOP or _something_happens(group):
         return False
     source, result = reading.motion.rotations, motion.rotations
@@ -207,7 +211,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _is_meant_to_loop(rig: bpy.types.Object) -> bool:
-    """Is the rig's action said to be cyclic, or does all that moves its pose have Cycles?"""
+    """True if the rig's action is marked cyclic, or every curve that moves its pose has a Cycles modifier."""
     data = rig.animation_data
     if data is None or data.action is None:
         return False
@@ -218,6 +222,6 @@ def _is_meant_to_loop(rig: bpy.types.Object) -> bool:
         if setting_paths.is_setting(curve.data_path):
             continue
         if all(modifier.type != "CYCLES" for modifier in curve.modifiers):
-            return False  # most have none, and asking is often: found out at the first
+            return False  # the usual case, and asked often: found at the first curve
         found = True
     return found

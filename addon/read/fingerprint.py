@@ -1,7 +1,7 @@
 """Digests of what a result was made from, part by part: settings, source, structure of the model.
 
-Owns the texts that go into the fingerprint; `inputs` puts them together. Which settings count follows from their
-declarations. Must not run simulations.
+Owns the texts that enter the fingerprint; `inputs` combines them. The declarations say which settings are included.
+Must not run simulations.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ OBJECT_CHANNELS = (
 CURVE_SETTINGS = ("dimensions", "twist_mode", "use_radius", "use_path", "use_path_follow", "path_duration", "eval_time")
 POINT = (("co", 4), ("tilt", 1), ("radius", 1))
 BEZIER_POINT = (("co", 3), ("handle_left", 3), ("handle_right", 3), ("tilt", 1), ("radius", 1))
-# How the path of a custom property ends, and that of one of its numbers.
+# How the path of a custom property ends, and that of one of its components.
 CUSTOM, INDEX = ('"]', "']"), re.compile(r"\[\d+\]$")
-# What the result depends on, in the order of the declarations.
+# The settings that the result depends on, in the order of the declarations.
 RIG_SETTINGS = declare.names(HeftArmature, is_simulated=True, is_list=False)
 LISTS = {each.name: each.points_to for each in declare.of(HeftArmature, is_simulated=True, is_list=True)}
 BONE_SETTINGS = declare.names(HeftBone, is_simulated=True)
 COLLIDER_SETTINGS = declare.names(HeftCollider, is_simulated=True)
-# A bone's settings are read at every notch of a slider, hundreds of bones at a time: all of a bone's in one call.
+# Settings of hundreds of bones are read at every step of a slider, so each bone's are read in one call.
 _bone_values = declare.reader(BONE_SETTINGS)
 
 
 def settings_text(rig: bpy.types.Object) -> bytes:
-    """The settings of a rig and its bones that matter to the simulation, as they go into the fingerprint."""
+    """The settings of a rig and its bones that affect the simulation, as fingerprint text."""
     keyed = read_controller.keyed_settings(rig)
     parts = [json.dumps(_values(rig.heft, "heft", RIG_SETTINGS, keyed))]
     for name, kind in LISTS.items():
@@ -63,19 +63,19 @@ def settings_text(rig: bpy.types.Object) -> bytes:
 
 
 def _limited(look: bpy.types.PropertyGroup, natural: bool) -> bool:
-    """Do the rig's own limits count for a bone of these settings? `natural`: they do where it says nothing."""
+    """True if the rig's own limits apply to a bone with these settings. natural: whether they apply by default."""
     if look.behaviour == "IGNORED":
         return False
     return look.limits_from == "RIG" if look.use_limits else natural
 
 
 def loads_text(loads: Iterable[shot.Load]) -> bytes:
-    """What bones carry, as it goes into the fingerprint."""
+    """What bones carry, as fingerprint text."""
     return b"".join(load.matrix.tobytes() + f"{(load.bone, *_shape_text(load.ob))}".encode() for load in loads)
 
 
 def object_text(ob: bpy.types.Object) -> bytes:
-    """What an object is, but for where it goes, as it goes into the fingerprint."""
+    """An object's properties without its motion, as fingerprint text."""
     return f"{_shape_text(ob)}".encode()
 
 
@@ -85,8 +85,8 @@ def _shape_text(ob: bpy.types.Object) -> tuple:
 
 
 def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
-    """A digest of what a rig's model is made of, besides its rest pose: masses, shapes, limits; what it carries, and
-    its skin, as texts."""
+    """A digest of the inputs of a rig's model, besides its rest pose: masses, shapes, limits. loads and skins: as
+    texts."""
     digest = hashlib.blake2b(digest_size=16)
     for values in _rig_structure(rig.heft):
         digest.update(repr(values).encode())
@@ -103,8 +103,8 @@ def structure(rig: bpy.types.Object, loads: bytes, skins: bytes) -> str:
 
 
 def structure_reader(kind: type) -> Callable[[bpy.types.PropertyGroup], list[tuple]]:
-    """A function that reads what a group's settings say of the model: the values that always count, then those of each
-    switch that is on."""
+    """A function that reads the settings of a group that the model depends on: those that always count, then those of
+    each switch that is on."""
     parts: dict[str, list[declare.Setting]] = {"": []}
     for setting in declare.of(kind):
         if setting.structure:
@@ -129,7 +129,7 @@ def structure_reader(kind: type) -> Callable[[bpy.types.PropertyGroup], list[tup
 
 
 def _meanings(chosen: list[declare.Setting]) -> list[tuple[int, Callable]]:
-    """Places of values of which something else counts than the value itself, and the functions that say what."""
+    """Indices of values that count only through a function of the value, with these functions."""
     return [(i, each.structure) for i, each in enumerate(chosen) if callable(each.structure)]
 
 
@@ -137,12 +137,12 @@ _rig_structure, _bone_structure = structure_reader(HeftArmature), structure_read
 
 
 def _values(group, base: str, names: tuple[str, ...], keyed: dict) -> list:
-    """Values that matter to the simulation; a keyed one changes with the frame and counts by its curve."""
+    """Values that affect the simulation. A keyed one changes with the frame, so its curve counts instead."""
     return ["keyed" if f"{base}.{name}" in keyed else saved.plain(getattr(group, name)) for name in names]
 
 
 def source_fingerprint(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> str:
-    """A digest of what the rig's source motion depends on: cheap, read in bulk."""
+    """A digest of what the rig's source motion depends on; fast, because properties are read in bulk."""
     frames = read_controller.frame_range(rig, scene) if frames is None else frames
     return _source_digest(sample_poses.upstream(rig), scene, frames)
 
@@ -190,7 +190,7 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
     for track in data.nla_tracks:
         digest.update(repr((track.mute, track.is_solo)).encode())
         for strip in _strips(track.strips):
-            # Its influence is worked out frame by frame, from its blending or its curves.
+            # Its influence is computed for each frame, from its blending or its curves.
             digest.update(repr((strip.frame_start, strip.frame_end, strip.scale, strip.mute)).encode())
             digest.update(repr((strip.action_frame_start, strip.action_frame_end, strip.repeat)).encode())
             digest.update(repr((strip.blend_type, strip.blend_in, strip.blend_out, strip.extrapolation)).encode())
@@ -203,14 +203,14 @@ def _digest_animation(digest, block: bpy.types.ID) -> None:
 
 
 def _strips(strips) -> Iterator[bpy.types.NlaStrip]:
-    """These strips of the NLA, and those within them."""
+    """These NLA strips, and those inside meta strips."""
     for strip in strips:
         yield strip
         yield from _strips(strip.strips)
 
 
 def _drivers(block: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """The user's drivers; not those that mute IK while a result shows."""
+    """The user's drivers, without those that mute IK while a result is shown."""
     ours = own_marks.muting_paths(block) if _is_rig(block) else ()
     return [curve for curve in sample_poses.drivers(block) if curve.data_path not in ours]
 
@@ -248,7 +248,7 @@ def _digest_driver(digest, curve: bpy.types.FCurve) -> None:
 
 
 def _digest_switches(digest, blocks) -> None:
-    """The custom properties that drivers read, such as a rig's switch between IK and FK: nothing else tells of them."""
+    """Add the custom properties that drivers read, such as a switch between IK and FK: nothing else covers these."""
     read: dict[tuple[bpy.types.ID, str], None] = {}
     for block in blocks:
         for curve in _drivers(block):
@@ -266,7 +266,7 @@ def _digest_switches(digest, blocks) -> None:
 
 
 def _number(block: bpy.types.ID, path: str) -> float | None:
-    """What a path leads to, if it leads to a number or a switch."""
+    """The value at a path, if it is a number or boolean."""
     try:
         value = block.path_resolve(path)
     except ValueError:
@@ -279,7 +279,7 @@ def _all_curves(action: bpy.types.Action):
 
 
 def _animated_paths(block: bpy.types.ID) -> set[str]:
-    """Data paths whose values change with the frame: they count by their curves, not by their value."""
+    """Data paths of animated values: their curves count, not their present value."""
     data = block.animation_data if hasattr(block, "animation_data") else None
     if data is None:
         return set()
@@ -320,7 +320,7 @@ def _digest_object(digest, ob: bpy.types.Object) -> None:
 
 
 def _digest_splines(digest, curve: bpy.types.Curve) -> None:
-    """What a chain along the curve follows; points that are keyed count by their keys."""
+    """Add the splines of a curve that a bone chain follows. Keyed points count by their keys."""
     moved = _animated_paths(curve)
     digest.update(repr([getattr(curve, name) for name in CURVE_SETTINGS if name not in moved]).encode())
     still = not any(path.startswith("splines") for path in moved)
@@ -332,8 +332,7 @@ def _digest_splines(digest, curve: bpy.types.Curve) -> None:
 
 
 def _constraint_text(constraint: bpy.types.Constraint, animated: dict[str, set[str]], is_ours: bool) -> str:
-    """What the constraint does, but for what changes with the frame (names by the path they are at) or was muted by
-    Heft."""
+    """A constraint's properties as text, without those that are animated (names by path) or that Heft muted."""
     base = constraint.path_from_id()
     moved = animated.get(base, set())
     influence = "" if "influence" in moved else round(constraint.influence, 6)
@@ -352,5 +351,5 @@ def _bulk(collection, name: str, width: int) -> bytes:
 
 
 def keys_fingerprint(result: bpy.types.Object) -> str:
-    """A digest of the result's keys, to notice changes made by hand."""
+    """A digest of the result's keys, to detect edits by hand."""
     return f"{sum(actions.keys_sum(curve) for curve in actions.active_curves(result)):x}"

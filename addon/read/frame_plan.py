@@ -1,10 +1,9 @@
-"""Frame plan: which frames are sampled and which are shown (pre-roll, rounds of a cycle).
+"""Frame plan: which frames are sampled and which are shown (pre-roll, repetitions of a cycle).
 
-Owns which frames are sampled and which of them are shown. Must not simulate, nor know what
-makes a source loop.
+Owns that choice. Must not simulate, nor know what makes a source loop.
 
-Of what loops one cycle is sampled, the engine runs it until it repeats, and the settled cycle is
-shown over all the range, travelling on where the source does.
+Of a cycle one period is sampled. The engine repeats it until it is periodic. The periodic result is shown over the
+whole range, and travels where the source does.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from .read_scene import Track
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which frames are sampled (in one go) and which are shown.
+    """Which frames are sampled (in one pass) and which are shown.
 
     sampled   (m,) scene frames
     shown     (k,) scene frames
-    rows      (k,) which of the sampled frames each shown one is
-    rounds    (k,) how many cycles on from it
-    cycle     what is looped, if anything
+    rows      (k,) index of each shown frame among the sampled ones
+    rounds    (k,) number of periods after the sampled one
+    cycle     the cycle, if any
     """
 
     sampled: np.ndarray
@@ -43,16 +42,16 @@ class Plan:
 
     @property
     def is_plain(self) -> bool:
-        """Is what is sampled what is shown?"""
+        """True if the sampled frames are the shown ones."""
         return len(self.rows) == len(self.sampled) and not self.rounds.any()
 
     def digest(self) -> str:
-        """What a result depends on of it."""
+        """A digest of what a result depends on."""
         return repr((int(self.shown[0]), int(self.shown[-1]), int(self.sampled[0]), int(self.sampled[-1]), self.cycle))
 
 
 def plan_of(group: shot.Shot, scene: bpy.types.Scene) -> Plan:
-    """The frames of a shot, as the armature that leads it has them."""
+    """The frames of a shot, from its leader's settings."""
     frames = read_controller.frame_range(group.leader, scene)
     cycle = cycle_of(group, scene, frames)
     if cycle is None:
@@ -64,7 +63,7 @@ def plan_of(group: shot.Shot, scene: bpy.types.Scene) -> Plan:
     sampled = np.arange(cycle.start, end + 1)
     if not cycle.endless:
         return Plan(sampled, sampled, np.arange(len(sampled)), np.zeros(len(sampled), dtype=int), cycle)
-    # At least one cycle, its last frame included, so that it can be seen and baked to come round.
+    # At least one period and its last frame, so that it can be seen and baked as a cycle.
     shown = np.arange(frames[0], max(frames[-1], frames[0] + cycle.period) + 1)
     rounds, rows = np.divmod(shown - cycle.start, cycle.period)
     return Plan(sampled, shown, rows, rounds, cycle)
@@ -74,25 +73,25 @@ def plan_of(group: shot.Shot, scene: bpy.types.Scene) -> Plan:
 
 
 def held_before(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
-    """The frames to look at in place of these: before the first of its NLA strips a rig holds the strip's first
-    pose, and does not jump to it from its rest."""
+    """The frames to sample in place of these. Before its first NLA strip a rig holds the strip's first pose instead of
+    its rest pose."""
     begin = min((layer.begin for layer in nla_layers.layers_of(rig)), default=-math.inf)
     return np.maximum(frames, math.ceil(begin)) if math.isfinite(begin) else frames
 
 
 def joined(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
-    """The reading of a cycle that does not play on, its last keys with the speed with which it would.
+    """The reading of a cycle that does not repeat in the source, with velocities at its last keys as if it did.
 
-    What is sampled beside them is a pose that is held.
+    The samples after its end are a held pose and give no velocity.
     """
     keys = reading.motion.keys
     if plan.cycle is None or plan.cycle.endless or keys is None:
         return reading
-    kept = reading.__dict__.get("_joined")
-    if kept is None:
-        kept = dataclasses.replace(reading, motion=dataclasses.replace(reading.motion, keys=_joined_keys(reading)))
-        object.__setattr__(reading, "_joined", kept)
-    return kept
+
+    def join() -> read_rig.Reading:
+        return dataclasses.replace(reading, motion=dataclasses.replace(reading.motion, keys=_joined_keys(reading)))
+
+    return engine.derived(reading, "joined", join)
 
 
 def _joined_keys(reading: read_rig.Reading) -> engine.Keys:
@@ -110,15 +109,10 @@ def _joined_keys(reading: read_rig.Reading) -> engine.Keys:
 
 
 def shown_reading(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
-    """The reading of the frames that are shown; the same object every time, for who asks what was written last."""
+    """The reading of the shown frames. It is always the same object, so that results can be compared by identity."""
     if plan.is_plain:
         return reading
-    mark = plan.digest()
-    kept = reading.__dict__.get("_shown")
-    if kept is None or kept[0] != mark:
-        kept = (mark, _shown_reading(plan, reading))
-        object.__setattr__(reading, "_shown", kept)
-    return kept[1]
+    return engine.derived(reading, "shown", lambda: _shown_reading(plan, reading), plan.digest())
 
 
 def _shown_reading(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
@@ -143,7 +137,7 @@ def _shown_reading(plan: Plan, reading: read_rig.Reading) -> read_rig.Reading:
 
 
 def shown_result(plan: Plan, reading: read_rig.Reading, result: engine.Result) -> engine.Result:
-    """The result of the frames that are shown; reading: that of the sampled ones."""
+    """The result on the shown frames. reading: that of the sampled frames."""
     if plan.is_plain:
         return result
     part = result.part(plan.rows)
@@ -154,9 +148,9 @@ def shown_result(plan: Plan, reading: read_rig.Reading, result: engine.Result) -
 
 
 def _travelled(plan: Plan, reading: read_rig.Reading, shown: read_rig.Reading, motion: engine.Motion) -> engine.Motion:
-    """The motion with its roots as far on as the rounds have taken them.
+    """The motion with its roots displaced by the travel of the periods before.
 
-    That is counted in the armature's space: where the object itself travels, its own keys do that.
+    The travel is computed in the armature's space; if the object itself travels, its own keys do that.
     """
     if not plan.rounds.any():
         return motion
@@ -170,7 +164,7 @@ def _travelled(plan: Plan, reading: read_rig.Reading, shown: read_rig.Reading, m
 
 
 def shown_track(plan: Plan, track: Track) -> Track:
-    """An object's way over the frames that are shown."""
+    """An object's track over the shown frames."""
     if plan.is_plain:
         return track
     return dataclasses.replace(track, matrices=track.matrices[plan.rows], turns=track.turns[plan.rows])

@@ -39,11 +39,11 @@ def jumps_of(rig: bpy.types.Object) -> dict[str, set[int]]:
 
 
 def _arrivals(layer: nla_layers.Layer, frame: float) -> Iterator[int]:
-    """The first whole frames that have jumped, for a jump on a frame of the layer's own."""
+    """The first whole frames after a jump at one of the layer's own frames."""
     if frame <= layer.first:
         return
     for time in layer.times_of(frame):
-        # Played backwards a key's value lasts up to its frame, and the held one follows.
+        # Played backwards, a key's value lasts up to its frame, and the held value follows.
         arrival = math.floor(time + 1e-4) + 1 if layer.reversed else math.ceil(time - 1e-4)
         if layer.begin < arrival <= layer.stop:
             yield arrival

@@ -1,8 +1,8 @@
-"""What the results of a shot depend on: a small tree of digests, worked out once an event.
+"""What the results of a shot depend on: a small tree of digests, computed once an event.
 
-Owns how the parts make the one fingerprint that stands on results. Whoever asks whether something is current compares
-a part of it: the cache of sources a rig's source and structure, overlays the same, results the total. A part is worked
-out when it is first asked for, and holds for this event; the next event builds another tree.
+Owns how the parts combine into the fingerprint that is stamped on results. To test whether something is current,
+compare a part: the cache of sources and the overlays compare a rig's source and structure, results the total. A part is
+computed when it is first asked for and is valid during this event; the next event builds a new tree.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from . import fingerprint, frame_plan, physical_keys, shot
 
 
 class RigInputs:
-    """What a result depends on of one rig of a shot."""
+    """The inputs of one rig of a shot."""
 
     def __init__(self, inputs: Inputs, rig: bpy.types.Object) -> None:
         self.inputs, self.rig = inputs, rig
 
     @cached_property
     def source(self) -> str:
-        """A digest of what its motion depends on."""
+        """A digest of the inputs of its motion."""
         return fingerprint.source_fingerprint(self.rig, self.inputs.scene, self.inputs.sampled)
 
     @cached_property
     def structure(self) -> str:
-        """A digest of what its model is made of, besides the rest pose."""
+        """A digest of the inputs of its model, besides the rest pose."""
         return fingerprint.structure(self.rig, self.loads, self.skin)
 
     @cached_property
     def settings(self) -> bytes:
-        """Its settings and its bones', as text."""
+        """The settings of the rig and its bones, as text."""
         return fingerprint.settings_text(self.rig)
 
     @cached_property
@@ -51,12 +51,12 @@ class RigInputs:
 
     @cached_property
     def moments(self) -> physical_keys.Moments | None:
-        """Its physical keys, if its controller asks for some. Keyframe types matter to nothing else."""
+        """Its physical keys, if its controller uses them. Keyframe types affect nothing else."""
         return physical_keys.wanted(self.rig, self.inputs.scene, self.inputs.sampled)
 
 
 class Inputs:
-    """What the results of a shot depend on, in a scene."""
+    """The inputs of a shot's results, in a scene."""
 
     def __init__(self, group: shot.Shot, scene: bpy.types.Scene) -> None:
         self.shot, self.scene = group, scene
@@ -79,18 +79,18 @@ class Inputs:
 
     @cached_property
     def surroundings(self) -> bytes:
-        """What the objects are that the rigs meet, as text."""
+        """The properties of the objects that the rigs meet, as text."""
         return b"".join(map(fingerprint.object_text, self.shot.objects))
 
     @property
     def is_solid(self) -> bool:
-        """Is there anything in the shot that bones could touch?"""
+        """True if there is anything in the shot that bones could touch."""
         touch_self = any(rig.heft.touch_self for rig in self.rigs)
         return bool(self.shot.grounded or touch_self or self.shot.objects or len(self.rigs) > 1)
 
     @cached_property
     def total(self) -> str:
-        """The fingerprint that stands on results. Older files hold it: order and texts are never changed."""
+        """The fingerprint that is stamped on results. Older files hold it, so order and texts must never change."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(engine.ENGINE_VERSION.encode())
         digest.update(self.plan.digest().encode())

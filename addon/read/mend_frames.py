@@ -1,7 +1,7 @@
 """Keep, smooth or skip bad frames of a source.
 
-Owns how flaws of bodies become poses of bones, and what is said of them. Must not know
-controllers or how results are shown. The source's keys stay as they are.
+Owns how flaws of bodies are mapped to poses of bones, and the sentences on them. Must not know controllers or how
+results are shown. The source's keys stay as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..blender.sample_poses import Samples
 if TYPE_CHECKING:
     from .reading import Reading
 
-# Seconds around a jump in which a root has no keys to keep.
+# Within this time of a jump a root's keys are ignored [s].
 ABOUT = 0.25
 ADVICE = {
     "KEEP": "Smooth or skip these frames, or leave them out of the range.",
@@ -33,8 +33,8 @@ ADVICE = {
 def mended(
     how: str, found: recording_flaws.Flaws, skeleton: Skeleton, order: list[int], model: Model, samples: Samples
 ) -> tuple[Samples, np.ndarray]:
-    """The samples without their flaws, and (frames, n) where a root is put elsewhere without being thrown there: a jump
-    that is left is a cut, not a speed of hundreds of metres a second."""
+    """The samples without their flaws, and (frames, n) True where a root is teleported. A remaining jump is a cut, not
+    a speed of hundreds of metres a second."""
     frames = len(samples.frames)
     cuts = np.zeros((frames, len(order)), dtype=bool)
     if how == "KEEP":
@@ -51,7 +51,7 @@ def mended(
     place = {bone: b for b, bone in enumerate(order)}
     moved: set[int] = set()
     others = [bone for bone in range(len(skeleton.names)) if bone not in place]
-    for bone in (*order, *others):  # parents come first
+    for bone in (*order, *others):  # parents first
         body = place.get(bone)
         above = (
             skeleton.parents[bone] if body is None else order[model.parents[body]] if model.parents[body] >= 0 else -1
@@ -60,7 +60,7 @@ def mended(
         if not own and above not in moved:
             continue
         moved.add(bone)
-        # A root is mended in the world, where its object may be what jumps.
+        # A root is repaired in world space, because the jump may be its object's.
         space = poses[:, above] if above >= 0 else rotations.inverse_or_nearest(samples.placements)
         within = rotations.inverse_or_nearest(space) @ poses[:, bone]
         for first, stop in own:
@@ -70,10 +70,10 @@ def mended(
 
 
 def is_bad(reading: Reading, body: int, frame: float) -> bool:
-    """Is the body's key at this frame of the scene none to keep?
+    """True if the body's key at this scene frame must be ignored.
 
-    Its pose was replaced there, or beside it, where its speed is looked for; or its root jumps about then: nobody is on
-    time who has to be elsewhere at once.
+    That is so if its pose was replaced there or at a neighbouring frame that its speed is computed from, or if its root
+    jumps near it.
     """
     k, count = frame - float(reading.frames[0]), len(reading.frames)
     if reading.bad_frames == "KEEP":
@@ -85,15 +85,15 @@ def is_bad(reading: Reading, body: int, frame: float) -> bool:
 
 
 def sentences(reading: Reading) -> list[str]:
-    """What is wrong with the source."""
+    """Sentences on the flaws of the source."""
     return recording_flaws.sentences(reading.flaws, reading.names, reading.model.parents, reading.frames)
 
 
 def told(rig: bpy.types.Object) -> str:
-    """What was found wrong with the source when it was last read, and what is made of it now."""
+    """Sentences on the flaws found when the source was last read, and how they are handled now."""
     return f"{rig.heft.flaws}\n{ADVICE[rig.heft.bad_frames]}" if rig.heft.flaws else ""
 
 
 def warnings(rig: bpy.types.Object) -> list[str]:
-    """The sentences on flaws that nothing is done about."""
+    """The sentences on flaws that are left as they are."""
     return told(rig).splitlines() if rig.heft.bad_frames == "KEEP" else []

@@ -1,16 +1,15 @@
 """Physical keys read from the source's F-curves: when each bone has them, its pose and speed there.
 
-Owns the choice of keys and their poses. Must not know how a body gets there.
+Owns the choice of keys and their poses. Must not know how a body reaches them.
 
-A bone's keys are the union of those of its rotation channels, in the mode it is in; for roots
-those of its location and of the object as well, and for every body those of the ignored bones
-between it and the body it hangs on. Bones that something else leads (a constraint with a target,
-IK) and bones that move without keys of their own (drivers) have the keys of the whole pose: all
-that lie on what the pose hangs on, controls and other objects included. A bone that never moves
-and has no keys has none here.
+A bone's keys are the union of those of its rotation channels, in its rotation mode. Roots add those of their location
+and of the object. Every body adds those of the ignored bones between it and its parent body. Bones that are led by
+something else (a constraint with a target, IK) and bones that move without keys of their own (drivers) have the keys of
+the whole pose: all keys that the pose depends on, controls and other objects included. A bone that never moves and has
+no keys has none here.
 
-Keys between frames stay there: the pose is sampled at those moments, and just beside them for the
-speed. Keys nearer to one another than `SAME` are one.
+Keys between frames stay there: the pose is sampled at those times, and next to them for the speed. Keys nearer to one
+another than `SAME` are one.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from ..blender.sample_poses import Samples
 from . import mend_frames, read_rig
 
 SAME = 0.01  # [frames]
-# How far from a key the pose is looked at for its speed, twice to either side [frames].
+# Distance from a key at which the pose is sampled for its speed, twice on either side [frames].
 BESIDE = 0.04
 LOOKS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) * BESIDE
-# A joint that turns less than this in the whole shot does not move [rad], nor a root that goes less [m].
+# A joint that turns by less in the whole shot does not move [rad], nor a root that moves by less [m].
 STILL_TURN, STILL_WAY = 1e-3, 1e-4
 # Rounding of the sampled poses [rad, m].
 ROUNDING = 3e-6
@@ -42,11 +41,11 @@ ROUNDING = 3e-6
 
 @dataclass(frozen=True)
 class Moments:
-    """When there are physical keys, in scene frames, fractions included.
+    """Times of physical keys, in scene frames, fractions included.
 
     own     by bone, those of its own channels; "" for the object
-    whole   those of everything that the pose hangs on
-    led     bones that something else than their own keys moves
+    whole   those of everything that the pose depends on
+    led     bones that something other than their own keys moves
     """
 
     own: dict[str, tuple[float, ...]]
@@ -55,12 +54,12 @@ class Moments:
 
 
 def wanted(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Moments | None:
-    """The rig's keys, if its controller asks for physical keys."""
+    """The times of the rig's physical keys, or None if its controller does not use them."""
     return moments_of(rig, scene, frames) if controllers.entry(rig.heft.controller).meets_keys else None
 
 
 def moments_of(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray) -> Moments:
-    """The keys of the type asked for, after the first and up to the last of the frames."""
+    """The keys of the chosen type, after the first and up to the last of the frames."""
     names = dict.fromkeys(("location", bone_channels.rotation_path(rig)), "")
     for bone in rig.pose.bones:
         base = bone.path_from_id()
@@ -68,7 +67,7 @@ def moments_of(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray
         if all(above.heft.behaviour == "IGNORED" for above in _ancestors(bone)):
             names[f"{base}.location"] = bone.name
     kind = None if rig.heft.key_type == "ALL" else _number_of(rig.heft.key_type)
-    # Where the scene stretches time, so are its keys.
+    # Time remapping of the scene applies to keys too.
     stretch = scene.render.frame_map_new / scene.render.frame_map_old
     own: dict[str, list[float]] = {}
     whole: list[float] = []
@@ -89,7 +88,7 @@ def _ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
 
 
 def _keys(block: bpy.types.ID, kind: int | None, stretch: float) -> Iterator[tuple[str, list[float]]]:
-    """Data path and scene frames of the keys of every curve at work on the block."""
+    """Data path and scene frames of the keys of every effective curve of the block."""
     at_work = nla_layers.layers_of(block)
     for depth, layer in enumerate(at_work):
         for key, curve in layer.curves.items():
@@ -105,10 +104,10 @@ def _number_of(key_type: str) -> int:
 
 
 def _apart(times: Iterable[float], first: float, last: float) -> tuple[float, ...]:
-    """In order, within the frames, and no two of them the same."""
+    """The times sorted, within the frames, without duplicates."""
     found: list[float] = []
     for time in sorted(times):
-        # As Blender itself rounds the scene's time: what is sampled is what is meant.
+        # Rounded as Blender rounds the scene's time, so that the sampled times match.
         time = float(np.float32(round(time, 4)))
         if first < time <= last and (not found or time - found[-1] > SAME):
             found.append(time)
@@ -116,7 +115,7 @@ def _apart(times: Iterable[float], first: float, last: float) -> tuple[float, ..
 
 
 def _led(rig: bpy.types.Object) -> tuple[str, ...]:
-    """Bones with a constraint that has a target, and those that IK solves; not where it is muted for good."""
+    """Bones with a constraint that has a target, and those that IK solves, without permanently muted ones."""
     found: set[str] = set()
     ours = own_marks.muted_solvers(rig) if settings.has_physics(rig) else ()
     moved = {path for layer in nla_layers.layers_of(rig) for path, _ in layer.curves}
@@ -139,14 +138,14 @@ def _target(constraint: bpy.types.Constraint):
 
 
 def looks(moments: Moments) -> np.ndarray:
-    """(times · 5,) the scene frames at which the pose must be known, as Blender rounds them."""
+    """(times · 5,) the scene frames at which the pose must be sampled, as Blender rounds them."""
     return (np.array(moments.whole)[:, None] + LOOKS).astype(np.float32).astype(np.float64).ravel()
 
 
 def with_keys(
     rig: bpy.types.Object, reading: read_rig.Reading, moments: Moments, samples: Samples, meters: float
 ) -> read_rig.Reading:
-    """The reading with the physical keys in its motion; samples: the pose at `looks`."""
+    """The reading with the physical keys in its motion. samples: the poses at `looks`."""
     chosen = [
         (b, time)
         for b in range(len(reading.names))
@@ -159,7 +158,7 @@ def with_keys(
     turns, places = (each.reshape(-1, len(LOOKS), *each.shape[1:]) for each in (turns, places))
     beside = (samples.frames.reshape(-1, len(LOOKS)) - np.array(moments.whole)[:, None]) / reading.motion.fps
     bodies = np.array([b for b, _ in chosen])
-    # A bone's own moment may have merged into one of the whole pose a hair apart.
+    # A bone's own time may have merged with a nearby one of the whole pose.
     rows = np.array([int(np.argmin(np.abs(np.array(moments.whole) - time))) for _, time in chosen])
     at = turns[rows, 2, bodies]
     around = rotations.to_vector(rotations.multiply(rotations.conjugate(at)[:, None], turns[rows, :, bodies]))
@@ -176,7 +175,7 @@ def with_keys(
 
 
 def _times(rig: bpy.types.Object, reading: read_rig.Reading, moments: Moments, body: int) -> tuple[float, ...]:
-    """When a body has keys."""
+    """The times of a body's keys."""
     bone = rig.data.bones[reading.names[body]]
     times = [*moments.own.get(bone.name, ())]
     led = bone.name in moments.led
@@ -199,9 +198,9 @@ def _moves(reading: read_rig.Reading, body: int) -> bool:
 
 
 def _speeds(values: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """(k, 3) rates at the middle of (k, 5, 3) values that are zero there, looked at (k, 5) seconds beside it.
+    """(k, 3) rates at the middle of (k, 5, 3) values that are zero there, sampled (k, 5) seconds from it.
 
-    The mean of both sides' tangents; where the value jumps there, the speed with which it goes on.
+    The mean of the tangents on both sides. Where the value jumps, the tangent after it.
     """
     before, after = (_tangent(values[:, [2 - s, 2 - 2 * s]], beside[:, [2 - s, 2 - 2 * s]]) for s in (1, -1))
     near, far = values[:, 1], values[:, 0]
@@ -217,7 +216,7 @@ def _tangent(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def notes(rig: bpy.types.Object, reading: read_rig.Reading) -> list[str]:
-    """Sentences on keys that cannot be kept, or that there are none of."""
+    """Sentences on keys that cannot be met, or on a lack of keys."""
     found: list[str] = []
     if not controllers.entry(rig.heft.controller).meets_keys:
         return found

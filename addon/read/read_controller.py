@@ -1,4 +1,4 @@
-"""From the panel's settings to the engine's controller, per body and per frame.
+"""Convert the panel's settings to the engine's controller, per body and per frame.
 
 Owns the meaning of multipliers and of keyed settings. Must not know poses or results.
 """
@@ -18,10 +18,10 @@ from ..blender.setting_paths import group_path, is_setting
 from ..errors import RigError
 from ..rig import bone_roles
 
-# Behaviours a body can have, in the engine's numbering; Ignored is no body at all.
+# Behaviours of bodies, in the engine's numbering. Ignored bones have no body.
 BEHAVIOUR_NUMBERS = {"ANIMATED": 0, "SIMULATED": 1, "LIMP": 2, "IGNORED": 0}
 
-# [s] in which a body that was let go is back on its motion, where no recovery time is set.
+# Recovery time after Let Go if none is set [s].
 RETURN_TIME = 1.0
 
 
@@ -33,7 +33,8 @@ def controller_of(
 
 
 def limits_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray) -> np.ndarray:
-    """(n,) or (frames, n) [N m] the most each joint can give: a strong person's where strength is not limited."""
+    """(n,) or (frames, n) [N m] the largest torque of each joint: that of a strong person if strength is not
+    limited."""
     values = RigValues(rig, model, names, frames)
     if rig.heft.use_strength and controllers.entry(rig.heft.controller).drives:
         return values.strength
@@ -41,7 +42,7 @@ def limits_of(rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...]
 
 
 class RigValues:
-    """A rig's settings as the engine takes them (`controllers.base.Values`)."""
+    """A rig's settings as arguments of the engine (`controllers.base.Values`)."""
 
     def __init__(self, rig: bpy.types.Object, model: engine.Model, names: tuple[str, ...], frames: np.ndarray) -> None:
         self.rig, self.model, self.names, self.frames = rig, model, names, frames
@@ -86,13 +87,13 @@ class RigValues:
 
     @property
     def natural_strength(self) -> np.ndarray:
-        """(n,) [N m] a strong person's, by role."""
+        """(n,) [N m] the largest torques of a strong person, by role."""
         joints = bone_roles.joints_of(self.names, self.model.parents, bone_roles.roles_of(self.rig))
         return engine.strength_limits(self.model, joints)
 
     @property
     def strength(self) -> float | np.ndarray:
-        """[N m] as limited by the settings; infinite where it is not."""
+        """[N m] the largest torques after the settings; infinite if strength is not limited."""
         limited = _value(self._keyed, "heft.use_strength", self.rig.heft.use_strength, self.frames) > 0.5
         if not np.any(limited):
             return np.inf
@@ -101,12 +102,13 @@ class RigValues:
 
 
 def let_go_frames(rig: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
-    """(frames,) where the whole body is limp."""
+    """(frames,) True where the whole body is limp."""
     return switched(rig, "heft.let_go", rig.heft.let_go, frames)
 
 
 def _with_return(recovery: np.ndarray, gone: np.ndarray) -> np.ndarray:
-    """Recovery times (n,) or (frames, n): where a body is taken back there is one, else it would jump."""
+    """Recovery times (n,) or (frames, n). Where Let Go ends and none is set it is RETURN_TIME, otherwise the body would
+    jump."""
     back = np.flatnonzero(gone[:-1] & ~gone[1:]) + 1
     if not len(back):
         return recovery
@@ -116,12 +118,13 @@ def _with_return(recovery: np.ndarray, gone: np.ndarray) -> np.ndarray:
 
 
 def has_free_root(rig: bpy.types.Object, frames: np.ndarray | None = None) -> bool:
-    """Is nothing holding the root, on one of the frames at least? Without frames: by the keys, wherever they are."""
+    """True if the root is free on at least one of the frames. Without frames: according to the keys, wherever they
+    are."""
     return ROOTS.index("FREE") in _root_numbers(rig, frames)
 
 
 def is_root_animated(rig: bpy.types.Object, frames: np.ndarray) -> bool:
-    """Does the root go exactly where it is keyed, on all of the frames?"""
+    """True if the root follows its keys exactly on all of the frames."""
     return set(_root_numbers(rig, frames)) == {ROOTS.index("ANIMATED")}
 
 
@@ -137,7 +140,7 @@ def _root_numbers(rig: bpy.types.Object, frames: np.ndarray | None) -> list[int]
 
 
 def _roots(rig: bpy.types.Object, frames: np.ndarray, keyed: dict) -> str | np.ndarray:
-    """What holds the root: a word, or (frames,) indices into ROOTS where it is keyed or let go."""
+    """The root's mode: an identifier, or (frames,) indices into ROOTS if it is keyed or let go."""
     gone = let_go_frames(rig, frames)
     if "heft.root" not in keyed and not gone.any():
         return rig.heft.root
@@ -175,8 +178,8 @@ def action_range(rig: bpy.types.Object) -> tuple[int, int] | None:
 
 
 def _action_range(rig: bpy.types.Object) -> tuple[int, int]:
-    """From the first to the last frame of the rig's action, its own frame range where it has one; without an action
-    of those of its NLA strips."""
+    """The frame range of the rig's action: its own if it has one, else from first to last key; without an action that
+    of its NLA strips."""
     data = rig.animation_data
     spans = [curve.range() for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
     if spans:
@@ -207,13 +210,13 @@ def keyed_settings(rig: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
 
 
 def switched(rig: bpy.types.Object, path: str, fixed: bool, frames: np.ndarray) -> np.ndarray:
-    """(frames,) a switch of the rig's, keyed or not."""
+    """(frames,) the values of a boolean setting, keyed or not."""
     values = _value(keyed_settings(rig), path, fixed, frames)
     return np.broadcast_to(np.asarray(values) > 0.5, (len(frames),)).copy()
 
 
 def keyed_number(rig: bpy.types.Object, path: str, fixed: float, frames: np.ndarray) -> float | np.ndarray:
-    """A number of the rig's: one, or (frames,) where it is keyed."""
+    """The values of a number: a single one, or (frames,) if it is keyed."""
     return _value(keyed_settings(rig), path, fixed, frames)
 
 
@@ -225,7 +228,7 @@ def _value(keyed: dict, path: str, fixed: float, frames: np.ndarray):
 
 
 def _product(rig, names, frames, keyed, rig_setting: str, bone_setting: str | None) -> np.ndarray:
-    """Armature value times bone multiplier: (n,), or (frames, n) where either is keyed."""
+    """Armature value times bone multiplier: (n,), or (frames, n) if either is keyed."""
     base = _value(keyed, f"heft.{rig_setting}", getattr(rig.heft, rig_setting), frames)
     scales = [1.0] * len(names)
     if bone_setting is not None:

@@ -1,10 +1,10 @@
-"""From a rig to the engine's types: `Model` and `Motion`, and what leads back.
+"""From a rig to the engine's types `Model` and `Motion`, with the map back to bones.
 
-Owns the choice of bodies, their joints, anchors, shapes and loads. Must not know how results
-are shown or baked, nor any controller.
+Owns the choice of bodies, their joints, anchors, shapes and loads. Must not know how results are shown or baked, nor
+any controller.
 
-Bones whose behaviour is Ignored are no bodies: they ride on the nearest ancestor
-that is one, with their own keys, and lend it their mass (`joining`, `riding`).
+Bones with the behaviour Ignored are no bodies: they ride on the nearest ancestor that is one, with their own keys, and
+add their mass to it (`engine.anatomy.rest_body`, `rig.riding_bones`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from ..rig import bone_roles, joint_limits, physical_ends, riding_bones, skin
 from . import collision_shapes, held_keys, mend_frames, result_channels, shot
 from .reading import Reading
 
-# Half the angle by which a hinge's sampled motion may leave its axis: rounding of float32 poses [rad].
+# Tolerance (half the angle) for sampled rotations off a hinge's axis: rounding of float32 poses [rad].
 HINGE_SLACK = 1e-5
 
 
 def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> Skeleton:
-    """Rest geometry and the bodies chosen by the bones' behaviours; scene: the one its skin is read in."""
+    """Rest geometry, and the bodies chosen by the bones' behaviours. scene: the one that its skin is read in."""
     pose_bones = list(rig.pose.bones)
     if not pose_bones:
         raise RigError(f"Armature '{rig.name}' has no bones: add some in Edit Mode.")
@@ -69,8 +69,8 @@ def read(
 ) -> Reading:
     """The rig's model and its sampled motion.
 
-    meters: engine metres in one unit of Blender's world, the rig's own setting if None;
-    solid: the bones get shapes to touch with.
+    meters    engine metres in one unit of Blender's world; None for the rig's own setting
+    solid     True if bones need collision shapes
     """
     steps, given = read_steps(rig, scene, samples, meters, solid), None
     while True:
@@ -83,8 +83,8 @@ def read(
 def read_steps(
     rig: bpy.types.Object, scene: bpy.types.Scene, samples: Samples, meters: float | None, solid: bool
 ) -> Generator[Callable[[], object], object, Reading]:
-    """The same; yields the long sums, which know nothing of Blender and may be done beside, and is sent what they
-    give."""
+    """The same as a generator. It yields functions for long computations without bpy, to be run on the background
+    thread, and receives their results."""
     skeleton = skeleton_of(rig, scene)
     if meters is None:
         meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
@@ -145,7 +145,7 @@ def build_model(
     frame: int,
     solid: bool = False,
 ) -> Model:
-    """Bodies and joints in metres, at the size the object has on the first frame."""
+    """Bodies and joints in metres, at the object's size on the first frame."""
     size = placement.sizes[0]
     kept = skeleton.body_bones
     rests = skeleton.rests.copy()
@@ -184,7 +184,8 @@ def build_model(
 
 
 class _Load(NamedTuple):
-    """Something that hangs on a bone: the body's bone, its shape there, its mass [kg] and whether the user gave it."""
+    """An object carried by a bone: the body's bone, its shape there, its mass [kg], and True if the user set that
+    mass."""
 
     carrier: int
     shape: Shape
@@ -193,7 +194,7 @@ class _Load(NamedTuple):
 
 
 def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, frame: int, size: float) -> list[_Load]:
-    """The objects parented to bones that a body carries."""
+    """The objects parented to bones that belong to a body."""
     found = []
     for load in shot.loads(rig):
         bone = skeleton.names.index(load.bone)
@@ -208,7 +209,7 @@ def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, fr
 
 
 def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.ndarray]:
-    """By body, the points (k, 3) of the skin that it and what it carries take along, in its frame [m]."""
+    """By body, the skin points (k, 3) that it and its ignored bones deform, in its frame [m]."""
     out: dict[int, list[np.ndarray]] = {}
     for name, points in found.points.items():
         carrier = skeleton.carriers[skeleton.names.index(name)]
@@ -219,9 +220,9 @@ def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.nd
 
 
 def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, size: float) -> list[list]:
-    """What each body touches with, in its frame [m]: around its skin, or around the bone itself.
+    """The collision shapes of each body, in its frame [m]: around its skin, or around the bone itself.
 
-    Where there is a skin, a bone without any touches only if the user gave it a shape; so does a far-away helper.
+    In a rig with skin, a bone without any has no shape unless the user set one. The same holds for a far-away helper.
     """
     radii = capsule_masses.touching_radii(skeleton.names, guess.radii, skeleton.ends.size * size)
     found = []
@@ -235,7 +236,7 @@ def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodi
 
 
 def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
-    """Which body each bone belongs to, and where its ends are there at rest [m]."""
+    """For each bone its body, and its ends at rest in that body's frame [m]."""
     out = {}
     backs = rotations.inverse(skeleton.rests)
     for bone, carrier in enumerate(skeleton.carriers):
@@ -268,7 +269,7 @@ def _anchors(model: Model, quats: np.ndarray, heads: np.ndarray) -> np.ndarray:
 
 
 def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray:
-    """(frames, n, 4) joint rotations relative to rest, without jumps of sign, from bones in armature space."""
+    """(frames, n, 4) joint rotations relative to rest, with continuous signs, from rotations in armature space."""
     roots = np.flatnonzero(model.parents < 0)
     held = np.flatnonzero(model.parents >= 0)
     relative = np.empty_like(quats)
@@ -278,7 +279,7 @@ def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray
 
 
 def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m] of other samples of the same rig."""
+    """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m], from other samples of the same rig."""
     order = [samples.names.index(name) for name in reading.names]
     _check_finite(samples, order)
     quats, _, heads = rotations.placed(samples.poses[:, order])
@@ -286,8 +287,8 @@ def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple
 
 
 def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: list[int], joints: np.ndarray) -> Model:
-    """The model with a hinge wherever the bone's rotation is locked on two axes and its motion keeps to the third,
-    and with its joints' limits. order: the bodies' bones; joints (frames, n, 4): the source."""
+    """The model with its joints' limits, and with a hinge for each bone whose rotation is locked on two axes and whose
+    motion stays on the third. order: the bodies' bones; joints (frames, n, 4): of the source."""
     bones = [rig.pose.bones[bone] for bone in order]
     kinds, axes = model.kinds.copy(), model.axes.copy()
     for b, bone in enumerate(bones):
@@ -312,7 +313,7 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
 
 
 def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], parents: np.ndarray) -> RestBones:
-    """The bodies as ranges are laid out on them; order: the bodies' bones, parents: as `Model` has them."""
+    """The bodies at rest, as joint ranges are derived from them. order: the bodies' bones; parents: as in `Model`."""
     parts = bone_roles.roles_of(rig)
     turns = rotations.split(skeleton.rests[:, :3, :3])[0]
     heads, ways = skeleton.ends.heads[order], skeleton.ends.ways[order]
@@ -321,10 +322,9 @@ def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], pare
 
 
 def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frames: np.ndarray) -> np.ndarray:
-    """(frames, n) True where a body's target jumps: keys held constant up to that frame.
+    """(frames, n) True where a body's target jumps: keys with constant interpolation end at that frame.
 
-    The body's own curves count, those of ignored bones between it and its parent
-    body, and for roots the object's.
+    The body's own curves count, those of ignored bones between it and its parent body, and for roots the object's.
     """
     flags = np.zeros((len(frames), len(order)), dtype=bool)
     jumps = held_keys.jumps_of(rig)

@@ -1,7 +1,7 @@
-"""From the panel's settings to the engine's `Scene`: ground, colliders, ties, pushes, and what never touches.
+"""Convert the panel's settings to the engine's `Scene`: ground, colliders, ties, pushes, and pairs that never touch.
 
-Owns the way of objects into the engine's world and back. Must not know how the engine
-solves, nor how results are shown.
+Owns the conversion of objects' transforms to the engine's world and back. Must not know how the engine solves, nor how
+results are shown.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..errors import RigError
 from . import collision_shapes, read_controller, shot
 from .read_rig import Reading
 
-# By how much a size may change, in parts of it, before an object counts as resized.
+# A change of size by more than this part counts as resizing.
 SAME_SIZE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """An object's sampled way through the engine's world.
+    """An object's sampled transforms in the engine's world.
 
-    matrices    (frames, 4, 4) in Blender's world, mirrored where the engine's is
+    matrices    (frames, 4, 4) in Blender's world, mirrored if the engine's is
     turns       (frames, 4) rotations, wxyz
-    stretch     (3, 3) what its scale makes of its points on the first frame [m a unit]
-    resized     the first frame, as an index, on which it has another size; None: it keeps it
+    stretch     (3, 3) the effect of its scale on its points on the first frame [m a unit]
+    resized     index of the first frame on which its size differs; None if it never does
     """
 
     ob: bpy.types.Object
@@ -73,7 +73,7 @@ class Track:
         return self.matrices[:, :3, 3] * self.meters
 
     def shown(self, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
-        """(frames, 4, 4) in Blender's world, for a simulated way; the object keeps its scale."""
+        """(frames, 4, 4) simulated transforms in Blender's world; the object keeps its scale."""
         out = np.tile(np.eye(4), (len(positions), 1, 1))
         change = rotations.to_matrix(rotations.multiply(turns, rotations.conjugate(self.turns)))
         out[:, :3, :3] = change @ self.matrices[:, :3, :3]
@@ -83,7 +83,7 @@ class Track:
         return out
 
 
-# A drawn tail is believed if it is this near to where the bone ends, in parts of the bone.
+# A tail as drawn is used if it is this near to where the bone ends [parts of the bone].
 DRAWN_NEAR = 0.1
 
 
@@ -95,7 +95,7 @@ def build(
     anchors: Sequence[Track],
     meters: float,
 ) -> engine.Scene:
-    """The world around the characters; the one that leads says what gravity and wind are like."""
+    """The world around the characters. The leader's settings give gravity and wind."""
     rigs, first, frames = group.rigs, group.leader, readings[0].frames
     mirrored = readings[0].placement.mirrored
     for rig, reading in zip(rigs, readings, strict=True):
@@ -147,7 +147,7 @@ def _collider(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> engin
 
 
 def shape_of(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> Shape:
-    """What others touch of an object; a grid is built here on first use, which may take seconds."""
+    """The collision shape of an object. A grid is built here on first use, which may take seconds."""
     if track.resized is not None:
         raise RigError(
             f"Collider '{track.ob.name}' changes its size on frame {frames[track.resized]}: a solid keeps one. Remove "
@@ -157,9 +157,9 @@ def shape_of(track: Track, scene: bpy.types.Scene, frames: np.ndarray) -> Shape:
 
 
 def thrown(positions: np.ndarray, turns: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """A sampled way that from index `start` goes on straight, with the speed it had on arriving there.
+    """Sampled transforms that continue straight from index `start` with the velocity of the frame before.
 
-    Keys behind that frame (a held last one, say) must not brake what flies on.
+    Later keys (a held last one, for example) must not slow it down.
     """
     positions, turns = positions.copy(), turns.copy()
     count = len(positions)
@@ -174,7 +174,7 @@ def thrown(positions: np.ndarray, turns: np.ndarray, start: int) -> tuple[np.nda
 
 
 def _anchor(track: Track) -> engine.Collider:
-    """What ties hold on to and nobody touches."""
+    """A collider that ties attach to and nothing touches."""
     return engine.Collider(track.ob.name_full, (), track.positions, track.turns)
 
 
@@ -204,7 +204,7 @@ def _ties(k: int, cast: list[tuple[bpy.types.Object, Reading]], names: dict) -> 
 
 
 def _tied_to(tie, rig, cast, names: dict, i: int):
-    """The engine's name of what holds the bone, and the middle of that in its own frame."""
+    """The engine's name of the tie's target, and the target's origin in its own frame."""
     target = tie.target
     if target is None:
         if tie.kind == "DISTANCE":
@@ -267,7 +267,8 @@ def _pushes(k: int, rig: bpy.types.Object, reading: Reading) -> list[engine.Push
 
 
 def _apart(cast: list[tuple[bpy.types.Object, Reading]]) -> list[tuple]:
-    """Bones of one overlap group, and of who touches themselves those that overlap at rest or at the start."""
+    """Pairs of bones in one overlap group, and for characters that touch themselves pairs that overlap at rest or at
+    the start."""
     out = []
     for k, (rig, reading) in enumerate(cast):
         names = reading.names
@@ -282,33 +283,34 @@ def _apart(cast: list[tuple[bpy.types.Object, Reading]]) -> list[tuple]:
 
 
 def _touches_itself(rig: bpy.types.Object) -> bool | str:
-    """Whether the rig's bones touch one another: always, where it falls limp, or never."""
+    """Whether the rig's bones touch one another: always, only while limp, or never."""
     return True if rig.heft.touch_self else "LIMP" if rig.heft.touch_self_limp else False
 
 
 def overlapping(reading: Reading) -> set[tuple[int, int]]:
-    """Pairs of bodies whose shapes overlap in the rest pose, or on the first frame: they would fly apart."""
-    kept = reading.__dict__.get("_overlapping")
-    if kept is None:
-        model = reading.model
-        rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
-        bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
-        count = len(rows)
-        # one root for all: bodies of another tree of the rig overlap as well, as in `engine.self_touch`
-        table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, [1] * count)
-        kept = set()
-        for places, turns in (reading.at_rest(), reading.at_start()):
-            where = np.zeros((len(model) + 1, 7))
-            where[0, 3] = 1.0
-            where[1:, :3], where[1:, 3:] = places, turns
-            found = engine.overlapping_at_rest(table, where) if count > 1 else []
-            kept |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
-        object.__setattr__(reading, "_overlapping", kept)
-    return kept
+    """Pairs of bodies whose shapes overlap in the rest pose or on the first frame: contacts would push them apart."""
+    return engine.derived(reading, "overlapping", lambda: _find_overlapping(reading))
+
+
+def _find_overlapping(reading: Reading) -> set[tuple[int, int]]:
+    model, out = reading.model, set()
+    rows = [(body + 1, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
+    bodies, shapes = [row for row, _ in rows], [shape for _, shape in rows]
+    count = len(rows)
+    # One root for all: bodies of another tree of the rig overlap as well, as in `engine/simulation/self_touch.py`.
+    table = build_shapes(bodies, shapes, [0.0] * count, [0.0] * count, [0] * count, [1] * count)
+    for places, turns in (reading.at_rest(), reading.at_start()):
+        where = np.zeros((len(model) + 1, 7))
+        where[0, 3] = 1.0
+        where[1:, :3], where[1:, 3:] = places, turns
+        found = engine.overlapping_at_rest(table, where) if count > 1 else []
+        out |= {(bodies[a] - 1, bodies[b] - 1) for a, b in found}
+    return out
 
 
 def _let_go(cast, objects: Sequence[Track]) -> list[tuple]:
-    """A free object never touches the bone it is parented to: it starts inside it."""
+    """Pairs of a free object and the bone it is parented to: they never touch, because the object starts inside the
+    bone."""
     out = []
     for track in objects:
         above = track.ob

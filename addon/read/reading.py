@@ -1,4 +1,4 @@
-"""A rig as it was read: what the engine gets, and what leads back to the bones."""
+"""What reading a rig gives: the engine's data, and the map back to bones."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..blender.sample_poses import Samples
 
 @dataclass(frozen=True, eq=False)
 class Keyed:
-    """The bones with keys on the result armature: the bodies in the model's order, then the riders.
+    """The bones with keys on the result armature: the bodies in the model's order, then bones that ride on them.
 
     names        (k,)
-    groups       (k,) the group of each one's curves: its name where the rig shows it
-    kin          (k,) place of the nearest ancestor with keys, -1 for none
+    groups       (k,) the group of each one's curves: its name if the rig shows it
+    kin          (k,) index of the nearest ancestor with keys, -1 for none
     chains       (k,) rest matrices from the kin down to the bone, each relative to the one above
-    backs        (k, 3, 3) what takes rows in the kin's frame into the bone's at rest
-    rests        (k, 4) rest rotation against the kin
+    backs        (k, 3, 3) from rows in the kin's frame to the bone's at rest
+    rests        (k, 4) rest rotation relative to the kin
     holders      (k,) the body that each rides on, itself for bodies, -1 for armature space
-    turns        (frames, r, 4), spots (frames, r, 3) of the riders in their body's frame [armature units]
-    loose        (k,) not held to its kin as the source holds it
-    traced       the bodies whose way must be known for that, parents first
+    turns        (frames, r, 4), spots (frames, r, 3) of the riding bones in their body's frame [armature units]
+    loose        (k,) not attached to its kin as in the source
+    traced       the bodies whose world transforms are needed for that, parents first
     connected    (k,) the bone cannot move from its parent's tail
     quats        (frames, k, 4), locations (frames, k, 3), scales (frames, k, 3): the source's channels
-    inner        (frames, k, 3) the source's scales, as poses have them
-    sheared      bodies whose shear is seen, the worst first: name and index of its worst frame
+    inner        (frames, k, 3) the source's scales, as in poses
+    sheared      bodies with visible shear, the worst first: name and index of its worst frame
     """
 
     names: tuple[str, ...]
@@ -60,17 +60,17 @@ class Keyed:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A rig read: what the engine gets, and the map back to bones.
+    """A rig's reading: the engine's data, and the map back to bones.
 
     names        (n,) bone of each body, in the model's order
     frames       (frames,) scene frames
-    placement    where armature space sits in the engine's world
+    placement    transform from armature space to the engine's world
     rests        (n, 4, 4) rest matrices in armature space
-    keyed        what has keys on the result armature, and the source's channels there
+    keyed        the bones with keys on the result armature, and the source's channels
     height       the body's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
-    flaws        where the source breaks
-    bad_frames   how those frames were read: KEEP, SMOOTH or SKIP
+    flaws        flaws of the source
+    bad_frames   how the flawed frames were read: KEEP, SMOOTH or SKIP
     """
 
     model: Model
@@ -103,7 +103,7 @@ class Reading:
         return places, turns
 
     def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where a body is in the engine's world as sampled: positions (frames, 3) [m], rotations (frames, 3, 3)."""
+        """A body's sampled transforms in the engine's world: positions (frames, 3) [m], rotations (frames, 3, 3)."""
         poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
         quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
         turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])

@@ -1,12 +1,12 @@
 """Channels of the result armature: which bones have keys, and their values from a simulated motion.
 
-Owns the way from bodies back to bones that inherit no scale. Must not know how results are shown.
+Owns the conversion from bodies back to bones that inherit no scale. Must not know how results are shown.
 
-Besides the bodies some bones have keys there that only ride on one (`riding`), or stay with the source where nothing
-carries them. So have those that hang on a sheared bone: no bone can be posed so (heads and the way bones point stay),
-and what would inherit the shear has to be told. Each is keyed against its nearest ancestor that has keys too, its kin.
-Where physics holds the two together as the rig does, the channels are the source's; the others are loose: their
-channels follow from where the bodies went.
+Some bones have keys there besides the bodies: bones that ride on one (`riding_bones`), or that stay with the source if
+nothing carries them. So do children of a sheared bone: the sheared bone itself cannot be posed with shear (only its
+head and direction), so what its children would inherit has to be keyed. Each keyed bone is relative to its nearest
+ancestor with keys, its kin. If physics keeps the two together as in the rig, the channels are the source's. All others
+are loose: their channels are computed from the bodies' transforms.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from .reading import Keyed, Reading
 
 # The group of curves that the rig does not show.
 LINKS = "Heft links"
-# A bone scaled to less than this is shown so: Blender cannot tell which way it points, if it has no length at all.
+# The smallest scale that is shown: Blender cannot determine a bone's direction at length 0.
 NO_SCALE = 1e-5
-# The cosine between two axes from which on a bone counts as sheared; what is seen of it from which on it is told.
+# A bone counts as sheared above this cosine between two of its axes. Above the second it is reported.
 SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 
 def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray, bodies: tuple) -> Keyed:
-    """What the result armature has keys for; order: the bodies' bones; poses (frames, b, 4, 4) sampled of all bones;
-    bodies: rotations (frames, n, 4), scales (frames, n, 3) and heads (frames, n, 3) of those that are bodies."""
+    """The bones with keys on the result armature. order: the bodies' bones; poses (frames, b, 4, 4) sampled of all
+    bones; bodies: rotations (frames, n, 4), scales (frames, n, 3) and heads (frames, n, 3) of those that are bodies."""
     shear = shears(poses)
     riders = skeleton.riders | dict.fromkeys(_on_sheared(skeleton, order, shear), True)
     bones, count = [*order, *riders], len(order)
     place = {bone: k for k, bone in enumerate(bones)}
     kin = np.array([_nearest(skeleton.parents, place, bone) for bone in bones])
     holders = np.array([*range(count), *(place.get(skeleton.holders[bone], -1) for bone in riders)])
-    # A rider stays where its body has it, with any kin of that body; a body turns against its parent body alone.
+    # A riding bone is fixed to its body and to any kin on that body. A body turns only relative to its parent body.
     loose = (kin < 0) | (holders != holders[kin])
     loose[:count] = (kin[:count] < 0) | (kin[:count] != model.parents)
     riding = rotations.placed(poses[:, list(riders)])
@@ -53,7 +53,7 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
         for k, bone in enumerate(bones)
     ]
     wholes = np.array([functools.reduce(np.matmul, chain)[:3, :3] for chain in chains])
-    # not the transposed: the rest matrices of tiny bones are no pure rotations
+    # not the transposed: rest matrices of tiny bones are not orthogonal
     backs = rotations.inverse(wholes).transpose(0, 2, 1)
     rests = rotations.from_matrix(rotations.split(wholes)[0])
     every = np.arange(len(bones))
@@ -89,7 +89,7 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
 
 
 def _links(skeleton: Skeleton) -> str:
-    """A group's name that no bone has."""
+    """A group's name that is no bone's."""
     name = LINKS
     while name in skeleton.names:
         name += "_"
@@ -97,14 +97,14 @@ def _links(skeleton: Skeleton) -> str:
 
 
 def _frames_of(holders: np.ndarray, quats: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, r, 4) and (frames, r, 3) the frames of the holders, armature space where there is none."""
+    """(frames, r, 4) rotations and (frames, r, 3) origins of the holders' frames; armature space if there is none."""
     turns, spots = quats[:, holders], heads[:, holders]
     turns[:, holders < 0], spots[:, holders < 0] = (1.0, 0.0, 0.0, 0.0), 0.0
     return turns, spots
 
 
 def _nearest(parents: Sequence[int], place: dict[int, int], bone: int) -> int:
-    """The place of the nearest ancestor that has one."""
+    """Index of the nearest ancestor that has one."""
     bone = parents[bone]
     while bone >= 0 and bone not in place:
         bone = parents[bone]
@@ -121,7 +121,7 @@ def _chain(skeleton: Skeleton, steps: np.ndarray, bone: int, ancestor: int) -> l
 
 
 def _traced(model: Model, kin: np.ndarray, holders: np.ndarray, loose: np.ndarray) -> list[int]:
-    """The bodies that carry a loose bone or its kin, and all that these hang on."""
+    """The bodies that carry a loose bone or its kin, and all their ancestors."""
     found: set[int] = set()
     for k in np.flatnonzero(loose):
         for body in (holders[k], holders[kin[k]] if kin[k] >= 0 else -1):
@@ -132,7 +132,8 @@ def _traced(model: Model, kin: np.ndarray, holders: np.ndarray, loose: np.ndarra
 
 
 def _against_kin(chosen: np.ndarray, kin: np.ndarray, quats, heads) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, c, 4) rotations and (frames, c, 3) heads of the chosen in the frames of their kin, if they have one."""
+    """(frames, c, 4) rotations and (frames, c, 3) heads of the chosen bones in the frames of their kin, if they have
+    one."""
     turns, anchors = quats[:, chosen], heads[:, chosen]
     held = np.flatnonzero(kin[chosen] >= 0)
     above = kin[chosen[held]]
@@ -143,12 +144,12 @@ def _against_kin(chosen: np.ndarray, kin: np.ndarray, quats, heads) -> tuple[np.
 
 
 def _location(chain: list[np.ndarray], back: np.ndarray, scale: np.ndarray | None, anchor: np.ndarray) -> np.ndarray:
-    """(frames, 3) location channel of a bone whose head is at `anchor` (frames, 3) in the frame of its kin, scaled by
-    `scale` (frames, 3); None: it has no kin."""
+    """(frames, 3) location channel of a bone whose head is at `anchor` (frames, 3) in the frame of its kin, which is
+    scaled by `scale` (frames, 3). scale is None without kin."""
     if scale is None:
         return (anchor - chain[0][:3, 3]) @ back
     sign = np.where(scale[:, :1] < 0.0, -1.0, 1.0)
-    # The first bone below feels its kin's scale; the ones after it only its mirroring.
+    # The first bone below inherits its kin's scale, later ones only its mirroring.
     spot = chain[0][:3, 3] * scale
     turn = chain[0][:3, :3]
     for local in chain[1:]:
@@ -175,8 +176,8 @@ def of_motion(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]
 
 
 def _went(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, k, 4) rotations and (frames, k, 3) heads in armature space of the traced bodies and what rides on
-    them; nothing is said of the others."""
+    """(frames, k, 4) rotations and (frames, k, 3) heads in armature space of the traced bodies and the bones that ride
+    on them. Other entries are undefined."""
     keyed, model, place = reading.keyed, reading.model, reading.placement
     frames, count = len(motion.rotations), len(model)
     turns, heads = np.zeros((frames, len(keyed.names), 4)), np.zeros((frames, len(keyed.names), 3))
@@ -199,7 +200,7 @@ def _went(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shears(poses: np.ndarray) -> np.ndarray:
-    """(frames, bones) how far bones (frames, bones, 4, 4) are sheared: the largest cosine between two of their axes."""
+    """(frames, bones) the shear of bones (frames, bones, 4, 4): the largest cosine between two of their axes."""
     x, y, z = np.moveaxis(poses[..., :3, :3].astype(np.float64), -1, 0)
     long = [np.maximum(np.sqrt(rotations.dot(axis, axis)), 1e-12) for axis in (x, y, z)]
     pairs = ((x, y, long[0] * long[1]), (y, z, long[1] * long[2]), (z, x, long[2] * long[0]))
@@ -213,10 +214,10 @@ def _sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> tuple[t
 
 
 def _on_sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> list[int]:
-    """Ignored bones that hang on a sheared bone which has keys; shear (frames, bones) of the source."""
+    """Ignored children of a sheared bone that has keys. shear (frames, bones): of the source."""
     bodies, keyed, found = set(order), {*order, *skeleton.riders}, []
     sheared = shear.max(axis=0) > SHEARED
-    for bone, parent in enumerate(skeleton.parents):  # parents come first
+    for bone, parent in enumerate(skeleton.parents):  # parents first
         if parent >= 0 and bone not in bodies and sheared[parent] and parent in keyed:
             keyed.add(bone)
             found.append(bone)
@@ -224,7 +225,7 @@ def _on_sheared(skeleton: Skeleton, order: list[int], shear: np.ndarray) -> list
 
 
 def notes(reading: Reading) -> list[str]:
-    """A sentence on bodies that the result cannot show as they are."""
+    """A sentence on bodies that the result cannot show exactly."""
     sheared = reading.keyed.sheared
     if not sheared:
         return []
@@ -237,7 +238,8 @@ def notes(reading: Reading) -> list[str]:
 
 
 def check_roots(rig: bpy.types.Object, reading: Reading) -> None:
-    """Refuse a root that should leave the bone it is connected to: Blender lets no constraint do that."""
+    """Raise an error for a simulated root that is connected to its parent bone: no constraint can move it away from
+    there."""
     if read_controller.is_root_animated(rig, reading.frames):
         return
     for root in np.flatnonzero(reading.model.parents < 0):

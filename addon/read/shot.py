@@ -1,11 +1,11 @@
 """Find the members of a shot: characters, collider objects, and what bones carry.
 
-Owns the search through the colliders collections and the rigs' children. Must not know
-shapes, motion or the engine. A `Shot` is built once an event, by one look at the file, and handed down.
+Owns the search through the colliders collections and the rigs' children. Must not know shapes, motion or the engine. A
+`Shot` is built once an event, in one pass over the file, and is passed on to functions.
 
-Characters are in one shot if one has the other among its colliders, or both have a third or
-a free object: they are simulated together, from whichever of them that is asked for. The
-first of them leads: its gravity, wind, range and steps hold for all.
+Characters are in one shot if one has the other among its colliders, or if both have a third one or a free object in
+common. They are simulated together, whichever of them is simulated. The first of them is the leader: its gravity, wind,
+range and steps apply to all.
 """
 
 from __future__ import annotations
@@ -16,32 +16,26 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .. import settings
+from .. import declare, settings
 from ..blender.own_marks import CONSTRAINT
 from ..rig import skin
+from ..settings import saved
+from ..settings.character import HeftArmature
 
-# What holds for a whole shot, as its leader has it, and the words for it.
-LED = {
-    "gravity": "gravity",
-    "wind": "wind",
-    "range": "range",
-    "pre_roll": "pre-roll",
-    "loop": "loop",
-    "steps_per_second": "steps per second",
-    "meters_per_unit": "metres per unit",
-}
-# What moves an object besides its parent, as keys or drivers.
+# The settings of a whole shot, which its leader's values decide, and the words for them.
+OF_SHOT = {each.name: each.keywords["name"].lower() for each in declare.of(HeftArmature, of_shot=True)}
+# Prefixes of properties that move an object besides its parent, by keys or drivers.
 TRANSFORMS = ("location", "rotation_", "scale", "delta_")
 
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """Everybody and everything that is simulated together.
+    """All objects that are simulated together.
 
-    rigs       the armatures, the one that leads first
-    objects    what they meet: meshes, but no skins (they move with their armature) and nothing that a bone carries
+    rigs       the armatures, the leader first
+    objects    what they collide with: meshes, without skins (they move with their armature) and without loads of bones
     loads      by rig, what its bones carry
-    anchors    what ties hold on to and is neither a character nor a collider of the shot
+    anchors    targets of ties that are neither characters nor colliders of the shot
     """
 
     rigs: tuple[bpy.types.Object, ...]
@@ -51,17 +45,17 @@ class Shot:
 
     @property
     def leader(self) -> bpy.types.Object:
-        """Whose gravity, wind, range and steps hold for all."""
+        """The rig whose gravity, wind, range and steps apply to all."""
         return self.rigs[0]
 
     @property
     def grounded(self) -> bpy.types.Object | None:
-        """Whose ground they all stand on: the leader's, or else that of the first who has one."""
+        """The rig whose ground they all use: the leader, or else the first that has one."""
         return next((rig for rig in self.rigs if rig.heft.ground), None)
 
     @property
     def things(self) -> tuple[bpy.types.Object, ...]:
-        """The objects whose motion matters: those that are met, then those that ties hold on to."""
+        """The objects whose motion is needed: colliders, then targets of ties."""
         return (*self.objects, *self.anchors)
 
     @property
@@ -70,13 +64,13 @@ class Shot:
         return [load.ob for rig in self.rigs for load in self.loads[rig]]
 
     def has(self, ob: bpy.types.Object) -> bool:
-        """Is an object part of the shot, by itself or carried?"""
+        """True if an object is part of the shot, by itself or carried."""
         return ob in self.rigs or ob in self.objects or ob in self.carried
 
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """A mesh object that is part of a bone; matrix (4, 4) takes its points into the bone's frame."""
+    """A mesh object that is carried by a bone. matrix (4, 4): from its points to the bone's frame."""
 
     bone: str
     ob: bpy.types.Object
@@ -90,7 +84,7 @@ def scan() -> list[Shot]:
 
 
 def of(rig: bpy.types.Object) -> Shot:
-    """The rig's shot; a rig without physics is alone in it."""
+    """The rig's shot; a rig without physics is its only member."""
     rigs, children = _look()
     return _build(next((group for group in casts(rigs) if rig in group), (rig,)), children)
 
@@ -99,8 +93,8 @@ Children = dict[bpy.types.Object, list[bpy.types.Object]]
 
 
 def _look() -> tuple[list[bpy.types.Object], Children]:
-    """The characters of the file, and what is parented to whom, by one look at all objects: to ask each object for its
-    children is to look at all of them each time."""
+    """The characters of the file, and the children of every object, in one pass over all objects. Blender's
+    `Object.children` would search all objects each time."""
     rigs: list[bpy.types.Object] = []
     children: Children = {}
     for ob in bpy.data.objects:
@@ -124,15 +118,14 @@ def _build(together: tuple[bpy.types.Object, ...], children: Children) -> Shot:
 
 
 def characters() -> list[bpy.types.Object]:
-    """All armatures with physics. One that nothing holds any more was deleted: Blender keeps it until the file is
-    saved."""
+    """All armatures with physics, without deleted ones: Blender keeps those without users until the file is saved."""
     return _look()[0]
 
 
 def casts(rigs: Iterable[bpy.types.Object] | None = None) -> list[tuple[bpy.types.Object, ...]]:
-    """All armatures with physics, those of one shot together; each time the one that leads comes first.
+    """All armatures with physics, grouped by shot; the leader comes first.
 
-    That is one that no other has among its colliders, and of several the first by name.
+    The leader is one that no other has among its colliders; of several, the first by name.
     """
     rigs = sorted(characters() if rigs is None else rigs, key=lambda ob: ob.name_full)
     met = {rig: {ob for ob in colliders(rig) if ob != rig and _joins(ob)} for rig in rigs}
@@ -148,19 +141,20 @@ def casts(rigs: Iterable[bpy.types.Object] | None = None) -> list[tuple[bpy.type
 
 
 def _joins(ob: bpy.types.Object) -> bool:
-    """Are all who meet this object in one shot? It can go one way only."""
+    """True if all characters that have this object among their colliders are in one shot, because it can have only one
+    motion."""
     if ob.type == "MESH":
         return ob.is_property_set("heft_collider") and ob.heft_collider.moves == "FREE"
     return settings.has_physics(ob)
 
 
 def leader(rig: bpy.types.Object) -> bpy.types.Object:
-    """The armature that leads the rig's shot: itself where it is alone."""
+    """The leader of the rig's shot; the rig itself if it is alone."""
     return next((group[0] for group in casts() if rig in group), rig)
 
 
 def leaders(rigs: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """The armatures that lead the shots that hold all of these."""
+    """The leaders of the shots of all these rigs."""
     wanted = set(rigs)
     return [group[0] for group in casts() if wanted.intersection(group)]
 
@@ -171,7 +165,7 @@ def colliders(rig: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def left_out(rig: bpy.types.Object) -> list[str]:
-    """Sentences on what the colliders collection holds and cannot take part."""
+    """Sentences on objects in the colliders collection that cannot collide."""
     notes = []
     for ob in colliders(rig):
         if ob.type == "ARMATURE" and ob != rig and not settings.has_physics(ob):
@@ -182,8 +176,8 @@ def left_out(rig: bpy.types.Object) -> list[str]:
 
 
 def overruled(rig: bpy.types.Object, leader: bpy.types.Object) -> list[str]:
-    """A sentence on the settings of the rig's that differ from those of the one that leads its shot, which hold."""
-    differ = [word for name, word in LED.items() if _values(rig, name) != _values(leader, name)]
+    """A sentence on settings of the rig that are overruled, because its shot's leader has other values."""
+    differ = [word for name, word in OF_SHOT.items() if _values(rig, name) != _values(leader, name)]
     if not differ:
         return []
     words = differ[0] if len(differ) == 1 else f"{', '.join(differ[:-1])} and {differ[-1]}"
@@ -195,12 +189,12 @@ def _values(rig: bpy.types.Object, name: str):
     value = getattr(rig.heft, name)
     if name == "range" and value == "CUSTOM":
         return value, rig.heft.frame_start, rig.heft.frame_end
-    return value[:] if name in {"gravity", "wind"} else value
+    return saved.plain(value)
 
 
 def loads(rig: bpy.types.Object, children: Children | None = None) -> list[Load]:
-    """The meshes parented to bones, and theirs in turn, as long as nothing else moves them; children: of all objects,
-    where they are known."""
+    """The meshes parented to bones, and their children, unless something else moves them. children: those of every
+    object, if known."""
     found: list[Load] = []
     children = _look()[1] if children is None else children
     for child in children.get(rig, ()):
@@ -229,7 +223,7 @@ def _collect(found: list[Load], bone: str, ob: bpy.types.Object, above: np.ndarr
 
 
 def moves_by_itself(ob: bpy.types.Object) -> bool:
-    """Do keys, drivers or constraints of its own move the object?"""
+    """True if keys, drivers or constraints of its own move the object."""
     if any(constraint.name != CONSTRAINT for constraint in ob.constraints):
         return True
     data = ob.animation_data

@@ -1,7 +1,7 @@
-"""Cache of sampled sources and of what was read of them, valid while their digests stay the same.
+"""Cache of sampled sources and of the readings made from them, valid while their digests stay the same.
 
-Owns the cache, so that dragging a slider does not sample a rig again, and the progress
-of reading. Must not simulate or write.
+Owns the cache, so that dragging a slider does not sample a rig again, and the progress of reading. Must not simulate or
+write.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..memory import LOAD, REMOVE, REREAD, UNDO, Memo, notify
 from . import frame_plan, physical_keys, read_rig, shot
 from .inputs import Inputs, RigInputs
 
-# A block within which these rigs and objects move as they are keyed: results are none of this module's concern.
+# A context manager within which these rigs and objects show their sources: this module must not know results.
 ShowSources = Callable[[tuple[bpy.types.Object, ...], tuple[bpy.types.Object, ...]], AbstractContextManager]
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """done: 0 to 1; label: what is being done; text: how far, where that can be said in words; waits: it is being done
-    beside, and there is nothing to do here but to wait."""
+    """A progress step. done: 0 to 1; label: the stage; text: details, if there are any; waits: True if a background job
+    is running and the caller can only wait."""
 
     done: float
     label: str
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(eq=False)
 class Cached:
-    """A rig's source as it was sampled, at whole frames and around its physical keys, and what was made of it."""
+    """A rig's sampled source, at whole frames and around its physical keys, and the reading made from it."""
 
     source: str
     samples: sample_poses.Samples
@@ -52,30 +52,31 @@ class Cached:
 
 @dataclass(eq=False)
 class Way:
-    """Where the objects of a rig's shot go: world matrices (objects, frames, 4, 4) and what they depend on."""
+    """The sampled motion of a shot's objects: world matrices (objects, frames, 4, 4) and a digest of what they depend
+    on."""
 
     source: str
     matrices: np.ndarray
 
 
 _cache: Memo[int, Cached] = Memo("sources", "rig", (LOAD, UNDO, REREAD, REMOVE))
-# By the rig that leads the shot.
+# By the leader of the shot.
 _ways: Memo[int, Way] = Memo("ways of objects", "rig", (LOAD, UNDO, REREAD, REMOVE))
-# How much of the bar reading takes, against simulating.
+# The part of the progress bar for reading; the rest is for simulating.
 READ_SHARE = 0.4
-# How long sources are looked at before the window gets its turn [s].
+# Time slice for sampling sources, before the window is updated [s].
 AT_ONCE = 0.015
 
 
 def rewritten(rig: bpy.types.Object) -> None:
-    """The result's keys are others than those of the last simulation: the next one writes all of them."""
+    """The result's keys were replaced by others than the last simulation's, so the next one must write all of them."""
     kept = _cache.get(rig.session_uid)
     if kept is not None:
         kept.written = None
 
 
 def current(now: RigInputs) -> read_rig.Reading | None:
-    """What was read of a rig last, if its masses, shapes and limits are still as they were."""
+    """The last reading of a rig, if its masses, shapes and limits are unchanged."""
     kept = _cache.get(now.rig.session_uid)
     if kept is None or kept.reading is None or kept.structure[2] != now.structure:
         return None
@@ -83,17 +84,17 @@ def current(now: RigInputs) -> read_rig.Reading | None:
 
 
 def read_anew(group: shot.Shot) -> None:
-    """Read everything anew, also what changes unnoticed (weights, what modifiers depend on)."""
+    """Drop everything cached of a shot, including what changes without notice (weights, inputs of modifiers)."""
     notify(REREAD, *group.rigs, *group.objects, *group.carried)
 
 
 def sample_group(
     now: Inputs, show_sources: ShowSources, sliced: bool = False
 ) -> Generator[Step, None, tuple[dict[bpy.types.Object, Cached], Way]]:
-    """What is kept of rigs and objects, sampled anew where their sources have changed.
+    """The cached samples of rigs and objects; sampled again if their sources have changed.
 
-    show_sources: meanwhile rigs and objects move as they are keyed; `sliced`: not between two steps, when anything may
-    be drawn, saved or undone.
+    show_sources    context manager in which rigs and objects show their sources
+    sliced          leave that context between two steps, when the file may be drawn, saved or undone
     """
     group, scene, frames = now.shot, now.scene, now.sampled
     leader, things = group.leader, group.things
@@ -137,14 +138,14 @@ def _sampled(look: _Look, rig: bpy.types.Object, scene: bpy.types.Scene, frames:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """Looking at a shot's sources, in several jobs."""
+    """Progress of sampling a shot's sources, in several parts."""
 
     shown: Callable[[], AbstractContextManager]
     jobs: int
     sliced: bool
 
     def through(self, steps: Generator, k: int, count: int) -> Generator:
-        """Pass a sampling generator's progress on as steps of the k-th job; its return value."""
+        """Forward a sampling generator's progress as steps of part k. Returns the generator's return value."""
         try:
             while True:
                 end = time.perf_counter() + (AT_ONCE if self.sliced else 0.0)
@@ -162,8 +163,8 @@ class _Look:
 def read_steps(
     now: RigInputs, cached: Cached, meters: float, solid: bool, sliced: bool
 ) -> Generator[Step, None, read_rig.Reading]:
-    """The reading of cached samples, made anew when masses, sizes, shapes, limits, ignored bones or keys change;
-    `sliced`: its long sums are done beside."""
+    """The reading of cached samples. It is made again if masses, sizes, shapes, limits, ignored bones or keys changed.
+    sliced: long computations run on the background thread."""
     rig, scene = now.rig, now.inputs.scene
     structure = (meters, solid, now.structure, cached.moments)
     if cached.reading is None or cached.structure != structure:
@@ -182,7 +183,7 @@ def read_steps(
 
 
 def beside(work: Callable, done: float, label: str) -> Generator[Step, None, object]:
-    """Steps of work that is done beside; what it gives."""
+    """Steps while a background job runs. Returns the job's result."""
     steps = background_thread.run(work)
     try:
         while True:

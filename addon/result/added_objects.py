@@ -1,7 +1,7 @@
 """Objects that Heft added to the scene, such as a thrown ball, and their removal.
 
-Owns the mark by which they are known: a digest of mesh, keys and place as they were made. What the animator changed, or
-uses elsewhere, is the animator's and stays. Must not know what an object is for.
+Owns the mark that identifies them: a digest of mesh, keys and transform at creation. An object that the user changed,
+or uses elsewhere, is the user's and is kept. Must not know what an object is for.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..read import curve_digests, shot
 
 
 def mark(ob: bpy.types.Object) -> None:
-    """This was made just now."""
+    """Mark an object as just created by Heft."""
     ob.heft_collider.made = _digest(ob)
 
 
 def made_for(rig: bpy.types.Object) -> list[bpy.types.Object]:
-    """What is among the rig's colliders, as Heft made it, and used by nobody else."""
+    """Objects among the rig's colliders that Heft created, unchanged and without other users."""
     own = shot.colliders(rig)
     others = [other for other in shot.characters() if other != rig]
     shared = {ob for other in others for ob in shot.colliders(other)}
@@ -30,7 +30,7 @@ def made_for(rig: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def remove(obs: list[bpy.types.Object]) -> None:
-    """Take them out of the file, with their meshes and actions."""
+    """Delete objects with their meshes and actions."""
     for ob in obs:
         mesh, action = ob.data, ob.animation_data.action if ob.animation_data else None
         bpy.data.objects.remove(ob)
@@ -41,14 +41,14 @@ def remove(obs: list[bpy.types.Object]) -> None:
 
 
 def is_as_made(ob: bpy.types.Object) -> bool:
-    """Is it Heft's, and as it was made?"""
+    """True if Heft created the object and it is unchanged."""
     if ob.type != "MESH" or ob.library is not None or not ob.is_property_set("heft_collider"):
         return False
     return bool(ob.heft_collider.made) and ob.heft_collider.made == _digest(ob)
 
 
 def _digest(ob: bpy.types.Object) -> str:
-    """Mesh, material, keys, modifiers and constraints; not where the keys have put it on this frame."""
+    """A digest of mesh, material, keys, modifiers and constraints, without the animated transform on this frame."""
     digest = hashlib.blake2b(digest_size=16)
     places = np.empty(3 * len(ob.data.vertices), dtype=np.float32)
     ob.data.vertices.foreach_get("co", places)
@@ -65,7 +65,7 @@ def _digest(ob: bpy.types.Object) -> str:
 
 
 def _is_unused(ob: bpy.types.Object, rig: bpy.types.Object) -> bool:
-    """Does nothing but the scene and the rig's colliders hold on to the object, its mesh or its action?"""
+    """True if only the scene and the rig's colliders use the object, its mesh or its action."""
     if ob.children or ob.parent is not None or ob.data.users > 1 or ob.data.use_fake_user:
         return False
     action = ob.animation_data.action if ob.animation_data else None

@@ -1,8 +1,8 @@
 """Results of free objects, shown on the objects by a constraint.
 
-Owns the empty that carries the result (in no collection, in the world's space) and the one
-last Copy Transforms that shows it. The object's own action, channels and constraints are
-never touched. Must not know where the motion came from.
+Owns the empty that carries the result (in no collection, in world space) and the Copy Transforms constraint at the end
+of the object's stack that shows it. The object's own action, channels and constraints are never changed. Must not know
+where the motion came from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATH = f'constraints["{CONSTRAINT}"].influence'
 
 
 def has_result(ob: bpy.types.Object) -> bool:
-    """Does a free object's result belong to this object (or to the one it was duplicated from)?"""
+    """True if the object has a free object's result, its own or that of the object it was duplicated from."""
     return ob.type != "ARMATURE" and ob.is_property_set("heft_result") and ob.heft_result is not None
 
 
@@ -38,7 +38,7 @@ def results_of(rig: bpy.types.Object) -> list[bpy.types.Object]:
 def write(
     rig: bpy.types.Object, ob: bpy.types.Object, frames: np.ndarray, matrices: np.ndarray, made_from: str
 ) -> None:
-    """Put a simulated way, world matrices (frames, 4, 4), onto the object's result; `made_from`: see `marks`."""
+    """Write simulated world matrices (frames, 4, 4) to the object's result. made_from: see `stamps`."""
     if not np.isfinite(matrices).all():
         raise RigError(f"The result of '{ob.name}' holds numbers that are not finite: nothing was written.")
     result = ensure_result(rig, ob)
@@ -58,7 +58,7 @@ def write(
 
 
 def ensure_result(rig: bpy.types.Object, ob: bpy.types.Object) -> bpy.types.Object:
-    """The object's own result from the rig's simulation, made where there is none or it is another's."""
+    """The object's own result from the rig's simulation; created if there is none or it is another object's."""
     result = ob.heft_result
     if result is None or result.heft_collider.owner != ob:
         result = bpy.data.objects.new(f"{ob.name} result", None)
@@ -76,7 +76,7 @@ def ensure_result(rig: bpy.types.Object, ob: bpy.types.Object) -> bpy.types.Obje
 
 
 def apply(rig: bpy.types.Object, visible: bool) -> None:
-    """Let the rig's free objects move as their results, mixed as the rig is, or as their source."""
+    """Show the rig's free objects as their results, with the rig's mix, or as their source."""
     for ob in results_of(rig):
         _apply(rig, ob, visible)
 
@@ -97,10 +97,10 @@ def _apply(rig: bpy.types.Object, ob: bpy.types.Object, visible: bool) -> None:
 
 
 def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
-    """Are the constraints where the settings want them?"""
+    """True if the constraints match the settings."""
     free = results_of(rig)
     if not free:
-        return True  # the rest looks through all curves of the rig, and this is asked on every frame
+        return True  # asked on every frame; the rest searches all curves of the rig
     wanted = visible and (rig.heft.mix > 0.0 or show_constraints.mix_is_keyed(rig))
     condition = show_constraints.driven_condition(rig) if wanted else None
     for ob in free:
@@ -113,7 +113,7 @@ def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
 
 @contextmanager
 def exposed(obs):
-    """Within this block these objects move as their sources, whoever simulated them."""
+    """Context manager: these objects show their sources, whichever rig simulated them."""
     shown = [ob for ob in obs if has_result(ob) and ob.constraints.get(CONSTRAINT) is not None]
     for ob in shown:
         _detach(ob)
@@ -127,7 +127,8 @@ def exposed(obs):
 
 
 def settle() -> None:
-    """A duplicated object lets go of the other's result, and all of one whose armature is gone or has no physics."""
+    """Remove a duplicated object's pointer to the original's result, and results of armatures that are deleted or have
+    no physics."""
     for ob in bpy.data.objects:
         if has_result(ob):
             look = ob.heft_result.heft_collider
@@ -140,7 +141,7 @@ def settle() -> None:
 
 
 def remove(ob: bpy.types.Object) -> None:
-    """Take the result off the object and out of the file."""
+    """Delete the object's result."""
     _detach(ob)
     result = ob.heft_result
     settings.forget(ob, "heft_result")

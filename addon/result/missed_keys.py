@@ -14,7 +14,7 @@ from ..errors import RigError
 
 
 def write(rig: bpy.types.Object, arrivals: Arrivals | None) -> None:
-    """Keep what the last simulation missed, the worst first, in place of what was kept before."""
+    """Replace the list by the keys that the last simulation missed, the worst first."""
     kept = rig.heft.misses
     kept.clear()
     for bone, frame, degrees in arrivals.missed() if arrivals is not None else ():
@@ -24,7 +24,7 @@ def write(rig: bpy.types.Object, arrivals: Arrivals | None) -> None:
 
 
 def sentence(rig: bpy.types.Object) -> str:
-    """What to tell of the misses; empty if there are none."""
+    """A sentence on the missed keys; empty if there are none."""
     kept = rig.heft.misses
     if not len(kept):
         return ""
@@ -37,7 +37,7 @@ def sentence(rig: bpy.types.Object) -> str:
 
 
 def go_to(rig: bpy.types.Object, scene: bpy.types.Scene, index: int) -> None:
-    """Show a missed key: its frame, with its bone alone selected and active in Pose Mode."""
+    """Show a missed key: go to its frame and select its bone alone in Pose Mode."""
     kept = rig.heft.misses
     if not 0 <= index < len(kept):
         raise RigError(f"There is no missed key number {index + 1}: simulate again.")

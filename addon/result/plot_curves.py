@@ -1,8 +1,8 @@
 """Torque, stress and deviation of bones as curves that the Graph Editor plots.
 
 Owns the empty that carries them: a child of the rig, in its collection, since the Graph Editor lists only what is in
-the scene. Its custom properties are named after bone and unit; their curves are samples, not keys: plotted as lines
-that nobody can edit by mistake. The rig's own action is never touched. Must not simulate.
+the scene. Its custom properties are named after bone and unit. Their curves are samples, not keys, so nobody edits them
+by mistake. The rig's own action is never changed. Must not simulate.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import colorsys
 import json
 from collections.abc import Callable
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -20,16 +21,6 @@ from .. import controllers
 from ..blender import actions, compat, own_collections
 from ..read import read_controller, read_rig
 
-# Property of the rig's settings, word and unit.
-KINDS = {"curve_torque": "torque (N m)", "curve_stress": "stress", "curve_deviation": "deviation (°)"} | {
-    each.setting: each.words for each in controllers.CURVES
-}
-# What tells these curves from others by name.
-WORDS = " ".join(words.split()[0] for words in KINDS.values())
-# Saturation and brightness of each: the hue is the bone's.
-TINTS = {"curve_torque": (0.6, 1.0), "curve_stress": (0.25, 1.0), "curve_deviation": (0.45, 0.85)} | {
-    each.setting: each.tint for each in controllers.CURVES
-}
 # Blender's longest name of a custom property [bytes].
 LONGEST = 63
 
@@ -38,24 +29,25 @@ LONGEST = 63
 
 
 def torque(_rig: bpy.types.Object, _reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
-    """(frames, n) [N m] how hard each joint is driven."""
+    """(frames, n) [N m] the size of each joint's torque."""
     return np.linalg.norm(result.torques, axis=2)
 
 
 def stress(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
-    """(frames, n) the torque in parts of what the joint can give; of a joint that can give nothing 0."""
+    """(frames, n) the torque divided by the joint's largest torque; 0 for a joint whose largest torque is 0."""
     most = limits(rig, reading)
     given = torque(rig, reading, result)
     return np.divide(given, most, out=np.zeros_like(given), where=np.broadcast_to(most, given.shape) > 0.0)
 
 
 def limits(rig: bpy.types.Object, reading: read_rig.Reading) -> np.ndarray:
-    """(n,) or (frames, n) [N m] the most each joint can give: a strong person's where strength is not limited."""
+    """(n,) or (frames, n) [N m] the largest torque of each joint: that of a strong person if strength is not
+    limited."""
     return read_controller.limits_of(rig, reading.model, reading.names, reading.frames)
 
 
 def deviation(_rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
-    """(frames, n) [°] how far each body is turned away from its source, in the world."""
+    """(frames, n) [°] the angle between each body and its source, in the world."""
     source, moved = (_turns(reading.model, motion) for motion in (reading.motion, result.motion))
     return np.degrees(rotations.angle_between(source, moved))
 
@@ -70,7 +62,7 @@ def _turns(model: engine.Model, motion: engine.Motion) -> np.ndarray:
 
 
 def channel(name: str) -> Callable:
-    """A controller's channel by body; of the character for its root alone, so nothing for the others."""
+    """A controller's channel by body. A channel of the whole character is given to its root, and 0 to other bodies."""
 
     def numbers(_rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> np.ndarray:
         values = result.channels[name].values
@@ -83,13 +75,27 @@ def channel(name: str) -> Callable:
     return numbers
 
 
-NUMBERS = {"curve_torque": torque, "curve_stress": stress, "curve_deviation": deviation} | {
-    each.setting: channel(each.channel) for each in controllers.CURVES
-}
+class Kind(NamedTuple):
+    """A kind of curve: word and unit, saturation and brightness of its colour (the hue is the bone's), function of its
+    values."""
+
+    words: str
+    tint: tuple[float, float]
+    numbers: Callable
+
+
+# By the setting that switches it on.
+KINDS = {
+    "curve_torque": Kind("torque (N m)", (0.6, 1.0), torque),
+    "curve_stress": Kind("stress", (0.25, 1.0), stress),
+    "curve_deviation": Kind("deviation (°)", (0.45, 0.85), deviation),
+} | {each.setting: Kind(each.words, each.tint, channel(each.channel)) for each in controllers.CURVES}
+# The words that identify these curves by name.
+WORDS = " ".join(kind.words.split()[0] for kind in KINDS.values())
 
 
 def kinds_of(rig: bpy.types.Object) -> list[str]:
-    """The curves that the rig's controller has: those of every simulation, and of its own channels."""
+    """The kinds that the rig's controller has: the general ones and those of its own channels."""
     own = {each.setting for each in controllers.entry(rig.heft.controller).curves}
     return [kind for kind in KINDS if kind in own or all(kind != each.setting for each in controllers.CURVES)]
 
@@ -103,7 +109,7 @@ def holder_of(rig: bpy.types.Object) -> bpy.types.Object | None:
 
 
 def _is_holder(ob: bpy.types.Object) -> bool:
-    """An empty of Heft's that is no free object's result."""
+    """True for an empty created by Heft that is not a free object's result."""
     return ob.type == "EMPTY" and ob.is_property_set("heft_collider") and ob.heft_collider.owner == ob.parent
 
 
@@ -124,7 +130,7 @@ def _ensure_holder(rig: bpy.types.Object) -> bpy.types.Object:
 
 
 def remove(rig: bpy.types.Object) -> None:
-    """Take the curves out of the file."""
+    """Delete the curves and their empty."""
     holder = holder_of(rig)
     if holder is None:
         return
@@ -138,12 +144,12 @@ def remove(rig: bpy.types.Object) -> None:
 
 
 def choose_bones(rig: bpy.types.Object) -> None:
-    """The selected bones get the curves from now on."""
+    """Choose the selected bones for the curves."""
     rig.heft.curve_names = json.dumps([bone.name for bone in rig.pose.bones if compat.is_selected(bone)])
 
 
 def chosen(rig: bpy.types.Object, names: tuple[str, ...]) -> list[int]:
-    """Which of the bodies get curves; all where none of the selected ones is one."""
+    """The bodies that get curves; all if none of the chosen bones is a body."""
     if rig.heft.curve_bones == "SELECTED":
         wanted = set(json.loads(rig.heft.curve_names or "[]"))
         found = [i for i, name in enumerate(names) if name in wanted]
@@ -153,7 +159,7 @@ def chosen(rig: bpy.types.Object, names: tuple[str, ...]) -> list[int]:
 
 
 def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Result) -> None:
-    """Write the curves that are asked for, in place of those that are there."""
+    """Write the curves that are switched on; delete all others."""
     kinds = [kind for kind in kinds_of(rig) if getattr(rig.heft, kind)]
     if not rig.heft.use_curves or not kinds:
         remove(rig)
@@ -162,16 +168,16 @@ def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Resul
     bag = actions.ensure_bag(holder.animation_data.action, actions.slot_of(holder))
     table = actions.curve_table(bag)
     wanted: dict[str, str] = {}
-    values = {kind: NUMBERS[kind](rig, reading, result).astype(np.float32) for kind in kinds}
+    values = {kind: KINDS[kind].numbers(rig, reading, result).astype(np.float32) for kind in kinds}
     bodies = chosen(rig, reading.names)
     for k, body in enumerate(bodies):
         for kind in kinds:
-            name = _property_name(reading.names[body], KINDS[kind])
+            name = _property_name(reading.names[body], KINDS[kind].words)
             path = f'["{bpy.utils.escape_identifier(name)}"]'
             if name not in holder:
                 holder[name] = 0.0
             curve = _sampled(bag, table, path, reading.names[body], reading.frames, values[kind][:, body])
-            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *TINTS[kind])
+            curve.color_mode, curve.color = "CUSTOM", colorsys.hsv_to_rgb(k / len(bodies), *KINDS[kind].tint)
             wanted[path] = name
     for (path, _), curve in table.items():
         if path not in wanted:
@@ -179,17 +185,17 @@ def write(rig: bpy.types.Object, reading: read_rig.Reading, result: engine.Resul
     for group in [group for group in bag.groups if not len(group.channels)]:
         bag.groups.remove(group)
     for name in set(holder.keys()).difference(wanted.values()):
-        if name.endswith(tuple(KINDS.values())):
+        if name.endswith(tuple(kind.words for kind in KINDS.values())):
             del holder[name]
     holder.animation_data.action.update_tag()
     holder.update_tag(refresh={"TIME"})
 
 
 def _sampled(bag, table: dict, path: str, group: str, frames: np.ndarray, values: np.ndarray) -> bpy.types.FCurve:
-    """The curve of that path with these samples, one a frame; frames (n,) without gaps, values (n,) float32."""
+    """The curve at that path with these samples, one for each frame. frames (n,) without gaps, values (n,) float32."""
     curve = table.pop((path, 0), None)
     if curve is not None:
-        bag.fcurves.remove(curve)  # samples can be neither added nor taken away
+        bag.fcurves.remove(curve)  # samples can be neither added nor removed
     curve = actions.ensure_curve(bag, table, path, 0, group)
     actions.move_keys(curve, np.stack([frames.astype(np.float32), values], axis=1))
     curve.convert_to_samples(int(frames[0]), int(frames[-1]) + 1)
@@ -197,6 +203,6 @@ def _sampled(bag, table: dict, path: str, group: str, frames: np.ndarray, values
 
 
 def _property_name(bone: str, words: str) -> str:
-    """Bone, word and unit, as long as Blender allows."""
+    """Bone, word and unit, cut to Blender's longest name."""
     room = LONGEST - len(words.encode()) - 1
     return f"{bone.encode()[:room].decode(errors='ignore')} {words}"

@@ -1,10 +1,9 @@
 """The result armature: create, write, show and remove it.
 
-Owns the result armature (a copy of the rest data that inherits no scale, child of
-the rig, in no collection, carrying the result action) and the choice between source
-and result. Must not know where the motion came from.
+Owns the result armature (a copy of the rest data that inherits no scale, child of the rig, in no collection, with the
+result action) and the choice between source and result. Must not know where the motion came from.
 
-The rig's action, slot, NLA and pose channels are never touched.
+The rig's action, slot, NLA and pose channels are never changed.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from ..errors import RigError
 from ..read import read_rig, result_channels, shot
 from . import free_objects, show_constraints, stamps
 
-# Channels closer to a constant than this (parts of the rig's height, of a scale) are one.
+# A channel that varies by less than this is constant [parts of the rig's height, of a scale].
 LOCATION_NOISE = 2e-6
 SCALE_NOISE = 1e-5
-# Keys written before the window gets its turn: a few milliseconds.
+# Keys written in one slice: a few milliseconds.
 AT_ONCE = 20_000
 
 
@@ -35,7 +34,7 @@ AT_ONCE = 20_000
 
 
 def ensure_result(rig: bpy.types.Object) -> bpy.types.Object:
-    """The rig's own result armature: made, copied (after duplicating the rig, or from its library) or renewed."""
+    """The rig's own result armature: created, copied (after the rig was duplicated, or from its library) or updated."""
     result = rig.heft_result
     if result is not None and (result.parent != rig or _is_of_library(result)):
         result = _own_copy(rig, result)
@@ -51,7 +50,7 @@ def ensure_result(rig: bpy.types.Object) -> bpy.types.Object:
 
 def _new_result(rig: bpy.types.Object) -> bpy.types.Object:
     result = bpy.data.objects.new(f"{rig.name} result", _rest_copy(rig))
-    result.data = result.data  # setting the data builds the pose, which a new object does not have
+    result.data = result.data  # assigning data builds the pose, which a new object lacks
     result.parent = rig
     rig.heft_result = result
     actions.assign(result, actions.new_action(f"{rig.name} result", result))
@@ -60,8 +59,8 @@ def _new_result(rig: bpy.types.Object) -> bpy.types.Object:
 
 
 def _is_of_library(result: bpy.types.Object) -> bool:
-    """Did it come with a linked rig? What is written into its action is in no file, and every other override of that
-    rig shows it."""
+    """True if the result belongs to a linked rig. Its action is not saved in this file, and every other override of
+    that rig shows it."""
     action = result.animation_data.action if result.animation_data else None
     return result.override_library is not None or any(
         block is not None and block.library is not None for block in (result, result.data, action)
@@ -123,7 +122,7 @@ def _ties(data: bpy.types.Armature) -> list[tuple[str, bool]]:
 
 
 def write(rig: bpy.types.Object, reading: read_rig.Reading, motion: Motion, only_moved: bool = False) -> None:
-    """Put a simulated motion onto the result armature's action; see `write_steps`."""
+    """Write a simulated motion to the result armature's action; see `write_steps`."""
     for _ in write_steps(rig, poses_of(reading, motion), {}, only_moved):
         pass
 
@@ -131,7 +130,7 @@ def write(rig: bpy.types.Object, reading: read_rig.Reading, motion: Motion, only
 @dataclass(frozen=True, eq=False)
 class Poses:
     """A motion as keys of the result armature: quats (k, 4, frames) and locations (k, 3, frames), float32. Scales are
-    the reading's."""
+    those of the reading."""
 
     reading: read_rig.Reading
     quats: np.ndarray
@@ -139,22 +138,22 @@ class Poses:
 
 
 def poses_of(reading: read_rig.Reading, motion: Motion) -> Poses:
-    """What a simulated motion makes of the result armature's channels. Knows nothing of Blender."""
+    """The values of the result armature's channels for a motion. Does not touch bpy."""
     return Poses(reading, *(_as_keys(reading, each) for each in result_channels.of_motion(reading, motion)))
 
 
 def write_steps(
     rig: bpy.types.Object, poses: Poses, sums: dict[tuple[str, int], int], only_moved: bool = False
 ) -> Generator[float, None, None]:
-    """Put poses onto the result armature's action, some curves at a time; yields the share that is done.
+    """Write poses to the result armature's action, some curves at a time; yields the share that is done.
 
-    `only_moved`: location and scale of the last reading are there already, so that only rotations and the
-    locations of roots and other loose bones are written. `sums` are the checksums of the curves as they were
-    written last, and are brought up to date: curves that have them already are left alone.
+    only_moved    location and scale of the last reading are written already, so only rotations and the locations of
+                  roots and other loose bones are written
+    sums          checksums of the curves as last written, updated here; curves that match are skipped
 
-    Whole curves are written, bone by bone: Blender fills a curve at once or key by key, which takes a hundred
-    times longer. The rig shows nothing of it before the end, when the action is tagged, so that no mixture of
-    the old and the new motion is ever seen on it. Nothing of Blender's is kept over a yield.
+    Whole curves are written, bone by bone: Blender fills a curve in one call or key by key, which takes a hundred times
+    longer. The rig shows the new keys only after the last step, when the action is tagged, so old and new motion are
+    never mixed. No reference to Blender's data is kept over a yield.
     """
     reading, keyed = poses.reading, poses.reading.keyed
     fresh = not only_moved
@@ -208,8 +207,8 @@ def _curves(rig: bpy.types.Object):
 
 
 def _as_keys(reading: read_rig.Reading, values: np.ndarray) -> np.ndarray:
-    """The values (frames, k, w) as keys hold them, (k, w, frames) float32; refused where one is no number, or too large
-    to be a key."""
+    """The values (frames, k, w) in the layout of keys, (k, w, frames) float32. Raises an error if one is not finite or
+    too large for a key."""
     with np.errstate(over="ignore"):
         keys = np.ascontiguousarray(values.transpose(1, 2, 0), dtype=np.float32)
     good = np.isfinite(keys)
@@ -227,7 +226,7 @@ def _bone_path(name: str) -> str:
 
 
 def _drop_misplaced(bag, table: dict, reading: read_rig.Reading) -> None:
-    """A rider that became a body, or a body that now only rides, gets new curves in its new group."""
+    """Delete curves in the wrong group: those of a riding bone that became a body, or the reverse."""
     groups = {_bone_path(name): group for name, group in zip(reading.keyed.names, reading.keyed.groups, strict=True)}
     for key, curve in list(table.items()):
         group = groups.get(key[0].rpartition(".")[0])
@@ -239,8 +238,8 @@ def _drop_misplaced(bag, table: dict, reading: read_rig.Reading) -> None:
 class Channels:
     """One vector channel of many bones.
 
-    A component that stays within the noise gets one key, and a channel that never
-    leaves its default no curve at all; unless `fresh`, one that is there is kept.
+    A component that stays within the noise gets one key. A channel that never leaves its default gets no curve; an
+    existing one is kept unless `fresh`.
     """
 
     def __init__(
@@ -254,7 +253,7 @@ class Channels:
         self.when = reading.frames.astype(np.float32)
 
     def write(self, bag, table: dict, bone: int, fresh: bool, sums: dict) -> int:
-        """Write a bone's curves that are not there already; the number of keys written."""
+        """Write a bone's curves whose keys differ; returns the number of keys written."""
         keyed, written = self.reading.keyed, 0
         path = f"{_bone_path(keyed.names[bone])}.{self.suffix}"
         if self.idle[bone] and (fresh or (path, 0) not in table):
@@ -275,7 +274,7 @@ class Channels:
 
 
 def rest_unkeyed(result: bpy.types.Object) -> None:
-    """Channels without a curve rest: a curve taken away must not leave its last value behind."""
+    """Reset channels without a curve to their defaults: a deleted curve must not leave its last value behind."""
     count = len(result.pose.bones)
     for name, rest in (("location", (0, 0, 0)), ("rotation_quaternion", (1, 0, 0, 0)), ("scale", (1, 1, 1))):
         result.pose.bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), count))
@@ -285,7 +284,7 @@ def rest_unkeyed(result: bpy.types.Object) -> None:
 
 
 def body_names(rig: bpy.types.Object) -> set[str]:
-    """The bones the result has keys for, that the rig shows."""
+    """The bones that have keys on the result and that the rig shows."""
     bag = actions.active_bag(rig.heft_result) if rig.heft_result is not None else None
     if bag is None:
         return set()
@@ -299,39 +298,39 @@ def show(rig: bpy.types.Object, which: str) -> None:
 
 
 def is_visible(rig: bpy.types.Object) -> bool:
-    """Should the rig move as its result?"""
+    """True if the rig should show its result."""
     return rig.heft.shown == "RESULT" and rig.heft_result is not None and not standing_back(rig)
 
 
 def apply(rig: bpy.types.Object) -> None:
-    """Bring constraints, mix and muted IK in line with the settings."""
+    """Update constraints, mix and muted IK to match the settings."""
     visible = is_visible(rig)
     show_constraints.apply(rig, body_names(rig) if visible else set())
     free_objects.apply(rig, visible)
 
 
 def is_applied(rig: bpy.types.Object) -> bool:
-    """Is what stands on the rig and its free objects what `apply` would make of the settings now?"""
+    """True if constraints of the rig and its free objects match the settings."""
     visible = is_visible(rig)
     return show_constraints.is_applied(rig, visible) and free_objects.is_applied(rig, visible)
 
 
 def is_whole(rig: bpy.types.Object) -> bool:
-    """Are the keys of the result, and of the free objects, those that the rig's settings say they are?"""
+    """True if the keys of the result, and of the free objects, were simulated from the rig's fingerprint."""
     results = (rig.heft_result, *(ob.heft_result for ob in free_objects.results_of(rig)))
     return all(_has_keys(each) and stamps.made_from(each) in (None, rig.heft.fingerprint) for each in results if each)
 
 
 def _has_keys(result: bpy.types.Object) -> bool:
-    """Has it an action, or was that deleted?"""
+    """True if the result has an action that was not deleted."""
     return result.animation_data is not None and result.animation_data.action is not None
 
 
 def record_source(rig: bpy.types.Object) -> None:
-    """Remember which action and slot the result was simulated from."""
+    """Record the action and slot that the result was simulated from."""
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
-        # The action of the strip being tweaked leaves with the mode; the rig's own comes back.
+        # In tweak mode the strip's action is assigned temporarily; the rig's own returns afterwards.
         rig.heft.source_action, rig.heft.source_slot = None, ""
         return
     rig.heft.source_action = data.action if data else None
@@ -344,10 +343,9 @@ def _slot_name(rig: bpy.types.Object) -> str:
 
 
 def standing_back(rig: bpy.types.Object) -> bool:
-    """Is another action than the simulated one on the rig?
+    """True if the rig has another action than the simulated one.
 
-    In tweak mode the NLA swaps actions by itself, and overrides may have lost the
-    record: then the result stays.
+    In tweak mode the NLA swaps actions by itself, and overrides may have lost the record: both count as False.
     """
     data = rig.animation_data
     recorded = rig.heft.source_action
@@ -358,7 +356,7 @@ def standing_back(rig: bpy.types.Object) -> bool:
 
 @contextmanager
 def exposed(rig: bpy.types.Object, which: str):
-    """Within this block the rig moves as its source (or its result); then as before."""
+    """Context manager: the rig shows its source (or its result); restored afterwards."""
     before = rig.heft.shown
     changed = rig.heft_result is not None and before != which
     if changed:
@@ -372,7 +370,7 @@ def exposed(rig: bpy.types.Object, which: str):
 
 @contextmanager
 def sources_shown(rigs: tuple[bpy.types.Object, ...], things: tuple[bpy.types.Object, ...]):
-    """Within this block these rigs and objects move as they are keyed."""
+    """Context manager: these rigs and objects show their sources."""
     with ExitStack() as stack:
         for each in rigs:
             stack.enter_context(exposed(each, "SOURCE"))
@@ -381,7 +379,7 @@ def sources_shown(rigs: tuple[bpy.types.Object, ...], things: tuple[bpy.types.Ob
 
 
 def remove(rig: bpy.types.Object) -> None:
-    """Take everything of Heft's off the rig and out of the file."""
+    """Remove everything of Heft from the rig and the file."""
     show(rig, "SOURCE")
     for ob in free_objects.results_of(rig):
         free_objects.remove(ob)
@@ -397,8 +395,8 @@ def remove(rig: bpy.types.Object) -> None:
 
 
 def _forget_colliders(rig: bpy.types.Object) -> None:
-    """Take Heft's settings off colliders and loads that no other armature with physics uses, and the collection that
-    Heft made."""
+    """Remove Heft's settings from colliders and loads that no other armature with physics uses, and the collection that
+    Heft created."""
     group = rig.heft.colliders
     others = [ob for ob in bpy.data.objects if ob != rig and settings.has_physics(ob)]
     shared = {ob for other in others if other.heft.colliders is not None for ob in other.heft.colliders.all_objects}

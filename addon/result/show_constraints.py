@@ -1,11 +1,11 @@
-"""Constraints that show the result on the rig, their influence, and the IK muted meanwhile.
+"""Constraints that show the result on the rig, their influence, and the IK that is muted meanwhile.
 
-Owns everything of Heft's that stands on the rig itself, and takes all of it away again.
-Must not know when the result is to be seen, nor where it came from.
+Owns everything of Heft on the rig itself, and its removal. Must not know when the result is shown, nor where it came
+from.
 
-The influence is a plain number wherever one will do. Drivers work it out while mix is
-keyed, or while the result covers fewer frames than the scene: outside them the source
-shows. Muted IK follows the same rule, so that a source solved by IK comes back whole.
+The influence is a plain number where possible. A driver computes it while the mix is keyed, or while the result covers
+fewer frames than the scene: outside them the source shows. The same rule mutes IK, so that a source solved by IK is
+unchanged there.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def constraints_of(rig: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
 
 
 def apply(rig: bpy.types.Object, names: set[str]) -> None:
-    """Let these bones move as the result, mixed as set; all others as their source.
+    """Show the result on these bones, with the mix as set; all others show their source.
 
-    A bone that shows nothing of its result has no constraint at all: even a muted
-    one makes Blender take the bone through world space, which rounds.
+    A bone that shows nothing of its result has no constraint at all: with even a muted one Blender takes the bone
+    through world space, which rounds.
     """
     condition = driven_condition(rig) if names else None
     keyed = condition is not None and mix_is_keyed(rig)
@@ -54,7 +54,7 @@ def apply(rig: bpy.types.Object, names: set[str]) -> None:
 
 
 def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
-    """Do constraints and drivers fit what `apply` would make of the settings now?"""
+    """True if constraints and drivers match the settings."""
     condition = driven_condition(rig) if visible else None
     wanted = visible and (rig.heft.mix > 0.0 or (condition is not None and mix_is_keyed(rig)))
     there = next(constraints_of(rig), None)
@@ -67,7 +67,7 @@ def is_applied(rig: bpy.types.Object, visible: bool) -> bool:
 
 
 def _attach(bone: bpy.types.PoseBone, result: bpy.types.Object) -> bpy.types.Constraint:
-    """One last Copy Transforms on the bone."""
+    """Add a Copy Transforms constraint to the bone, at the end of the stack."""
     found = attach(bone, result)
     if found.subtarget != bone.name:
         found.subtarget = bone.name
@@ -76,7 +76,8 @@ def _attach(bone: bpy.types.PoseBone, result: bpy.types.Object) -> bpy.types.Con
 
 
 def attach(holder, result: bpy.types.Object) -> bpy.types.Constraint:
-    """One last Copy Transforms of Heft's on a bone or an object; the user's active constraint stays it."""
+    """Add Heft's Copy Transforms to a bone or an object, at the end of the stack. The user's active constraint stays
+    active."""
     found = holder.constraints.get(CONSTRAINT)
     if found is None:
         active = holder.constraints.active
@@ -101,7 +102,7 @@ def _detach(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> None:
 
 
 def detach(holder) -> None:
-    """Remove Heft's constraint from a bone or an object; the one that was active in the user's list stays it."""
+    """Remove Heft's constraint from a bone or an object. The user's active constraint stays active."""
     found = holder.constraints[CONSTRAINT]
     active = holder.constraints.active
     name = active.name if active is not None and active != found else None
@@ -114,7 +115,7 @@ def detach(holder) -> None:
 
 
 def mix_is_keyed(rig: bpy.types.Object) -> bool:
-    """Does the rig's action animate a mix?"""
+    """True if the rig's action animates a mix."""
     bag = actions.active_bag(rig)
     if bag is None:
         return False
@@ -124,7 +125,7 @@ def mix_is_keyed(rig: bpy.types.Object) -> bool:
 
 
 def played_frames(rig: bpy.types.Object) -> tuple[int, int]:
-    """The first and the last frame that a scene with the rig plays."""
+    """The first and the last frame that the scenes with the rig play."""
     starts, ends = [rig.heft.result_start], [rig.heft.result_end]
     for scene in rig.users_scene:
         starts.append(scene.frame_start)
@@ -136,19 +137,20 @@ def played_frames(rig: bpy.types.Object) -> tuple[int, int]:
 
 
 def is_cut(rig: bpy.types.Object) -> bool:
-    """Does a scene play frames that were not simulated?"""
+    """True if a scene plays frames that were not simulated."""
     return played_frames(rig) != (rig.heft.result_start, rig.heft.result_end)
 
 
 def driven_condition(rig: bpy.types.Object) -> str | None:
-    """The frames on which the result shows, as a driver says it; "" for all, None where no driver is needed."""
+    """The frames on which the result shows, as a driver's expression; "" for all frames, None if no driver is
+    needed."""
     if is_cut(rig):
         return f"{rig.heft.result_start} <= frame <= {rig.heft.result_end}"
     return "" if mix_is_keyed(rig) else None
 
 
 def _condition_there(rig: bpy.types.Object) -> str | None:
-    """The condition of the drivers on the rig now, None without drivers."""
+    """The expression of the drivers that the rig has now, None without drivers."""
     ending = f'.constraints["{CONSTRAINT}"].influence'
     for curve in rig.animation_data.drivers if rig.animation_data else ():
         if curve.data_path.endswith(ending):
@@ -157,7 +159,7 @@ def _condition_there(rig: bpy.types.Object) -> str | None:
 
 
 def pure_bones(rig: bpy.types.Object) -> list[str]:
-    """Bones that on every simulated frame show their result and nothing else: mixed fully."""
+    """Bones that show only their result on every simulated frame: their mix is 1."""
     if mix_is_keyed(rig):
         return []
     return [
@@ -172,7 +174,7 @@ def _influence_path(bone: bpy.types.PoseBone) -> str:
 
 
 def _drive(rig: bpy.types.Object, path: str, expression: str, bone: bpy.types.PoseBone | None = None) -> None:
-    """A driver with the rig's mix as `rig` and, for a bone, its mix as `bone`."""
+    """Add a driver with the rig's mix as the variable `rig` and, for a bone, its mix as `bone`."""
     if rig.animation_data is None:
         rig.heft.bare = True
     found = rig.animation_data.drivers.find(path) if rig.animation_data else None
@@ -198,7 +200,7 @@ def _undrive(rig: bpy.types.Object, path: str) -> None:
 
 
 def _drop_empty_animation(rig: bpy.types.Object) -> None:
-    """A rig that had no animation data before Heft's drivers has none after them."""
+    """Delete the rig's animation data if it holds nothing, because it had none before Heft's drivers."""
     data = rig.animation_data
     if not rig.heft.bare or (data is not None and len(data.drivers)):
         return
@@ -237,7 +239,7 @@ def _mute_solvers(rig: bpy.types.Object, mute: bool, condition: str | None) -> N
 
 
 def keep_muted(rig: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
-    """Mute a constraint for good: Heft will not unmute it again."""
+    """Mute a constraint permanently: Heft will not unmute it."""
     _undrive(rig, f"{constraint.path_from_id()}.mute")
     constraint.mute = True
     _record_muted(rig, [pair for pair in muted_solvers(rig) if pair != (bone.name, constraint.name)])

@@ -1,7 +1,8 @@
-"""Settings of a take as JSON: the rig's, its bones', its lists', and those of objects it meets.
+"""Settings of a take as JSON: those of the rig, its bones, its lists, and the objects it meets.
 
-Owns what belongs to it, how it is put back, and the short phrase for how two of them differ. Only what is not a
-default is written down: a setting that is new in a later version gets its default. What is keyed is left to its keys.
+Owns which settings a take holds, how they are restored, and the short phrase for the difference of two takes. Only
+values other than the default are stored, so a setting of a later version gets its default. Keyed settings are not
+stored, because their keys remain.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from ..settings.bone import HeftBone
 from ..settings.character import HeftArmature
 from ..settings.collider import HeftCollider
 
-# What belongs to a view or to a moment is not of a take.
+# Settings of the view or the session are not in a take.
 KEPT = declare.names(HeftArmature, taken=True, is_list=False)
 KEPT_LISTS = {each.name: each.points_to for each in declare.of(HeftArmature, taken=True, is_list=True)}
 KEPT_OF_BONE, KEPT_OF_COLLIDER = declare.names(HeftBone, taken=True), declare.names(HeftCollider, taken=True)
-# Units by the kind of number, and those of properties whose kind says nothing.
+# Unit suffixes by a property's unit, or by its subtype.
 UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": " m/s²", "VELOCITY": " m/s"}
 
 
@@ -31,7 +32,7 @@ UNITS = {"TIME_ABSOLUTE": " s", "MASS": " kg", "LENGTH": " m", "ACCELERATION": "
 
 
 def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
-    """The rig's present settings; with those of the objects it meets where it leads its shot."""
+    """The rig's present settings; if it leads its shot, with those of the objects it meets."""
     keyed = read_controller.keyed_settings(rig)
     out = {"armature": _values(rig.heft, KEPT, "heft", keyed), "lists": {}, "bones": {}, "objects": {}}
     for name, kind in KEPT_LISTS.items():
@@ -50,12 +51,12 @@ def packed(rig: bpy.types.Object, group: shot.Shot) -> str:
 
 
 def _met(group: shot.Shot) -> list[bpy.types.Object]:
-    """The objects with settings that a shot meets or carries."""
+    """The objects with collider settings that a shot meets or carries."""
     return [ob for ob in (*group.objects, *group.carried) if ob.is_property_set("heft_collider")]
 
 
 def _values(group, names: tuple[str, ...], base: str, keyed: dict) -> dict:
-    """What is no default; None for what is keyed."""
+    """Values that are not the default; None for a keyed one."""
     defaults, out = saved.defaults(type(group)), {}
     for name in names:
         if keyed and f"{base}.{name}" in keyed:
@@ -79,7 +80,7 @@ def _bone_defaults(kind: type) -> tuple:
 
 
 def restore(rig: bpy.types.Object, text: str) -> None:
-    """Put settings back; only what differs is touched."""
+    """Restore settings; only those that differ are set."""
     stored = json.loads(text)
     _set(rig.heft, KEPT, stored["armature"])
     for name, kind in KEPT_LISTS.items():
@@ -92,22 +93,22 @@ def restore(rig: bpy.types.Object, text: str) -> None:
     for name, values in stored["objects"].items():
         if name in there and there[name].library is None:
             _set(there[name].heft_collider, KEPT_OF_COLLIDER, values)
-    group = shot.of(rig)  # as it is with the settings put back
+    group = shot.of(rig)  # with the restored settings
     if group.leader != rig or stored["objects"].keys() - there.keys():
-        return  # one that is not found may have another name now: nobody else's settings are taken for new
+        return  # it may have been renamed, so other objects' settings are kept
     for ob in _met(group):
         if ob.library is None and ob.name_full not in stored["objects"]:
-            settings.forget(ob, "heft_collider")  # it had none then
+            settings.forget(ob, "heft_collider")  # it had no settings when the take was kept
 
 
 def _set(group, names: tuple[str, ...], values: dict) -> None:
     defaults, declared = saved.defaults(type(group)), type(group).declared
     for name in names:
         if name in values and values[name] is None:
-            continue  # it was keyed: its keys say what it is
+            continue  # it was keyed when the take was kept
         wanted = values.get(name, defaults[name])
         if declared[name].points_to and wanted is not None and saved.named(declared[name], wanted) is None:
-            continue  # renamed or deleted since: what is there now stays
+            continue  # renamed or deleted meanwhile: keep what is set
         if saved.plain(getattr(group, name)) != wanted:
             saved.restore(group, {name: wanted})
 
@@ -126,7 +127,7 @@ def _set_list(items, fields: tuple[str, ...], stored: list[dict]) -> None:
 
 @remembered("content", most=256)
 def phrase(text: str, other: str) -> str:
-    """What `text` has that `other` has not, in a few words: "settle 0.35 s, heaviness 0.4"."""
+    """The settings of `text` that differ from `other`, in a few words: "settle 0.35 s, heaviness 0.4"."""
     a, b = json.loads(text), json.loads(other)
     words = [_word(name, a["armature"]) for name in KEPT if a["armature"].get(name, "") != b["armature"].get(name, "")]
     changed = [name for name in a["bones"].keys() | b["bones"].keys() if a["bones"].get(name) != b["bones"].get(name)]

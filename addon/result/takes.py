@@ -1,8 +1,8 @@
 """Takes: results kept with their settings, shown again without simulating.
 
-Owns `ob.heft.takes` and the actions in them. A take is of the whole shot: characters simulated together keep and show
-theirs together, told by one `uid`. Nothing writes into a take's actions; showing one copies them onto the result. What
-is shown and is in no take becomes one before another is shown. Must not simulate.
+Owns `ob.heft.takes` and the actions in them. A take covers a whole shot: characters simulated together keep and show
+theirs together, with the same `uid`. A take's actions are never written to; showing a take copies them to the result. A
+result that is in no take is kept as one before another is shown. Must not simulate.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ from ..blender import actions
 from ..errors import RigError
 from ..read import fingerprint, shot
 from ..settings import saved
-from ..settings.missed_key import HeftMiss
+from ..settings.character import HeftArmature
 from . import free_objects, result_armature, stamps, take_settings, takes_side_by_side
 
-# What is kept of a result besides its keys.
-STATE = ("fingerprint", "source_slot", "result_start", "result_end", "result_period", "written", "undisturbed", "flaws",
-         "message")  # fmt: skip
-MISS = declare.names(HeftMiss)
+# What is kept of a result besides its keys: single values, and lists with the names of their entries' values.
+STATE = declare.names(HeftArmature, of_result=True, is_list=False)
+STATE_LISTS = {
+    each.name: declare.names(each.points_to) for each in declare.of(HeftArmature, of_result=True, is_list=True)
+}
 
 
 def find(rig: bpy.types.Object, uid: str):
-    """The take of that uid, or None."""
+    """The take with that uid, or None."""
     return next((take for take in rig.heft.takes if take.uid == uid), None) if uid else None
 
 
 def shown(rig: bpy.types.Object):
-    """The take that was shown last, or None; the present settings may have changed since."""
+    """The take that was shown last, or None. The settings may have changed since."""
     return find(rig, rig.heft.take)
 
 
 def active(rig: bpy.types.Object):
-    """The take of the list's active row, or None: the shown one, or one whose result is gone."""
+    """The take of the list's active row, or None. Its result may be missing."""
     row = rig.heft.take_index
     return rig.heft.takes[row] if 0 <= row < len(rig.heft.takes) else None
 
 
 def is_changed(rig: bpy.types.Object) -> bool:
-    """Was simulated since the shown take was shown, or is none shown? Cheap enough to be asked while drawing."""
+    """True if the rig was simulated since the take was shown, or none is shown. Fast enough for draw callbacks."""
     take = shown(rig)
     return take is None or _marks(take) != (rig.heft.fingerprint, rig.heft.written)
 
@@ -57,7 +58,7 @@ def _marks(take) -> tuple[str, str]:
 
 
 def keep(rig: bpy.types.Object, group: shot.Shot, name: str = "", auto: bool = False):
-    """Keep the shot's present settings and result; the rig's own take."""
+    """Keep the shot's present settings and result as a take; returns the rig's own."""
     _check_result(rig)
     rigs = [each for each in group.rigs if each.heft_result is not None]
     uid, name = _new_uid(rig), name or _new_name(group)
@@ -70,7 +71,8 @@ def keep(rig: bpy.types.Object, group: shot.Shot, name: str = "", auto: bool = F
 
 
 def keep_present(rig: bpy.types.Object, group: shot.Shot) -> None:
-    """Before another is shown: what is in no take becomes one. A take kept by itself follows while it is shown."""
+    """Before another take is shown: keep the present result if it is in no take. An automatic take is updated
+    instead."""
     if rig.heft_result is None or same(rig, group) is not None:
         return
     take = shown(rig)
@@ -81,7 +83,7 @@ def keep_present(rig: bpy.types.Object, group: shot.Shot) -> None:
 
 
 def keep_by_hand(rig: bpy.types.Object, group: shot.Shot):
-    """A result changed by hand becomes a take before it is overwritten, with the settings it was made with."""
+    """Keep a result that the user edited as a take, with the settings it was made with, before it is overwritten."""
     take = rig.heft.takes.add()
     take.uid, take.name = _new_uid(rig), _new_name(group, "By Hand")
     _fill(rig, take, rig.heft.made_with or take_settings.packed(rig, group))
@@ -89,7 +91,7 @@ def keep_by_hand(rig: bpy.types.Object, group: shot.Shot):
 
 
 def keep_for_good(group: shot.Shot, uid: str, name: str = "") -> None:
-    """One that was kept by itself is a take like any other from now on."""
+    """Turn an automatic take into a permanent one."""
     for each in group.rigs:
         take = find(each, uid)
         if take is not None:
@@ -98,7 +100,7 @@ def keep_for_good(group: shot.Shot, uid: str, name: str = "") -> None:
 
 
 def update(rig: bpy.types.Object, group: shot.Shot, uid: str) -> None:
-    """Put the present settings and result in place of what a take holds."""
+    """Replace a take's settings and result by the present ones."""
     _check_result(rig)
     for each in group.rigs:
         take = find(each, uid)
@@ -110,7 +112,7 @@ def update(rig: bpy.types.Object, group: shot.Shot, uid: str) -> None:
 
 
 def same(rig: bpy.types.Object, group: shot.Shot):
-    """The take that holds just the present settings and result, or None."""
+    """The take with exactly the present settings and result, or None."""
     now, keys = take_settings.packed(rig, group), fingerprint.keys_fingerprint(rig.heft_result)
     return next(
         (take for take in rig.heft.takes if take.settings == now and _marks(take) == (rig.heft.fingerprint, keys)), None
@@ -128,8 +130,9 @@ def _fill(rig: bpy.types.Object, take, settings: str) -> None:
     state = {name: getattr(rig.heft, name) for name in STATE}
     state["written"] = fingerprint.keys_fingerprint(rig.heft_result)
     if not result_armature.is_whole(rig):
-        state["fingerprint"] = ""  # keys of other settings, or half of them: shown again, they are out of date still
-    state["misses"] = [{name: getattr(miss, name) for name in MISS} for miss in rig.heft.misses]
+        state["fingerprint"] = ""  # stale or incomplete keys: shown again, they are still out of date
+    for each, names in STATE_LISTS.items():
+        state[each] = [{name: getattr(entry, name) for name in names} for entry in getattr(rig.heft, each)]
     take.state = json.dumps(state)
     take.source_action = rig.heft.source_action
     take.action = _copy_of(rig.heft_result, f"{rig.name} {take.name}")
@@ -154,7 +157,7 @@ def _new_name(group: shot.Shot, word: str = "Take") -> str:
 
 
 def _new_uid(rig: bpy.types.Object) -> str:
-    """Told from all others; the same steps give the same."""
+    """A unique identifier; the same steps give the same one."""
     taken = {take.uid for ob in bpy.data.objects if ob.is_property_set("heft") for take in ob.heft.takes}
     for k in range(len(taken) + 1):
         text = f"{rig.name_full} {rig.heft.fingerprint} {rig.heft.written} {k}"
@@ -168,7 +171,7 @@ def _new_uid(rig: bpy.types.Object) -> str:
 
 
 def choose(rig: bpy.types.Object, group: shot.Shot, uid: str) -> list[bpy.types.Object]:
-    """Show a take with its settings, on all rigs of its shot, in place of what is shown; those that show it."""
+    """Show a take with its settings, on all rigs of its shot. Returns these rigs."""
     take = find(rig, uid)
     if take is None:
         raise RigError(f"'{rig.name}' has no such take.")
@@ -191,9 +194,11 @@ def _show(rig: bpy.types.Object, take) -> None:
     for name in STATE:
         setattr(heft, name, state[name])
     heft.baked, heft.source_action, heft.made_with = "", take.source_action, take.settings
-    heft.misses.clear()
-    for values in state["misses"]:
-        saved.restore(heft.misses.add(), values)
+    for name in STATE_LISTS:
+        entries = getattr(heft, name)
+        entries.clear()
+        for values in state[name]:
+            saved.restore(entries.add(), values)
     result = result_armature.ensure_result(rig)
     _put(result, take.action, f"{rig.name} result")
     stamps.end(result, heft.fingerprint, heft.written)
@@ -208,7 +213,7 @@ def _show(rig: bpy.types.Object, take) -> None:
 
 
 def _put(holder: bpy.types.Object, action: bpy.types.Action, name: str) -> None:
-    """A copy of the action in place of the holder's own."""
+    """Assign a copy of the action in place of the holder's own."""
     old = holder.animation_data.action if holder.animation_data else None
     copied = action.copy()
     actions.assign(holder, copied)
@@ -226,20 +231,20 @@ def _mark_shown(rig: bpy.types.Object, uid: str) -> None:
 
 
 def _mark_row(rig: bpy.types.Object) -> None:
-    """The row of the shown take is the active one."""
+    """Make the row of the shown take the active one."""
     row = next((i for i, take in enumerate(rig.heft.takes) if take.uid == rig.heft.take), -1)
     if rig.heft.take_index != row:
         rig.heft.take_index = row
 
 
 def picked(rig: bpy.types.Object) -> str | None:
-    """The uid of the row that was clicked, if another take is shown."""
+    """The uid of the clicked row, if it is not the shown take."""
     take = active(rig)
     return take.uid if take is not None and take.uid != rig.heft.take else None
 
 
 def other(rig: bpy.types.Object) -> str:
-    """The uid of the take to flip to: the one shown before, and to the shown one itself where it was changed since."""
+    """The uid of the take to flip to: the one shown before, or the shown one if the result has changed since."""
     here, before = shown(rig), find(rig, rig.heft.take_before)
     if before is not None:
         return before.uid
@@ -255,7 +260,7 @@ def other(rig: bpy.types.Object) -> str:
 
 
 def delete(rig: bpy.types.Object, uid: str) -> None:
-    """Take a take away, from all rigs of its shot; what is shown stays."""
+    """Delete a take from all rigs of its shot; the shown result stays."""
     for each in shot.of(rig).rigs:
         row = next((i for i, take in enumerate(each.heft.takes) if take.uid == uid), -1)
         if row >= 0:
@@ -263,7 +268,7 @@ def delete(rig: bpy.types.Object, uid: str) -> None:
 
 
 def delete_all(rig: bpy.types.Object) -> None:
-    """Take all takes of one rig out of the file."""
+    """Delete all takes of one rig."""
     while len(rig.heft.takes):
         _delete_row(rig, len(rig.heft.takes) - 1)
 
@@ -282,7 +287,7 @@ def _delete_row(rig: bpy.types.Object, row: int) -> None:
 
 
 def _drop_actions(take) -> None:
-    """Its actions leave the file, unless another has them too (a duplicated rig, a user who liked one)."""
+    """Delete a take's actions, unless they have other users (a duplicated rig, or the user assigned one)."""
     takes_side_by_side.remove(take.id_data, take.uid)
     gone = [take.action, *(part.action for part in take.objects)]
     take.action = None

@@ -1,7 +1,7 @@
 """Takes shown side by side: bones that move as a take, next to the character.
 
-Owns those armatures: children of the rig in its collection that cannot be selected nor rendered, named as their take.
-They carry the take's own action and change nothing. Must not know how a take is kept.
+Owns those armatures: children of the rig in its collection that can be neither selected nor rendered, named as their
+take. They have the take's own action and change nothing. Must not know how a take is kept.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from ..blender import actions, own_collections
 from ..rig import physical_ends
 
 MARK = "heft_take"
-# From one to the next, in parts of the rig's width; a rig is never thinner than this part of its height.
+# Distance between neighbours [parts of the rig's width]; a rig counts as at least this wide [parts of its height].
 STEP, THINNEST = 1.15, 0.25
-THICKNESS = 0.12  # of a bone, in parts of its physical length
+THICKNESS = 0.12  # of a bone [parts of its physical length]
 
 
 def shown_of(rig: bpy.types.Object) -> dict[str, bpy.types.Object]:
-    """The armatures beside the rig, by the uid of their take."""
+    """The armatures shown next to the rig, by the uid of their take."""
     return {child[MARK]: child for child in rig.children if child.type == "ARMATURE" and child.get(MARK)}
 
 
 def apply(rig: bpy.types.Object) -> None:
-    """Show the takes that are asked for, and no others; none where there is no result whose bones they could have."""
+    """Show the takes that are switched on, and no others. Without a result there are no bones to copy, so none is
+    shown."""
     wanted = [
         take for take in rig.heft.takes if take.beside and take.action is not None and rig.heft_result is not None
     ]
@@ -62,7 +63,7 @@ def _new(rig: bpy.types.Object, take) -> bpy.types.Object:
 
 
 def remove(rig: bpy.types.Object, uid: str) -> None:
-    """Take one away; its action stays with the take."""
+    """Delete the armature of a take; the take keeps its action."""
     ob = shown_of(rig).get(uid)
     if ob is not None:
         data = ob.data
@@ -71,7 +72,7 @@ def remove(rig: bpy.types.Object, uid: str) -> None:
 
 
 def _width(rig: bpy.types.Object) -> float:
-    """From one character to the next, sideways [armature units]."""
+    """The sideways distance between two characters [armature units]."""
     ends = physical_ends.find(rig)[1]
     size = np.ptp(np.concatenate([ends.heads, ends.ends]), axis=0)
     return STEP * max(float(size[0]), THINNEST * float(size.max()))

@@ -28,15 +28,15 @@ from ..read import (
 from ..read.source_cache import Step
 from . import free_objects, missed_keys, result_armature, stamps, takes
 
-# From where on the bar shows writing.
+# Position on the progress bar at which writing begins.
 WRITE_FROM = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What a simulation was made of and gave; readings and results one a rig.
+    """A simulation's inputs and outputs; one reading and one result for each rig.
 
-    mark        the fingerprint of what it was made from
+    mark        the fingerprint of its inputs
     made_with   the settings it was made with, by rig
     """
 
@@ -50,7 +50,7 @@ class Made:
 
 
 def write(group: shot.Shot, made: Made, sliced: bool) -> Generator[Step, None, None]:
-    """The one moment the scene is touched; `sliced`: the several."""
+    """Write everything; only here the scene is changed. sliced: yield between curves."""
     poses = []
     for reading, result in zip(made.readings, made.results, strict=True):
         work = functools.partial(_poses, reading, result.motion)
@@ -59,9 +59,9 @@ def write(group: shot.Shot, made: Made, sliced: bool) -> Generator[Step, None, N
         kept = made.cached[each]
         changed = yield from _changed_by_hand(each)
         if changed:
-            # A result changed by hand becomes a take before it is overwritten.
+            # A result that the user edited becomes a take before it is overwritten.
             takes.keep_by_hand(each, group)
-        # Where nobody knows what stands there (half of it, or nothing), all of it is written.
+        # If the present keys are unknown (incomplete, or none), all of them are written.
         known = bool(each.heft.fingerprint) and stamps.made_from(each.heft_result) == each.heft.fingerprint
         only_moved = known and not changed and kept.written is reading
         keys, same = poses[k]
@@ -73,21 +73,21 @@ def write(group: shot.Shot, made: Made, sliced: bool) -> Generator[Step, None, N
         checksum = f"{sum(kept.sums.values()):x}"
         stamps.end(each.heft_result, made.mark, checksum)
         each.heft.fingerprint, each.heft.baked, each.heft.written = made.mark, "", checksum
-    # All at once: nobody is seen with another's old motion.
+    # All rigs switch at once, so that none is shown with another's old motion.
     _write_objects(group, made)
     for each in group.rigs:
         result_armature.show(each, "RESULT")
 
 
 def _poses(reading: read_rig.Reading, motion: engine.Motion) -> tuple[result_armature.Poses, bool]:
-    """The result's keys, and whether they are the source's. Knows nothing of Blender."""
+    """The result's keys, and True if they equal the source's. Does not touch bpy."""
     return result_armature.poses_of(reading, motion), _is_same(reading.motion, motion)
 
 
 def _tell(
     group: shot.Shot, rig, kept: source_cache.Cached, reading, result: engine.Result, plan: frame_plan.Plan
 ) -> None:
-    """What the panel has to say of a result."""
+    """Set the panel's messages about a result."""
     result_armature.record_source(rig)
     rig.heft.result_start, rig.heft.result_end = int(reading.frames[0]), int(reading.frames[-1])
     rig.heft.result_period = plan.cycle.period if plan.cycle is not None and plan.cycle.curves else 0
@@ -99,7 +99,7 @@ def _tell(
 
 
 def _write_objects(group: shot.Shot, made: Made) -> None:
-    """The free objects' results; those that are free no more lose theirs."""
+    """Write the free objects' results; delete those of objects that are no longer free."""
     frames, result = made.readings[0].frames, made.results[0]
     free = {track.ob: track for track in made.tracks if track.ob.name_full in result.objects}
     for each in group.rigs:
@@ -111,13 +111,13 @@ def _write_objects(group: shot.Shot, made: Made) -> None:
 
 
 def _is_same(source: engine.Motion, result: engine.Motion) -> bool:
-    """Does nobody see a difference? Joints within 0.01°, roots within a tenth of a millimetre."""
+    """True if the difference is invisible: joints within 0.01°, roots within a tenth of a millimetre."""
     cosine = np.abs(np.einsum("fnk,fnk->fn", source.rotations, result.rotations)).min()
     return bool(cosine > np.cos(0.5 * np.radians(0.01)) and np.abs(source.positions - result.positions).max() < 1e-4)
 
 
 def _changed_by_hand(rig: bpy.types.Object) -> Generator[Step, None, bool]:
-    """Are the result's keys others than were written? What was never written to its end is nobody's work."""
+    """True if the user edited the result's keys (their checksum differs). An interrupted write does not count."""
     result = rig.heft_result
     if result is None or not rig.heft.written or result.animation_data is None:
         return False
@@ -126,7 +126,7 @@ def _changed_by_hand(rig: bpy.types.Object) -> Generator[Step, None, bool]:
         return False
     total = done = 0
     while True:
-        # Nothing of Blender's is kept over a yield.
+        # No reference to Blender's data is kept over a yield.
         curves = list(actions.active_curves(rig.heft_result))[done:] if rig.heft_result is not None else []
         read = 0
         for curve in curves:

@@ -1,1 +1,1 @@
-"""What the rig says of its bones: roles, skin, ends, joint limits."""
+"""Properties of a rig's bones: roles, skin, ends, joint limits."""

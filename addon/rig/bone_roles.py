@@ -1,6 +1,6 @@
-"""What each bone of a rig is in a body: as found, and as the animator corrected it.
+"""Roles of a rig's bones: as detected, and as the animator corrected them.
 
-Owns `roles_of`, the one answer that everything with a use for roles takes. Must not know how they are found.
+Owns `roles_of`, which all users of roles call. Must not know how they are detected.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .. import settings
 from ..memory import LOAD, REMOVE, UNDO, Memo
 from . import physical_ends
 
-# Made of several bones, each with a joint of that kind.
+# Roles made of several bones, each with a joint of that kind.
 JOINTS_IN_A_ROW = ("spine", "neck")
 
 
 class Shape(NamedTuple):
-    """A rig's bones as roles are found from them; arrays as bytes, to be compared at once."""
+    """A rig's bones as input of role detection; arrays as bytes, so that two inputs compare fast."""
 
     names: tuple[str, ...]
     parents: tuple[int, ...]
@@ -42,7 +42,7 @@ _kept: Memo[int, _Kept] = Memo("roles of bones", "rig", (LOAD, UNDO, REMOVE))
 
 
 def roles_of(rig: bpy.types.Object) -> dict[str, Part]:
-    """The part that each bone is, by name. Quick while nothing has changed; not to be changed by who asks."""
+    """The part of each bone, by name. Cached while nothing has changed; callers must not modify it."""
     shape, corrections = _shape(rig), _corrections(rig)
     kept = _kept.get(rig.session_uid)
     if kept is not None and kept.shape == shape and kept.corrections == corrections:
@@ -57,15 +57,16 @@ def roles_of(rig: bpy.types.Object) -> dict[str, Part]:
 
 
 def found_in(rig: bpy.types.Object) -> dict[str, Part]:
-    """The parts as found, without corrections."""
+    """The parts as detected, without corrections."""
     roles_of(rig)
     return _kept[rig.session_uid].found
 
 
 def parts_of(rig: bpy.types.Object, names: Sequence[str], parents: Sequence[int]) -> list[Part | None]:
-    """What each bone is in the body; None where nothing follows from it, as for the second half of a limb.
+    """The part of each bone in the body; None for bones without a part, such as the second half of a limb.
 
-    names, parents (n,) of the rig's bones, -1 for none."""
+    names, parents (n,) of the rig's bones, -1 for none.
+    """
     found = roles_of(rig)
     out: list[Part | None] = []
     for name, parent in zip(names, parents, strict=True):
@@ -76,10 +77,10 @@ def parts_of(rig: bpy.types.Object, names: Sequence[str], parents: Sequence[int]
 
 
 def joints_of(names: tuple[str, ...], parents: np.ndarray, parts: dict[str, Part]) -> list[str | None]:
-    """The joint at the head of each body, as `engine.STRENGTH_OF_ROLE` names it, or None.
+    """The joint at the head of each body, by its name in `engine.STRENGTH_OF_ROLE`, or None.
 
-    names, parents (n,) of the bodies, -1 for none. A root has no joint; half a limb below the other half is no second
-    joint of the kind, and half a pelvis carries a leg as a hip does.
+    names, parents (n,) of the bodies, -1 for none. A root has no joint. The lower half of a split limb is no second
+    joint of that kind. Half a pelvis carries a leg as a hip does.
     """
     out: list[str | None] = []
     for name, parent in zip(names, parents, strict=True):
@@ -112,10 +113,10 @@ def _shape(rig: bpy.types.Object) -> Shape:
 
 
 def _corrections(rig: bpy.types.Object) -> tuple[tuple[str, str], ...]:
-    """Role and side that the animator gave each bone; asking leaves no trace on a rig without physics."""
+    """Role and side that the animator set for each bone. Creates no settings on a rig without physics."""
     if not settings.has_physics(rig):
         return (("AUTO", "AUTO"),) * len(rig.data.bones)
     found = {bone.name: bone.heft for bone in rig.pose.bones}
-    # A bone just made in Edit Mode is not yet posed.
+    # A bone just created in Edit Mode has no pose bone yet.
     looks = (found.get(bone.name) for bone in rig.data.bones)
     return tuple((look.role, look.side) if look is not None else ("AUTO", "AUTO") for look in looks)

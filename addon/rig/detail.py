@@ -1,7 +1,7 @@
 """Detail: fingers and toes, or hands and feet too, as bodies of their own or riding on their carriers.
 
-Owns the choice for a shot, and that a change reaches only bones whose behaviour the user left as it was given. Must not
-know how a bone rides (`riding`).
+Owns the choice for a shot, and that a change affects only bones whose behaviour the user did not set. Must not know how
+a bone rides (`riding_bones`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .. import events
 from ..blender import actions, sample_poses, setting_paths
 from . import bone_roles, first_guess
 
-# Fingers and toes that turn by less than this against the hand or foot keep still [rad].
+# Fingers and toes that turn by less than this relative to hand or foot do not move [rad].
 STILL = 0.035
-# As many frames of the shot are looked at, at most.
+# The largest number of frames that are sampled.
 LOOKS = 24
 
 
 def choose(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """Full for a shot in which fingers or toes move by themselves, else Hands and Feet. What has no limbs to carry
-    hands and feet is Full: a hand alone is what the shot is about."""
+    """FULL for a shot in which fingers or toes move, else HANDS_AND_FEET. A rig without limbs that carry hands and feet
+    is FULL: a hand alone is what the shot is about."""
     bones = first_guess.bones_of(rig, scene)
     behaviours = body_choice.behaviours(bones)
     small = body_choice.riders(bones, behaviours, "HANDS_AND_FEET")
@@ -35,7 +35,7 @@ def choose(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def _any_moves(rig: bpy.types.Object, scene: bpy.types.Scene, carriers: dict[int, int]) -> bool:
-    """Does a bone turn against the one that would carry it, anywhere in the shot?"""
+    """True if a bone turns relative to its carrier anywhere in the shot."""
     frames = _frames(rig, scene)
     if len(frames) < 2:
         return False
@@ -50,7 +50,7 @@ def _any_moves(rig: bpy.types.Object, scene: bpy.types.Scene, carriers: dict[int
 
 
 def _frames(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
-    """Some frames of the shot, or of the rig's action where it has one; none where nothing can move it."""
+    """Some frames of the shot, or of the rig's action if it has one; none if nothing can move the rig."""
     data = rig.animation_data
     if data is None or not (data.action or len(data.nla_tracks) or sample_poses.drivers(rig)):
         return np.zeros(0)
@@ -62,7 +62,7 @@ def _frames(rig: bpy.types.Object, scene: bpy.types.Scene) -> np.ndarray:
 
 
 def apply(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Give bones the behaviours of the detail that is set, where they have those of the detail before."""
+    """Change bones from the behaviours of the previous detail to those of the present one."""
     heft = rig.heft
     if not heft.enabled or heft.detail == heft.detail_before:
         return
@@ -81,5 +81,5 @@ def apply(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def is_of_use(rig: bpy.types.Object) -> bool:
-    """Has the rig hands, feet, fingers or toes?"""
+    """True if the rig has hands, feet, fingers or toes."""
     return any(part.role in body_choice.RIDING["LIMBS"] for part in bone_roles.roles_of(rig).values())

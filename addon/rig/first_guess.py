@@ -1,7 +1,7 @@
 """First settings of physics on a rig: bodies, size, mass.
 
-Owns what is asked of Blender for that, and that nothing the user has set is overwritten. Must not know how any of them
-is guessed.
+Owns reading the inputs from Blender, and that no setting of the user is overwritten. Must not know how the guesses are
+made.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ...engine.math import rotations
 from ..blender import actions
 from . import bone_roles, physical_ends, skin
 
-# A rig with a bone of one of these roles is a living body; what has none is a thing, and swings longer.
+# A rig with a bone of one of these roles is a living body; others are things, and get less tone.
 LIMBS = {"THIGH", "SHANK", "UPPER_ARM", "LOWER_ARM", "HAND", "FINGER", "SPINE", "HEAD"}
 TONE_OF_THINGS = 0.25
 
 
 def choose_bodies(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Give every bone its behaviour, where the user has given it none; with the detail that is set."""
+    """Set the behaviour of every bone whose behaviour the user has not set, with the present detail."""
     chosen = body_choice.behaviours(bones_of(rig, scene), rig.heft.detail)
     for bone, behaviour in zip(rig.pose.bones, chosen, strict=True):
         if behaviour != "SIMULATED" and not (bone.is_property_set("heft") and bone.heft.is_property_set("behaviour")):
@@ -28,7 +28,7 @@ def choose_bodies(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def bones_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> body_choice.Bones:
-    """The rig's bones in the pose's order, as bodies are chosen from them."""
+    """The rig's bones in the pose's order, as input of the choice of bodies."""
     bones = list(rig.pose.bones)
     place = {bone.name: i for i, bone in enumerate(bones)}
     parts, skinned = bone_roles.roles_of(rig), skin.points(rig, scene)
@@ -50,7 +50,7 @@ def bones_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> body_choice.Bones
 
 
 def guess_size(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Set the metres in a unit, if the rig is a body of impossible size and the user has not set them."""
+    """Set the metres in a unit, if the rig's size is impossible for a body and the user has not set them."""
     if not rig.heft.is_property_set("meters_per_unit"):
         meters = meters_per_unit(rig, scene)
         if meters != 1.0:
@@ -58,7 +58,7 @@ def guess_size(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def meters_per_unit(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How many metres one unit of the scene is likely to mean for this rig."""
+    """The likely number of metres in one unit of the scene for this rig."""
     unit = units_in_rig(rig) * scene.unit_settings.scale_length
     tall = standing_height(rig, scene)
     if tall > 0.0:
@@ -78,8 +78,8 @@ def guess_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def total_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How heavy a child, a giant or an animal is likely to be [kg]; 0 for a grown person, and for what has no legs:
-    nobody knows what a chain is made of."""
+    """The likely mass of a child, a giant or an animal [kg]; 0 for a grown person, and for rigs without legs, whose
+    material is unknown."""
     unit = units_in_rig(rig) * scene.unit_settings.scale_length * rig.heft.meters_per_unit
     tall = standing_height(rig, scene) * unit
     if tall > 0.0:
@@ -92,7 +92,7 @@ def total_mass(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def guess_tone(rig: bpy.types.Object) -> None:
-    """Set the tone, if the rig is no body with limbs and the user has not set it: chains and ropes have no tissue."""
+    """Set the tone, if the rig has no limbs and the user has not set it: chains and ropes have no tissue."""
     if not rig.heft.is_property_set("tone"):
         roles = {part.role for part in bone_roles.roles_of(rig).values()}
         if not roles & LIMBS:
@@ -100,7 +100,7 @@ def guess_tone(rig: bpy.types.Object) -> None:
 
 
 def _bulk(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """What the bones that are bodies fill as capsules [armature units³]."""
+    """The volume of the bodies' bones as capsules [armature units³]."""
     names, ends = physical_ends.find(rig, scene)
     rests = np.array([bone.matrix_local for bone in rig.data.bones]).reshape(-1, 4, 4)
     guess = capsule_masses.measure(rests, ends, 1.0, np.zeros(len(names)))
@@ -109,20 +109,20 @@ def _bulk(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def standing_height(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """From the soles to the crown of a person, skin and all, who may be folded at rest [armature units]; 0 for any
-    other."""
+    """Height of a person from soles to crown, with skin, even if the rest pose is folded [armature units]; 0 for other
+    rigs."""
     spots = [*skin.points(rig, scene).values()]
     rest, posed = _bones(rig)
     return size_guess.of_person(rest, posed, np.concatenate(spots) if spots else None)
 
 
 def bone_height(rig: bpy.types.Object) -> float:
-    """As `standing_height`, by the bones alone: quick enough for every drawing of the panel."""
+    """As `standing_height`, by the bones alone: fast enough for draw callbacks."""
     return size_guess.of_person(*_bones(rig))
 
 
 def _bones(rig: bpy.types.Object) -> tuple[size_guess.Bones, size_guess.Bones]:
-    """The bones that deform, at rest and as they are posed now; what lies where an ancestor lies hangs on it."""
+    """The bones that deform, at rest and as posed now. A bone at the same place as an ancestor counts as its child."""
     names, parents, heads, tails = physical_ends.tree_of(rig)
     ends = bone_ends.find(parents, heads, tails).ends
     chosen = [bone.use_deform for bone in rig.data.bones]
@@ -135,7 +135,7 @@ def _bones(rig: bpy.types.Object) -> tuple[size_guess.Bones, size_guess.Bones]:
     own = [parts[names[i]] for i in kept]
     hangs = [place.get(above[i], -1) for i in kept]
     rest = size_guess.Bones(own, hangs, heads[kept], ends[kept])
-    if None in shown:  # just made in Edit Mode
+    if None in shown:  # just created in Edit Mode
         return rest, rest
     backs = rotations.inverse(np.array([bone.bone.matrix_local for bone in shown], dtype=np.float64).reshape(-1, 4, 4))
     moves = np.array([bone.matrix for bone in shown], dtype=np.float64).reshape(-1, 4, 4) @ backs
@@ -144,5 +144,5 @@ def _bones(rig: bpy.types.Object) -> tuple[size_guess.Bones, size_guess.Bones]:
 
 
 def units_in_rig(rig: bpy.types.Object) -> float:
-    """Units of the scene in one of the armature."""
+    """Units of the scene in one unit of the armature."""
     return abs(rig.matrix_world.to_3x3().determinant()) ** (1.0 / 3.0)

@@ -1,10 +1,10 @@
-"""How far a joint may turn: as set, as the rig says, or as is natural for it.
+"""Joint limits: as set, as the rig has them, or the natural ones.
 
-Owns the choice, and the translation of Limit Rotation constraints, IK limits and locks into the engine's swing, twist
-and hinge angles. Must not know what roles are or how they are found.
+Owns the choice, and the conversion of Limit Rotation constraints, IK limits and locks into the engine's swing, twist
+and hinge angles. Must not know what roles are or how they are detected.
 
-Limits a user switches on hold the keys back. Those that come by themselves never do: they are as wide as the source
-needs, so that an undisturbed motion stays what it is.
+Limits that the user switches on also limit the keys. Natural limits never do: they are widened to what the source
+needs, so that an undisturbed motion does not change.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ...engine import HINGE, Model
 from ...engine.anatomy.joint_limit import SPARE, Range, of_axes
 
 NO_SOURCE = np.zeros((0, 4))
-# A hinge turns about an axis of the natural range if it lies along it by this much.
+# A hinge uses an axis of the natural range if the cosine between the two is at least this.
 SAME_AXIS = 0.8
-# A hinge that the source turns farther than this is a wheel [rad]: its ends are so far off that it never meets them.
+# A hinge that the source turns farther than this is a wheel [rad]; its limits are so wide that it never reaches them.
 WHEEL, NEVER_MET = 1.9 * np.pi, 1e4
 
 
@@ -33,11 +33,13 @@ def lay_down(
     ranges: Mapping[int, Range],
     natural: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(n, 4) limits, (n, 2, 4) their frames, (n,) whether they came by themselves and (n, 4) the relaxed pose, as
-    `Model` has them.
+    """(n, 4) limits, (n, 2, 4) their frames, (n,) True for natural ones, and (n, 4) the relaxed pose, as in `Model`.
 
-    bones: of the bodies; joints (frames, n, 4): the source; kinds and axes: as `Model` has them; ranges: by body, how
-    far its joint turns by itself, of all that hang on another; natural: whether limits come by themselves.
+    bones            of the bodies
+    joints           (frames, n, 4) of the source
+    kinds and axes   as in `Model`
+    ranges           by body, the natural range of its joint, for all bodies with a parent
+    natural          True if natural limits are switched on
     """
     bounds, frames, yields = model.limits.copy(), model.limit_frames.copy(), model.limits_natural.copy()
     relaxed = model.relaxed.copy()
@@ -74,7 +76,7 @@ def _hinge(bone: bpy.types.PoseBone, axis: int) -> tuple[float, float]:
 
 
 def _natural_hinge(bone: bpy.types.PoseBone, axis: int, joint: np.ndarray, here: Range) -> tuple[float, float]:
-    """The same, from the rig or by itself, but never less than what the source does."""
+    """The same for natural limits or those of the rig, widened to what the source does."""
     found = of_rig(bone)
     ends = found[axis] if found is not None else None
     if ends is None and here.ends is not None and abs(here.axis[axis]) > SAME_AXIS:
@@ -90,7 +92,7 @@ def _natural_hinge(bone: bpy.types.PoseBone, axis: int, joint: np.ndarray, here:
 
 
 def _axis_ends(here: Range, axis: int) -> tuple[float, float]:
-    """About one of the bone's axes, as far as a ball's range goes: lowest and highest angle [rad] from rest."""
+    """The extent of a ball joint's range about one of the bone's axes: lowest and highest angle [rad] from rest."""
     swing, low, high, across = here.limits
     if axis == 1:
         return (low, high)
@@ -99,12 +101,12 @@ def _axis_ends(here: Range, axis: int) -> tuple[float, float]:
 
 
 def _filled(pairs: list[tuple[float, float] | None], here: Range) -> list[tuple[float, float]]:
-    """A rig's limits about X, Y and Z, and for axes without any those of the natural range."""
+    """A rig's limits about X, Y and Z, with those of the natural range for axes without any."""
     return [_axis_ends(here, axis) if pair is None else pair for axis, pair in enumerate(pairs)]
 
 
 def _ball(bone: bpy.types.PoseBone) -> tuple[np.ndarray, np.ndarray]:
-    """Limits (4,) and their frames (2, 4) as the user wants them: the rig's, or a cone about rest."""
+    """Limits (4,) and their frames (2, 4) as set by the user: the rig's, or a cone about rest."""
     found = of_rig(bone) if bone.heft.limits_from == "RIG" else None
     if found is not None:
         here = of_axes(found, NO_SOURCE)

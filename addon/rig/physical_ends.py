@@ -1,6 +1,6 @@
-"""Where the bones of a Blender rig physically begin and end, and how large the rig is by that.
+"""The physical ends of a Blender rig's bones, and the rig's size measured by them.
 
-Owns reading heads, tails and skin for `bone_ends`. Must not decide where a bone ends, nor know physics.
+Owns reading heads, tails and skin as input of `bone_ends`. Must not decide where a bone ends, nor know physics.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from . import skin
 
 
 def drawn(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) heads and (n, 3) tails of the armature's bones at rest as they are drawn: the only place that reads
-    tails to tell from them what a body is like."""
+    """(n, 3) heads and (n, 3) tails of the armature's bones at rest, as drawn. No other function reads tails to derive
+    a body's geometry from them."""
     bones = rig.data.bones
     heads, tails = (np.empty(len(bones) * 3, dtype=np.float32) for _ in range(2))
     bones.foreach_get("head_local", heads)
@@ -41,8 +41,8 @@ def tree_of(rig: bpy.types.Object) -> tuple[list[str], list[int], np.ndarray, np
 
 
 def find(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> tuple[list[str], BoneEnds]:
-    """The names of the armature's bones and where each ends at rest [armature units]; without a scene the skin does
-    not count."""
+    """The names of the armature's bones and their ends at rest [armature units]; without a scene the skin is
+    ignored."""
     names, parents, heads, tails = tree_of(rig)
     skinned = skin.points(rig, scene) if scene is not None else {}
     skins = {i: skinned[name] for i, name in enumerate(names) if name in skinned}
@@ -50,7 +50,7 @@ def find(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> tuple[l
 
 
 def vectors(rig: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
-    """By bone, the way (3,) from its head to its end in its own frame [armature units]."""
+    """By bone, the vector (3,) from its head to its end in its own frame [armature units]."""
     names, ends = find(rig, scene)
     rests = np.array([bone.matrix_local for bone in rig.data.bones], dtype=np.float64).reshape(-1, 4, 4)
     return dict(zip(names, ends.vectors(rests), strict=True))

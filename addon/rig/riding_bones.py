@@ -1,12 +1,12 @@
-"""Bones without a body whose ride must be keyed, because Blender's parents would leave them behind.
+"""Bones without a body whose motion must be keyed, because Blender's parenting would leave them behind.
 
 Owns which those are. Must not know poses or results.
 
-An Ignored bone below a body moves with it, by Blender's own parents. A bone that deforms and hangs elsewhere, or is
-pulled by constraints (half a limb of Rigify, its face), would stay with the source while the body goes: its ride is
-keyed. So is that of a bone which IK solves together with a body (it is muted while the result shows), and of one which
-a body is connected to: on the result armature that body could not leave its tail. Where no body holds such a bone, it
-stays with the source in armature space.
+An Ignored bone below a body moves with it by Blender's parenting. A deforming bone that is parented elsewhere, or that
+constraints pull (half a limb of Rigify, its face), would stay with the source while the body moves: it gets keys. So
+does a bone in an IK chain with a body (the IK is muted while the result shows), and one that a body is connected to: on
+the result armature that body could not leave its tail. If no body carries such a bone, it stays with the source in
+armature space.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import bpy
 
 from ..blender import ik_solvers, own_marks
 
-# Constraints that only bound a bone's own motion.
+# Constraints that only limit a bone's own motion.
 BOUNDS = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"}
 
 
@@ -28,9 +28,9 @@ def riders(
     is_body: Sequence[bool],
     holders: Sequence[int],
 ) -> dict[int, bool]:
-    """By bone, those that ride by keys of the result, parents first; True where the rig shows them.
+    """Bones that ride by keys of the result, parents first; True if the rig shows them.
 
-    parents, connected, is_body, holders (the body each hangs on, -1 for none): of each bone in the pose's order.
+    parents, connected, is_body, holders (the body that carries each, -1 for none): of each bone in the pose's order.
     """
     bones = list(rig.pose.bones)
     found = dict.fromkeys(_solved_with_bodies(rig, is_body), True)
@@ -47,7 +47,7 @@ def riders(
 
 
 def _solved_with_bodies(rig: bpy.types.Object, is_body: Sequence[bool]) -> Iterator[int]:
-    """The other bones of chains that IK solves and that a body is in."""
+    """The other bones of IK chains that contain a body."""
     for bone, constraint in ik_solvers.solvers_of(rig):
         chain = [rig.pose.bones.find(each.name) for each in ik_solvers.solved_by(bone, constraint)]
         if any(is_body[each] for each in chain):
@@ -55,7 +55,7 @@ def _solved_with_bodies(rig: bpy.types.Object, is_body: Sequence[bool]) -> Itera
 
 
 def _follows(bones: Sequence[bpy.types.PoseBone], parents: Sequence[int], bone: int, holder: int) -> bool:
-    """Does the bone ride on that body by the rig's own parents, with nothing that pulls it elsewhere?"""
+    """True if the bone follows that body by the rig's own parenting, and nothing else moves it."""
     while bone >= 0 and bone != holder:
         if any(is_pulling(each) for each in bones[bone].constraints):
             return False
@@ -64,5 +64,5 @@ def _follows(bones: Sequence[bpy.types.PoseBone], parents: Sequence[int], bone: 
 
 
 def is_pulling(constraint: bpy.types.Constraint) -> bool:
-    """Does it take its bone to something else?"""
+    """True if the constraint moves its bone towards something else."""
     return not constraint.mute and constraint.type not in BOUNDS and constraint.name != own_marks.CONSTRAINT

@@ -1,6 +1,6 @@
 """Skin of each bone: vertices by weight, and volumes, cached until meshes change.
 
-Owns reading vertex weights, kept until the meshes change. Must not know shapes or physics.
+Owns reading vertex weights, and the cache. Must not know shapes or physics.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..memory import LOAD, REMOVE, REREAD, UNDO, Memo
 
 # More vertices of a mesh than this are thinned out: a shape needs no more.
 MOST_VERTICES = 20_000
-# Of a vertex's bones those with most weight count.
+# The number of bones of a vertex that count, by weight.
 BONES = 4
-KEPT = 64  # fillings of skins
+KEPT = 64  # volumes of skins
 
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """points: (k, 3) vertices by the bone that has most of their weight; names: of all bones; pieces: the meshes with
-    their weights on these. At rest in armature space."""
+    """points: (k, 3) vertices by the bone with most of their weight; names: of all bones; pieces: the meshes with their
+    weights. At rest in armature space."""
 
     points: dict[str, np.ndarray]
     names: tuple[str, ...]
@@ -35,12 +35,12 @@ class Skin:
 
     @cached_property
     def holds(self) -> skin_volumes.Moments:
-        """By bone, what is inside of the meshes; found when first asked for."""
+        """The volume moments of each bone inside the meshes; computed on first use."""
         return _fill(self.pieces, len(self.names))
 
 
 _kept: Memo[int, tuple[tuple, Skin]] = Memo("skins", "rig", (LOAD, UNDO, REREAD, REMOVE))
-# To fill a skin takes a while, and nothing but the skin changes it.
+# Filling a skin is slow and depends on nothing but the skin.
 _filled: Memo[tuple, skin_volumes.Moments] = Memo("volumes of skins", "content", most=KEPT)
 
 
@@ -58,12 +58,12 @@ def skinned_by(ob: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def fingerprint(rig: bpy.types.Object) -> tuple:
-    """What the skin depends on, cheap enough for every change of a slider."""
+    """The inputs of the skin, fast enough for every change of a slider."""
     return tuple((ob.name_full, mesh_sum(ob.data), len(ob.vertex_groups), _stack(ob)) for ob in meshes_of(rig))
 
 
 def mesh_sum(mesh: bpy.types.Mesh) -> int:
-    """A checksum of where a mesh's vertices are and how its faces join them."""
+    """A checksum of a mesh's vertices and faces."""
     co = np.empty(len(mesh.vertices) * 3, dtype=np.float32)
     mesh.vertices.foreach_get("co", co)
     corners = np.empty(len(mesh.loops), dtype=np.int32)
@@ -85,7 +85,7 @@ def read(rig: bpy.types.Object, scene: bpy.types.Scene) -> Skin:
 
 
 def points(rig: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, np.ndarray]:
-    """(k, 3) vertices by the bone that has most of their weight, at rest in armature space."""
+    """(k, 3) vertices by the bone with most of their weight, at rest in armature space."""
     return read(rig, scene).points
 
 
@@ -100,7 +100,7 @@ def _points(pieces: Sequence[skin_volumes.Piece], names: tuple[str, ...]) -> dic
 
 
 def _fill(pieces: Sequence[skin_volumes.Piece], count: int) -> skin_volumes.Moments:
-    """What the pieces hold; remembered by their content."""
+    """The volume moments of the pieces, cached by their content."""
     arrays = [np.ascontiguousarray(a) for p in pieces for a in (p.vertices, p.triangles, p.bones, p.weights)]
     key = (count, *(zlib.crc32(array) for array in arrays), *(len(array) for array in arrays))
     return _filled.remember(key, lambda: skin_volumes.fill(pieces, count))
@@ -118,7 +118,7 @@ def _stack(ob: bpy.types.Object) -> tuple[str, ...]:
 
 
 def _read(rig, ob: bpy.types.Object, scene: bpy.types.Scene, names: tuple[str, ...]) -> skin_volumes.Piece | None:
-    """One mesh, in armature space; its vertices' bones with most weight first."""
+    """One mesh, in armature space; for each vertex the bones by falling weight."""
     place = {name: i for i, name in enumerate(names)}
     bones = {group.index: place[group.name] for group in ob.vertex_groups if group.name in place}
     if not bones:

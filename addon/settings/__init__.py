@@ -1,7 +1,7 @@
-"""The settings: on the armature object, on each pose bone, on colliders, and the flat links that survive overrides.
+"""The settings: on the armature object, on each pose bone, on colliders, and the flat pointers that survive overrides.
 
-Owns their registration and how they are asked for and forgotten without a trace; one
-file a concept holds the settings themselves. Must not know how a simulation runs.
+Owns their registration, and how they are read and deleted without creating ID properties. The settings themselves are
+in one file for each concept. Must not know how a simulation runs.
 """
 
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ CLASSES = (
 
 
 def register() -> None:
-    """Hang the settings onto Blender's types."""
+    """Register the settings on Blender's types."""
     bpy.types.Object.heft = PointerProperty(type=HeftArmature, override=OVERRIDABLE)
     bpy.types.PoseBone.heft = PointerProperty(type=HeftBone, override=OVERRIDABLE)
     keyable_bone.register()
@@ -57,7 +57,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them off again; the values stay in the file."""
+    """Unregister the settings; the values stay in the file."""
     keyable_bone.unregister()
     for owner, name in (
         (bpy.types.Object, "heft_store"),
@@ -70,12 +70,12 @@ def unregister() -> None:
 
 
 def has_physics(ob: bpy.types.Object | None) -> bool:
-    """Is there physics on this object? Asking leaves no trace, as reading `ob.heft` would."""
+    """True if the object has physics. Does not create the property group, as reading `ob.heft` would."""
     return ob is not None and ob.type == "ARMATURE" and ob.is_property_set("heft") and ob.heft.enabled
 
 
 def collider_of(ob: bpy.types.Object):
-    """The object's collider settings; the defaults where it has none. Asking leaves no trace."""
+    """The object's collider settings; the defaults if it has none. Does not create the property group."""
     if ob.is_property_set("heft_collider"):
         return ob.heft_collider
     properties = HeftCollider.bl_rna.properties

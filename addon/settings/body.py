@@ -1,4 +1,4 @@
-"""What a character is: its size and weight, its bodies, its joints' ranges.
+"""A character's body: size and weight, detail, joint ranges.
 
 Owns names, ranges, units and tooltips.
 """
@@ -30,6 +30,7 @@ class BodySettings:
         precision=4,
         body=True,
         short="metres",
+        of_shot=True,
     )
     total_mass: simulated(
         FloatProperty,
@@ -57,6 +58,7 @@ class BodySettings:
         subtype="ACCELERATION",
         unit="ACCELERATION",
         manual="contacts.html#gravity",
+        of_shot=True,
     )
     detail: simulated(
         EnumProperty,

@@ -1,4 +1,4 @@
-"""A bone: what it does differently from its character.
+"""A bone's settings: its differences from the character's.
 
 Owns names, ranges, units and tooltips.
 """
@@ -29,7 +29,7 @@ LIMITS_FROM = (
     ("OWN", "Own", "The values here", 1),
     ("NONE", "None", "This joint has no limits, not even those it would have by itself", 2),
 )
-# Numbered in the order of `parts.ROLES`, which files rely on: a new role goes to its end.
+# Numbered in the order of `role_list.ROLES`, which files rely on: a new role is appended.
 ROLE_ITEMS = (
     ("AUTO", "Auto", "Found from the bone's name and the rig's shape", 0),
     *((name, label, f"The bone is: {label}", i) for i, (name, label) in enumerate(ROLES, 1)),
@@ -43,13 +43,13 @@ SIDE_ITEMS = (
 
 
 def _is_ignored(behaviour: str) -> bool:
-    """All that the model has to know of a bone's behaviour: whether it is a body."""
+    """The part of a bone's behaviour that the model depends on: whether it is a body."""
     return behaviour == "IGNORED"
 
 
 @settings_group(update_of=bone_changed, manual="bones.html#multipliers")
 class BoneSettings:
-    """Part of `PoseBone.heft`: what the simulation knows of a bone."""
+    """Part of `PoseBone.heft`: a bone's settings for the simulation."""
 
     behaviour: simulated(
         EnumProperty,
@@ -233,4 +233,4 @@ class BoneSettings:
 
 @settings_group(manual="bones.html#multipliers")
 class HeftBone(BoneSettings, *controllers.BONE_SETTINGS, PosingBone, bpy.types.PropertyGroup):
-    """`PoseBone.heft`: what one bone does differently."""
+    """`PoseBone.heft`: one bone's settings."""

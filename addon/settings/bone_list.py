@@ -1,4 +1,4 @@
-"""The bone that is active, as a list shows it: its place among the rig's bones.
+"""The active bone as the index of a list: its index among the rig's bones.
 
 Owns how a click in the list selects. Nothing is stored.
 """

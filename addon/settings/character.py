@@ -1,4 +1,4 @@
-"""A character: the settings of an armature's physics, and what Heft keeps on it.
+"""A character: the settings of an armature's physics, and the state that Heft stores on it.
 
 Owns the order of its parts, which saved texts and fingerprints rely on.
 """
@@ -56,6 +56,7 @@ class CharacterLists:
         hidden=False,
         active="miss_index",
         manual="on_time.html",
+        of_result=True,
     )
     script: remembered(
         CollectionProperty,
@@ -106,7 +107,7 @@ class HeftArmature(
 ):
     """`Object.heft`: the settings of one armature's physics."""
 
-    message: unsaved(StringProperty)
+    message: unsaved(StringProperty, of_result=True)
     push_index: unsaved(IntProperty)
     tie_index: unsaved(IntProperty)
     script_index: unsaved(IntProperty)

@@ -81,9 +81,9 @@ class HeftCollider(bpy.types.PropertyGroup):
         default=1,
     )
 
-    # On the empty that carries a free object's result: whose it is, and whose simulation made it.
+    # On the empty with a free object's result: the object it belongs to, and the rig whose simulation made it.
     owner: unsaved(PointerProperty, type=bpy.types.Object)
     rig: unsaved(PointerProperty, type=bpy.types.Object)
     bare: unsaved(BoolProperty)
-    # On an object that Heft made, such as a thrown ball: a digest of it as it was made.
+    # On an object that Heft created, such as a thrown ball: a digest of it at creation.
     made: unsaved(StringProperty)

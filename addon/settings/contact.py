@@ -99,6 +99,7 @@ class ContactSettings:
         default=(0.0, 0.0, 0.0),
         subtype="VELOCITY",
         manual="contacts.html#wind",
+        of_shot=True,
     )
     wind_strength: simulated(
         FloatProperty,

@@ -17,7 +17,7 @@ ROOTS = (
 
 @settings_group(update=changed, manual="follow.html#sliders")
 class DriveSettings:
-    """Part of `Object.heft`: the controller and what all controllers listen to."""
+    """Part of `Object.heft`: the controller and the settings that all controllers use."""
 
     enabled: remembered(
         BoolProperty,

@@ -1,10 +1,11 @@
-"""An edit of the active bone reaches all selected ones.
+"""An edit of the active bone also changes all selected bones.
 
-Owns which edits do: those made by hand in the sidebar, in Pose Mode. A script that sets one bone sets one bone. Must
-not simulate.
+Owns which edits do: those by hand in the sidebar, in Pose Mode. A script that sets one bone sets one bone. Must not
+simulate.
 
-Blender calls back after each step of a drag, and once more with the old value where Esc ends it. So what the others
-had is kept for as long as the drag may last, and given back when the active bone is where it began.
+Blender calls the update after each step of a drag, and once more with the old value if Esc cancels it. So the old
+values of the other bones are kept while the drag may last, and are restored when the active bone is back at its start
+value.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import bpy
 from .. import events
 from ..memory import LOAD, UNDO, Memo, Value
 
-# A drag is over when the panel is drawn this long after its last step [s].
+# A drag has ended if the panel is drawn this long after its last step [s].
 RESTS = 1.0
 
 
 @dataclass
 class _Drag:
-    """What an edit that may still be going on began with."""
+    """The values before an edit that may still be going on."""
 
     which: tuple[int, str, str]
     start: object
@@ -31,13 +32,13 @@ class _Drag:
     last: float
 
 
-# By rig, bone and setting: what an edit would begin with.
+# By rig, bone and setting: the values before an edit.
 _seen: Memo[tuple[int, str, str], object] = Memo("settings of the active bone", "rig", (LOAD, UNDO))
 _drag: Value[_Drag | None] = Value("edit of a bone's setting", lambda: None, (LOAD, UNDO))
 
 
 def look(bone: bpy.types.PoseBone, names: tuple[str, ...]) -> None:
-    """The panel is drawn with the active bone: what an edit would begin with."""
+    """Called when the panel is drawn: record the values that an edit would start from."""
     if _drag.value is not None and time.monotonic() - _drag.value.last < RESTS:
         return
     _drag.value = None
@@ -47,7 +48,7 @@ def look(bone: bpy.types.PoseBone, names: tuple[str, ...]) -> None:
 
 
 def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str) -> list[bpy.types.Object]:
-    """Hand a bone's edited setting on; all armatures that have changed by it."""
+    """Copy a bone's edited setting to the selected bones. Returns all armatures that changed."""
     rig = group.id_data
     if events.is_paused() or not by_hand(context) or context.active_pose_bone is None:
         return [rig]
@@ -61,7 +62,7 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
         drag = _drag.value = _Drag(which, _seen.get(which), [(bone, getattr(bone.heft, name)) for bone in others], 0.0)
     drag.last = time.monotonic()
     value = getattr(group, name)
-    # Choices are not dragged: to choose the old one again is an edit like any other.
+    # Enumerations are not dragged: choosing the old item again is an ordinary edit.
     back = value == drag.start and isinstance(value, (int, float)) and not isinstance(value, bool)
     with events.paused():
         for bone, before in drag.others:
@@ -70,14 +71,14 @@ def spread(group: bpy.types.PropertyGroup, context: bpy.types.Context, name: str
 
 
 def on_bone_edited(group: bpy.types.PropertyGroup, context, name: str) -> None:
-    """Listener: an edit by hand reaches all selected bones, and is simulated once."""
+    """Listener: an edit by hand changes all selected bones, and they are simulated once."""
     emit = events.mix_changed if name == "mix" else events.setting_changed
     for rig in spread(group, context, name):
         emit(rig)
 
 
 def by_hand(context: bpy.types.Context) -> bool:
-    """Was this edited in the sidebar of a 3D View, in Pose Mode?"""
+    """True if the edit was made in the sidebar of a 3D View, in Pose Mode."""
     area, region = context.area, context.region
     if area is None or region is None or context.mode != "POSE":
         return False

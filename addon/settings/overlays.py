@@ -1,4 +1,4 @@
-"""What is drawn over the 3D View: a switch for each overlay, and the few settings of some.
+"""Settings of the overlays: a switch for each, and a few options.
 
 Owns names, ranges, units and tooltips. None of it changes a simulation.
 """
@@ -22,7 +22,7 @@ BALLISTIC = (
 
 
 def redraw(_group: bpy.types.PropertyGroup, _context) -> None:
-    """Draw every 3D View again, whoever changed the setting."""
+    """Redraw all 3D Views."""
     redraw_views.views()
 
 
@@ -60,7 +60,7 @@ ChannelColorSwitches = _channel_switches(controllers.COLORS)
 
 @settings_group(manual="overlays.html")
 class OverlaySettings(ChannelColorSwitches):
-    """Of an armature's physics."""
+    """Part of `Object.heft`: the overlays."""
 
     show_overlays: _switch("Overlays", "Draw the overlays chosen below over the 3D View", True)
     show_shapes: _switch("Shapes", "What touches: the shapes of bones and colliders, and the ground")

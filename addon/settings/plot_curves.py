@@ -1,4 +1,4 @@
-"""Curves: what the last simulation did to each bone, for the Graph Editor.
+"""Settings of curves for the Graph Editor: which values of the last simulation are plotted.
 
 Owns names, units and tooltips.
 """
@@ -35,7 +35,7 @@ ChannelCurves = _channel_switches(controllers.CURVES)
 
 @settings_group(manual="result.html#curves")
 class CurveSettings(ChannelCurves):
-    """Of an armature's physics. Of no consequence to the simulation."""
+    """Part of `Object.heft`: the curves. They do not affect the simulation."""
 
     use_curves: remembered(
         BoolProperty,
@@ -78,5 +78,5 @@ class CurveSettings(ChannelCurves):
         update=_curves_changed,
         hidden=False,
     )
-    # The bones that were selected, as a JSON list.
+    # The names of the bones that were selected, as a JSON list.
     curve_names: remembered(StringProperty)

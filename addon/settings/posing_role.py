@@ -1,4 +1,4 @@
-"""What a bone does while another is pulled by the mouse.
+"""Setting of a bone for Pull Pose: whether it is pinned.
 
 Owns names, ranges and tooltips.
 """
@@ -16,7 +16,7 @@ PINS = (
 
 @settings_group(manual="posing.html#pull-pose")
 class PosingBone:
-    """Of a bone: not part of the simulation."""
+    """Part of `PoseBone.heft`: not used by the simulation."""
 
     pin: shown(
         EnumProperty,

@@ -11,7 +11,7 @@ from ..declare import changed, settings_group, simulated
 
 @settings_group(update=changed, manual="contacts.html#pushes")
 class HeftPush(bpy.types.PropertyGroup):
-    """One of `Object.heft.pushes`: a blow from nowhere."""
+    """One of `Object.heft.pushes`: an external impulse."""
 
     bone: simulated(
         StringProperty,

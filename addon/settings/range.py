@@ -64,6 +64,7 @@ class RunSettings:
         max=10000,
         soft_max=1920,
         short="steps",
+        of_shot=True,
     )
 
 
@@ -77,6 +78,7 @@ class RangeSettings:
         description="Which frames are simulated",
         items=RANGES,
         default="SCENE",
+        of_shot=True,
     )
     frame_start: simulated(
         IntProperty,
@@ -99,6 +101,7 @@ class RangeSettings:
         min=0,
         max=100000,
         soft_max=100,
+        of_shot=True,
     )
     loop: simulated(
         EnumProperty,
@@ -106,6 +109,7 @@ class RangeSettings:
         description="Simulate a cycle until it repeats, so that its last frame is its first again",
         items=LOOPS,
         default="AUTO",
+        of_shot=True,
     )
 
 

@@ -17,7 +17,7 @@ from .bone import HeftBone
 from .character import HeftArmature
 from .collider import HeftCollider
 
-# Where blocks that settings point to are found by name.
+# The collections of `bpy.data` in which pointed-to blocks are found by name.
 BLOCKS = {bpy.types.Collection: "collections", bpy.types.Object: "objects", bpy.types.Action: "actions"}
 
 
@@ -51,7 +51,7 @@ def _value(value, setting: Setting):
 
 
 def plain(value):
-    """A setting's value as JSON holds it; of a block its name."""
+    """A setting's value as JSON holds it; for a block its name."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     return value.name_full if isinstance(value, bpy.types.ID) else [float(v) for v in value]
@@ -59,7 +59,7 @@ def plain(value):
 
 @remembered("content")
 def defaults(kind: type) -> dict:
-    """The values of a group in which nothing was set, as JSON holds them."""
+    """The default values of a group, as JSON holds them."""
     found = {}
     for prop in kind.bl_rna.properties:
         if prop.type in {"POINTER", "COLLECTION"}:
@@ -75,7 +75,7 @@ def defaults(kind: type) -> dict:
 
 
 def unpack(rig: bpy.types.Object) -> None:
-    """Restore the settings from `heft_store` where the file lost them."""
+    """Restore settings that the file lost from `heft_store`."""
     if not rig.heft_store or rig.heft.enabled:
         return
     stored = json.loads(rig.heft_store)
@@ -88,13 +88,13 @@ def unpack(rig: bpy.types.Object) -> None:
 
 
 def unpack_collider(ob: bpy.types.Object) -> None:
-    """Restore a collider's settings where the file lost them."""
+    """Restore a collider's settings that the file lost."""
     if ob.heft_store and not ob.is_property_set("heft_collider"):
         restore(ob.heft_collider, json.loads(ob.heft_store).get("collider", {}))
 
 
 def restore(group: bpy.types.PropertyGroup, values: dict) -> None:
-    """Set what was saved. Pointers are found by name again; names that another version knew are left out."""
+    """Restore saved values. Pointers are found by name; names of another version are ignored."""
     declared = type(group).declared
     for name, value in values.items():
         setting = declared.get(name)
@@ -107,11 +107,11 @@ def restore(group: bpy.types.PropertyGroup, values: dict) -> None:
                 restore(items.add(), each)
         elif setting.points_to is not None:
             setattr(group, name, named(setting, value))
-        elif plain(getattr(group, name)) != value:  # a default stays one that nobody has set (see `detail`)
+        elif plain(getattr(group, name)) != value:  # an unset value stays unset (see `detail`)
             setattr(group, name, value)
 
 
 def named(setting: Setting, name: str | None) -> bpy.types.ID | None:
-    """The block of that full name which a setting points to, or None."""
+    """The block with that full name which a setting points to, or None."""
     blocks = getattr(bpy.data, BLOCKS[setting.points_to])
     return next((block for block in blocks if block.name_full == name), None)

@@ -1,4 +1,4 @@
-"""What Heft keeps on a character: which motion shows, what the result was made from, what came with it.
+"""Heft's state of a character: what is shown, the inputs of the result, records for restoring.
 
 Hidden from the panel, saved and undone with the file.
 """
@@ -16,23 +16,23 @@ SHOWN = (
 
 @settings_group()
 class ResultState:
-    """Part of `Object.heft`: of no consequence to the simulation."""
+    """Part of `Object.heft`: does not affect the simulation."""
 
     shown: remembered(EnumProperty, items=SHOWN, default="SOURCE")
-    fingerprint: remembered(StringProperty)
+    fingerprint: remembered(StringProperty, of_result=True)
     source_action: remembered(PointerProperty, type=bpy.types.Action)
-    source_slot: remembered(StringProperty)
+    source_slot: remembered(StringProperty, of_result=True)
     muted: remembered(StringProperty)
     bare: remembered(BoolProperty)
-    result_start: remembered(IntProperty)
-    result_end: remembered(IntProperty)
-    written: remembered(StringProperty)
-    undisturbed: remembered(BoolProperty)
+    result_start: remembered(IntProperty, of_result=True)
+    result_end: remembered(IntProperty, of_result=True)
+    written: remembered(StringProperty, of_result=True)
+    undisturbed: remembered(BoolProperty, of_result=True)
     baked: remembered(StringProperty)
     own_colliders: remembered(BoolProperty)
-    result_period: remembered(IntProperty)
+    result_period: remembered(IntProperty, of_result=True)
     lent: remembered(StringProperty)
-    flaws: remembered(StringProperty)
+    flaws: remembered(StringProperty, of_result=True)
     slow_at: remembered(IntProperty)
     pops: remembered(BoolProperty)
     unbaked: remembered(StringProperty)

@@ -1,6 +1,6 @@
-"""A take: settings with the result they gave, kept beside the present one.
+"""A take: settings with their result, kept for comparison with the present one.
 
-Owns names and tooltips, and hands a click in the list on. Must not know how a take is kept or shown.
+Owns names and tooltips, and emits events for clicks in the list. Must not know how a take is kept or shown.
 """
 
 import bpy
@@ -11,7 +11,7 @@ from ..declare import remembered, settings_group
 
 
 def _picked(group: bpy.types.PropertyGroup, _context) -> None:
-    """A row of the list was clicked. Writing inside the callback makes the choice one undo step."""
+    """A row of the list was clicked. Writing inside the update callback makes the choice one undo step."""
     events.take_picked(group.id_data)
 
 
@@ -25,7 +25,7 @@ def _renamed(take: bpy.types.PropertyGroup, _context) -> None:
 
 @settings_group()
 class HeftTakenObject(bpy.types.PropertyGroup):
-    """One of a take's `objects`: where a free object went."""
+    """One of a take's `objects`: the motion of a free object."""
 
     ob: remembered(PointerProperty, type=bpy.types.Object)
     action: remembered(PointerProperty, type=bpy.types.Action)
@@ -33,7 +33,7 @@ class HeftTakenObject(bpy.types.PropertyGroup):
 
 @settings_group(manual="result.html#takes")
 class HeftTake(bpy.types.PropertyGroup):
-    """One of `Object.heft.takes`. Its actions are its own: nothing writes into them."""
+    """One of `Object.heft.takes`. Nothing else writes to its actions."""
 
     uid: remembered(StringProperty)
     name: remembered(
@@ -62,7 +62,7 @@ class HeftTake(bpy.types.PropertyGroup):
 
 @settings_group(manual="result.html#takes")
 class TakeSettings:
-    """Of an armature's physics."""
+    """Part of `Object.heft`: the takes."""
 
     takes: remembered(
         CollectionProperty,
@@ -71,7 +71,7 @@ class TakeSettings:
         type=HeftTake,
         hidden=False,
     )
-    # Which take is shown, and which was before it.
+    # The uids of the shown take and of the one before.
     take: remembered(StringProperty)
     take_before: remembered(StringProperty)
     take_index: remembered(

@@ -1,4 +1,4 @@
-"""A tie: the bone it holds, what it holds on to, and when.
+"""A tie: the bone it holds, its target, and when it holds.
 
 Owns names, ranges, units and tooltips.
 """
@@ -21,7 +21,7 @@ ENDS = (
 
 @settings_group(update=changed, manual="contacts.html#ties")
 class HeftTie(bpy.types.PropertyGroup):
-    """One of `Object.heft.ties`: what holds a bone besides its joint."""
+    """One of `Object.heft.ties`: a constraint on a bone besides its joint."""
 
     bone: simulated(StringProperty, name="Bone", description="The bone that is held")
     end: simulated(

@@ -1,1 +1,1 @@
-"""Running simulations: one, live, in slices, and the compiler beside them."""
+"""Running simulations: at once, live, or in slices; compiling the engine in the background."""

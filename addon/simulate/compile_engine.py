@@ -1,8 +1,7 @@
-"""The engine's compiler at work in the background, and how far it is.
+"""Compiles the engine in a background thread, and reports the progress.
 
-Owns the thread that compiles (or loads) the kernels when the add-on is enabled in a
-window, what it found, and a timer that has the sidebar drawn meanwhile. The thread never
-touches Blender.
+Owns the thread that compiles (or loads) the kernels when the add-on is enabled in a window, its outcome, and a timer
+that redraws the sidebar meanwhile. The thread never touches bpy.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from ... import engine
 from ..blender import redraw_views
 from ..memory import Value
 
-# How often the panel shows the compiler's progress [s].
+# How often the panel shows the progress [s].
 EVERY = 0.5
-# What is left to read once all is compiled takes about so long [s].
+# Time to load the kernels after all are compiled [s].
 READING = 3.0
 
 
 @dataclass
 class _State:
-    """Threads, what they found, and how much was done when it was last asked."""
+    """Threads, their outcome, and the progress when it was last asked for."""
 
     thread: threading.Thread | None = None
     posing: threading.Thread | None = None
@@ -37,7 +36,7 @@ _compiler = Value("compiler", _State)
 
 
 class Progress(NamedTuple):
-    """done: from 0 to 1; told: what is going on; left: how long it takes."""
+    """done: from 0 to 1; told: the stage as text; left: the remaining time as text."""
 
     done: float
     told: str
@@ -45,7 +44,7 @@ class Progress(NamedTuple):
 
 
 def start() -> None:
-    """Start compiling beside the user's work; in background mode the first simulation does it."""
+    """Start compiling in the background. In background mode the first simulation compiles instead."""
     if not bpy.app.background:
         state = _compiler.value
         state.thread = threading.Thread(target=_work, args=(state,), name="heft-warm-up", daemon=True)
@@ -54,13 +53,13 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Draw no more; the thread goes on to its end."""
+    """Stop redrawing; the thread runs to its end."""
     if bpy.app.timers.is_registered(_redraw):
         bpy.app.timers.unregister(_redraw)
 
 
 def is_running() -> bool:
-    """Is the compiler still at work? A simulation started now would wait for it."""
+    """True if the compiler is still running: a simulation started now would wait for it."""
     return _is_alive(_compiler.value.thread)
 
 
@@ -69,7 +68,7 @@ def _is_alive(thread: threading.Thread | None) -> bool:
 
 
 def progress() -> Progress | None:
-    """How far the compiler is; None where there is nothing to wait for, or only a moment."""
+    """The compiler's progress; None if it is not running, or nearly done."""
     state = _compiler.value
     if not is_running():
         state.last = None
@@ -80,7 +79,7 @@ def progress() -> Progress | None:
     text = "Heft compiles its engine, once after an update. Go on working: Simulate starts when it is done."
     if found is None:
         return Progress(state.last, text, "almost done")
-    # it never goes back
+    # it never decreases
     state.last = max(found.done, state.last or 0.0)
     return Progress(state.last, text, _left(state.last, found.left))
 
@@ -95,12 +94,12 @@ def _left(done: float, left: float | None) -> str:
 
 
 def problem() -> str:
-    """A sentence for the panel if a library is missing or foreign, else nothing."""
+    """A sentence for the panel if a library is missing or comes from elsewhere, else ""."""
     return _compiler.value.problem or engine.NO_NUMBA
 
 
 def _redraw() -> float | None:
-    """A timer of Blender's: have the sidebars drawn as long as the compiler is at work, and once more."""
+    """Timer callback: redraw the sidebars while the compiler runs, and once afterwards."""
     redraw_views.views("UI")
     return EVERY if is_running() else None
 
@@ -115,11 +114,11 @@ def _work(state: _State) -> None:
         state.problem = str(error)
         print(f"Heft: {error}")
     else:
-        # on its own: a simulation need not wait for it
+        # separate: a simulation need not wait for it
         state.posing = threading.Thread(target=engine.warm_up_posing, name="heft-warm-up-posing", daemon=True)
         state.posing.start()
 
 
 def is_posing_ready() -> bool:
-    """Can a bone be pulled without a wait for the compiler?"""
+    """True if Pull Pose can start without waiting for the compiler."""
     return not is_running() and not _is_alive(_compiler.value.posing)

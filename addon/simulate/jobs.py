@@ -1,9 +1,9 @@
 """Queue of long Live simulations, run in slices by a timer so that the window stays responsive.
 
-Owns the jobs that are on their way, one a shot, and when they begin anew. Must not know what a simulation does.
+Owns the running jobs, one for each shot, and when they restart. Must not know what a simulation does.
 
-A job never pushes an undo step and nothing of it waits for the mouse. What it has written when it is stopped
-half way is marked as unfinished (`marks`), and `live` begins it again.
+A job never pushes an undo step and never waits for the mouse. If it is cancelled half way, the keys written so far are
+stamped as unfinished (`stamps`), and `live` restarts it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..blender import redraw_views
 from ..memory import LOAD, REMOVE, Memo, Value
 from ..read.source_cache import Step
 
-# How long one slice may work before the window gets its turn [s].
+# The length of one slice [s].
 SLICE = 0.02
-# How long a change waits for more of them, at most, before what is on its way is let through to its end [s].
+# The longest delay of a visible result by further changes: after it the running job is finished first [s].
 PATIENCE = 1.0
 # How often the progress is drawn [s].
 DRAWN_EVERY = 0.5
@@ -33,12 +33,12 @@ Begin = Callable[[], Generator[Step, None, object]]
 
 @dataclass(eq=False)
 class Job:
-    """One shot's simulation on its way.
+    """One shot's running simulation.
 
-    leader      session_uid of the armature that leads the shot
-    begin       makes the generator, when its turn has come
-    since       when the first change came that is not shown yet
-    again       something changed that it does not know of: it begins anew at its end
+    leader      session_uid of the shot's leader
+    begin       makes the generator, when the job is started
+    since       time of the first change that is not shown yet
+    again       True if something has changed since it started: it restarts at its end
     """
 
     leader: int
@@ -49,31 +49,32 @@ class Job:
     again: Begin | None = None
 
     def close(self) -> None:
-        """Stop it where it is."""
+        """Close the generator."""
         steps, self.steps = self.steps, None
         if steps is not None:
-            # What it would put back may be gone.
+            # What it would restore may be deleted.
             with events.paused(), suppress(ReferenceError):
                 steps.close()
 
 
 class _Jobs(Memo):
-    """By the rig that leads the shot. Undo and loading end jobs before, by `cancel`: what they hold may be gone
-    afterwards."""
+    """Jobs by the leader of their shot. Undo and loading cancel jobs beforehand, because the blocks they refer to may
+    be gone afterwards."""
 
     def drop(self, uids: frozenset[int] | None = None) -> None:
-        """Stop those of these rigs, or all."""
+        """Cancel the jobs of these rigs, or all."""
         for uid in [uid for uid in self if uids is None or uid in uids]:
             self.pop(uid).close()
 
 
 _jobs: Memo[int, Job] = _Jobs("jobs", "rig", (LOAD, REMOVE))
-# When the progress was drawn last [s].
+# Time of the last progress redraw [s].
 _drawn = Value("last drawing of progress", float)
 
 
 def start(leader: bpy.types.Object, begin: Begin) -> None:
-    """Simulate a shot in slices. One on its way begins anew, unless nothing was seen for long: then it comes first."""
+    """Simulate a shot in slices. A running job is restarted, unless no result was shown for long: then it is finished
+    first."""
     job = _jobs.get(leader.session_uid)
     now = time.perf_counter()
     if job is None:
@@ -87,23 +88,24 @@ def start(leader: bpy.types.Object, begin: Begin) -> None:
 
 
 def go_on() -> None:
-    """Work on what is left: Blender drops a timer that raised an error, which may have been about one shot alone."""
+    """Start the timer for remaining jobs: Blender drops a timer that raised an error, which may concern one shot
+    alone."""
     if _jobs and not bpy.app.background and not bpy.app.timers.is_registered(tick):
         bpy.app.timers.register(tick, first_interval=0.0, persistent=True)
 
 
 def of(leader: bpy.types.Object) -> Job | None:
-    """The job of the shot that this armature leads."""
+    """The job of the shot with this leader."""
     return _jobs.get(leader.session_uid)
 
 
 def any_left() -> bool:
-    """Is anything on its way?"""
+    """True if any job is running."""
     return bool(_jobs)
 
 
 def cancel(leader: bpy.types.Object | None = None) -> bool:
-    """Stop a shot's job, or all; True if there was one."""
+    """Cancel a shot's job, or all. Returns True if there was one."""
     chosen = list(_jobs) if leader is None else [leader.session_uid]
     found = [_jobs.pop(uid) for uid in chosen if uid in _jobs]
     for job in found:
@@ -112,17 +114,17 @@ def cancel(leader: bpy.types.Object | None = None) -> bool:
 
 
 def finish(leader: bpy.types.Object) -> None:
-    """Bring a shot's job to its end now."""
+    """Run a shot's job to its end now."""
     while leader.session_uid in _jobs:
         _work(_jobs[leader.session_uid], 3600.0)
 
 
 def tick() -> float | None:
-    """A timer's callback: one slice of the first job; when to come again [s]."""
+    """Timer callback: one slice of the first job. Returns the delay until the next call [s]."""
     if not _jobs:
         return None
     if bpy.app.is_job_running("RENDER"):
-        # A render reads the very blocks that would be written.
+        # A render reads the blocks that would be written.
         return 0.2
     job = next(iter(_jobs.values()))
     waits = _work(job, SLICE)
@@ -133,7 +135,7 @@ def tick() -> float | None:
 
 
 def _work(job: Job, seconds: float) -> bool:
-    """Work on a job; True if there is nothing to do but to wait."""
+    """Work on a job. Returns True if it waits for a background computation."""
     end = time.perf_counter() + seconds
     try:
         with events.paused():
@@ -167,12 +169,12 @@ def _end(job: Job, goes_on: bool = True) -> None:
     job.steps = None
     if goes_on and job.again is not None:
         _jobs[job.leader] = Job(job.leader, job.again, time.perf_counter())
-    # What was changed meanwhile without a callback is looked for now.
+    # Look for changes that had no callback.
     events.job_ended()
 
 
 def _draw(ended: bool) -> None:
-    """Draw the sidebars now and then, and at the end all that tells of the result."""
+    """Redraw the sidebars now and then, and at the end everything that shows the result."""
     if not ended and time.perf_counter() - _drawn.value < DRAWN_EVERY:
         return
     _drawn.value = time.perf_counter()

@@ -1,10 +1,10 @@
 """Live: simulate again when a setting or the source changes.
 
-Owns when that happens, and which way. A shot that is foreseen to take no longer than a drag may wait is
-simulated inside the property's own update callback: its keys are in the drag's one undo step, and Esc
-restores them. A longer one becomes a job (`jobs`), which goes on while the window does. Its keys are written
-after the undo step, so undo may bring back settings without them: whatever is out of date after undo or redo
-is simulated again (`marks`). Changed keys have no callback: they are followed a moment later, in a window only.
+Owns when that happens, and how. A shot with a short expected time is simulated inside the property's own update
+callback: its keys are in the drag's one undo step, and Esc restores them. A longer one becomes a job (`jobs`), which
+runs while the window stays responsive. Its keys are written after the undo step, so undo may restore settings without
+them: results that are stale after undo or redo are simulated again (`stamps`). Changed keys have no callback: they are
+checked a moment later, in a window only.
 """
 
 from __future__ import annotations
@@ -23,37 +23,38 @@ from ..read.source_cache import Step
 from ..result import plot_curves, result_armature, takes, takes_side_by_side
 from . import compile_engine, jobs, session, timing
 
-# How long a change may keep the window waiting [s].
+# The longest simulation that runs inside a callback [s].
 BUDGET = 0.35
-# How long after an edit of the source a live rig is simulated again [s].
+# Delay between an edit of the source and the simulation [s].
 FOLLOW_AFTER = 0.05
-# No sooner than so many times of what looking for edits took: rigs of hundreds of bones stay quick to pose.
+# The delay is at least this many times the time of looking for edits, so that rigs of hundreds of bones can be posed
+# smoothly.
 FOLLOW_TIMES = 3.0
-# How often a change looks whether the engine is compiled by now [s].
+# How often a waiting change checks if the engine is compiled [s].
 COMPILER_EVERY = 0.25
 
 
 def setting_changed(rig: bpy.types.Object) -> None:
-    """A setting that matters to the simulation was changed."""
+    """Listener: a setting that affects the simulation was changed."""
     if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled:
         with curve_digests.trusting():
             _refresh_those_with(rig)
 
 
 def collider_changed(ob: bpy.types.Object) -> None:
-    """A setting of an object that characters may meet or carry was changed."""
+    """Listener: a setting of an object that characters may meet or carry was changed."""
     if not events.is_paused():
         _refresh_those_with(ob)
 
 
 def _refresh_those_with(ob: bpy.types.Object) -> None:
-    """Simulate the live shots that the object is in; characters simulated together are one shot."""
+    """Simulate the live shots that contain the object."""
     for group in [group for group in _live_shots() if group.has(ob)]:
         refresh(Inputs(group, session.scene_of(group)))
 
 
 def refresh(now: Inputs) -> None:
-    """Simulate a shot now, or begin to; what goes wrong is shown in the panel, since a callback cannot report."""
+    """Simulate a shot now, or start a job. Errors are shown in the panel, because a callback cannot report them."""
     group, scene = now.shot, now.scene
     leader = group.leader
     if compile_engine.is_running():
@@ -70,19 +71,19 @@ def refresh(now: Inputs) -> None:
             _tell(group, str(error))
 
 
-# Leaders of shots that wait for the engine to be compiled; by session_uid.
+# Leaders of shots that wait for the compiler, by session_uid.
 _waiting: Memo[int, bool] = Memo("shots that wait for the compiler", "rig", (LOAD, REMOVE))
 
 
 def wait_for_compiler(leader: bpy.types.Object) -> None:
-    """Simulate the shot when the engine is compiled: to do it now would hold up the window until then."""
+    """Simulate the shot once the engine is compiled: starting now would block the window until then."""
     _waiting[leader.session_uid] = True
     if not bpy.app.timers.is_registered(_after_compiling):
         bpy.app.timers.register(_after_compiling, first_interval=COMPILER_EVERY)
 
 
 def _after_compiling() -> float | None:
-    """A timer's callback: waits, then simulates what is still live."""
+    """Timer callback: waits, then simulates the shots that are still live."""
     if compile_engine.is_running():
         return COMPILER_EVERY
     wanted = set(_waiting)
@@ -94,12 +95,12 @@ def _after_compiling() -> float | None:
 
 
 def _live_shots() -> list[shot.Shot]:
-    """The shots in which a character is live."""
+    """The shots that contain a live character."""
     return [group for group in shot.scan() if any(each.heft.live for each in group.rigs)]
 
 
 def is_quick(group: shot.Shot, scene: bpy.types.Scene) -> bool:
-    """Is the shot simulated in the time that a drag may wait? Without a window nobody waits."""
+    """True if the shot's expected time is short enough for a callback. Without a window every shot is."""
     if bpy.app.background:
         return True
     try:
@@ -111,7 +112,7 @@ def is_quick(group: shot.Shot, scene: bpy.types.Scene) -> bool:
 
 
 def tell(leader: int, text: str) -> None:
-    """Show in the panels of a shot what went wrong; `leader`: its session_uid."""
+    """Show an error in the panels of a shot. leader: its session_uid."""
     found = next((group for group in shot.scan() if group.leader.session_uid == leader), None)
     _tell(found, text)
 
@@ -123,32 +124,32 @@ def _tell(group: shot.Shot | None, text: str) -> None:
             each.heft.message = text
 
 
-# What each shot looked like when it was last followed, so that one that cannot be simulated is not tried on and on.
+# The state of each shot when it was last checked, so that a shot that cannot be simulated is not retried for ever.
 _followed: Memo[int, str] = Memo("sources that were followed", "rig", (LOAD, UNDO, REMOVE))
-# The longest look of the last round [s].
+# The longest check of the last round [s].
 _took = Value("time of looking for edits", float)
 
 
 def follow_soon() -> None:
-    """Something may have changed: look for it in a moment."""
+    """Something may have changed: check it in a moment."""
     if not bpy.app.background and not bpy.app.timers.is_registered(follow_source):
         bpy.app.timers.register(follow_source, first_interval=max(FOLLOW_AFTER, FOLLOW_TIMES * _took.value))
 
 
 def connect() -> None:
-    """Listen to what is changed."""
+    """Connect the listeners."""
     for event, listener in LISTENERS:
         event.connect(listener)
 
 
 def disconnect() -> None:
-    """Listen no more."""
+    """Disconnect the listeners."""
     for event, listener in LISTENERS:
         event.disconnect(listener)
 
 
 def stop() -> None:
-    """Nothing is looked for or waited for any more."""
+    """Stop all timers and waiting shots."""
     for callback in (follow_source, _after_compiling):
         if bpy.app.timers.is_registered(callback):
             bpy.app.timers.unregister(callback)
@@ -156,7 +157,7 @@ def stop() -> None:
 
 
 def source_edited() -> None:
-    """Keys were edited: what is on its way knows the old ones."""
+    """Keys were edited: running jobs have the old ones."""
     if not events.is_paused() and jobs.any_left():
         for leader in [group.leader for group in _live_shots()]:
             if jobs.of(leader) is not None:
@@ -165,14 +166,14 @@ def source_edited() -> None:
 
 
 def follow_source() -> None:
-    """Simulate the live rigs whose source or result has changed (a timer's callback: runs once)."""
+    """Timer callback, runs once: simulate the live rigs whose source or result has changed."""
     if events.is_paused():
         return
     _took.value = 0.0
     jobs.go_on()
     for group in _live_shots():
         leader = group.leader
-        # A job looks for what has changed at its end.
+        # A running job checks for changes at its end.
         if jobs.of(leader) is not None or not any(map(_follows, group.rigs)):
             continue
         if curve_digests.is_ready(fingerprint.source_actions(group)):
@@ -184,18 +185,18 @@ def follow_source() -> None:
 
 
 def _follows(rig: bpy.types.Object) -> bool:
-    """Is the rig live, and does its result still follow its source?"""
+    """True if the rig is live and its result follows the source."""
     return rig.heft.live and rig.heft_result is not None and not result_armature.standing_back(rig)
 
 
 def look_steps(leader: bpy.types.Object) -> Generator:
-    """Look at long actions a few curves at a time."""
+    """Compute digests of long actions, a few curves at a time."""
     for _ in curve_digests.prepare(fingerprint.source_actions(shot.of(leader))):
         yield Step(0.0, "looking")
 
 
 def _follow_steps(leader: bpy.types.Object) -> Generator:
-    """Look at what has changed, and simulate if anything has."""
+    """Compute digests, and simulate if anything has changed."""
     yield from look_steps(leader)
     group = shot.of(leader)
     scene = session.scene_of(group)
@@ -204,7 +205,7 @@ def _follow_steps(leader: bpy.types.Object) -> Generator:
 
 
 def _is_new(inputs: Inputs) -> bool:
-    """Is there anything to follow that was not followed already?"""
+    """True if something has changed since the last check."""
     start = time.perf_counter()
     try:
         now = inputs.total
@@ -221,7 +222,7 @@ def _is_new(inputs: Inputs) -> bool:
 
 
 def take_picked(rig: bpy.types.Object) -> None:
-    """A take was clicked in the list: show it, unless it is shown."""
+    """Listener: a take was clicked in the list. Shows it, unless it is shown."""
     uid = None if events.is_paused() else takes.picked(rig)
     if uid is None:
         return
@@ -233,13 +234,13 @@ def take_picked(rig: bpy.types.Object) -> None:
 
 
 def take_beside(rig: bpy.types.Object) -> None:
-    """Takes are to be shown beside the character, or no more."""
+    """Listener: takes are shown next to the character, or no longer."""
     if not events.is_paused():
         takes_side_by_side.apply(rig)
 
 
 def take_renamed(take: bpy.types.PropertyGroup) -> None:
-    """A take has another name: so it has on all characters of its shot, and where it is shown beside them."""
+    """Listener: a take was renamed. Renames it on all characters of its shot, and the armatures that show it."""
     if events.is_paused():
         return
     rig, name = take.id_data, take.name
@@ -252,7 +253,7 @@ def take_renamed(take: bpy.types.PropertyGroup) -> None:
 
 
 def curves_changed(rig: bpy.types.Object) -> None:
-    """Curves were switched, or others asked for: nothing to simulate, only to write."""
+    """Listener: curves were switched, or other bones chosen. Writes them without simulating."""
     if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled:
         if rig.heft.use_curves and not rig.heft.curve_names:
             plot_curves.choose_bones(rig)
@@ -260,7 +261,7 @@ def curves_changed(rig: bpy.types.Object) -> None:
 
 
 def mix_changed(rig: bpy.types.Object) -> None:
-    """The mix was changed: nothing to simulate, only to show."""
+    """Listener: the mix was changed. Updates what is shown without simulating."""
     if not events.is_paused() and rig.type == "ARMATURE" and rig.heft.enabled and rig.heft_result is not None:
         result_armature.apply(rig)
 

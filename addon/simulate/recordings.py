@@ -20,7 +20,7 @@ DENSE = 0.5
 
 
 def recording(rig: bpy.types.Object, scene: bpy.types.Scene) -> Reading | None:
-    """The source as it is read, if it is a recording: an action with a key on most frames."""
+    """The reading of the source, if it is a recording: an action with a key on most frames."""
     frames = read_controller.frame_range(rig, scene)
     curves = [curve for curve in actions.active_curves(rig) if len(curve.keyframe_points)]
     span = max((curve.range()[1] - curve.range()[0] for curve in curves), default=0.0)
@@ -31,7 +31,7 @@ def recording(rig: bpy.types.Object, scene: bpy.types.Scene) -> Reading | None:
 
 
 def leave_out_ends(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int]:
-    """Set a range without the frames at the ends that are no part of the motion; its first and last frame."""
+    """Set a range without the frames at the ends that are not part of the motion. Returns its first and last frame."""
     reading = read_source(rig, scene)
     if not reading.flaws.head and not reading.flaws.tail:
         raise RigError(f"All frames at both ends of '{rig.name}' are part of the motion: nothing to leave out.")
@@ -43,7 +43,7 @@ def leave_out_ends(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, 
 
 
 def read_source(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray | None = None) -> Reading:
-    """The source on the frames that are simulated, or on these."""
+    """The reading of the source on the frames that are simulated, or on the given ones."""
     frames = read_controller.frame_range(rig, scene) if frames is None else frames
     with result_armature.exposed(rig, "SOURCE"):
         samples = sample_poses.finish(sample_poses.sample(rig, scene, frames))

@@ -1,7 +1,7 @@
 """One simulation from the rig to its result armature, as a generator.
 
-Owns the order of the work (read, simulate, write, show). The scene is touched once, at
-the end: cancelling is closing the generator. Must not know operators or panels.
+Owns the order of the steps (read, simulate, write, show). The scene is changed once, at the end: cancelling closes the
+generator. Must not know operators or panels.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from . import jobs, timing
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What a rig's last simulation was made of and gave: for those who draw it."""
+    """Inputs and outputs of a rig's last simulation, for drawing."""
 
     reading: read_rig.Reading
     result: engine.Result
@@ -55,20 +55,20 @@ class Shown:
 
 
 _shown: Memo[int, Shown] = Memo("last simulations", "rig", (LOAD, UNDO, REMOVE))
-# The same of takes kept in this session, by rig and take.
+# The same for takes kept in this session, by rig and take.
 _taken: Memo[tuple[int, str], Shown] = Memo("simulations of takes", "rig", (LOAD, UNDO, REMOVE))
-# States of the last simulation, to go on from; by the rig that leads the shot. They are compared with what is asked
-# for, so they outlive undo.
+# Checkpoints of the last simulation to continue from, by the leader of the shot. The engine compares them with the new
+# inputs, so they may survive undo.
 _checkpoints: Memo[int, engine.Memory] = Memo("checkpoints", "rig", (LOAD, REMOVE))
 
 
 def last_shown(rig: bpy.types.Object) -> Shown | None:
-    """The last simulation of this rig in this session, if there was one."""
+    """The last simulation of this rig in this session, or None."""
     return _shown.get(rig.session_uid)
 
 
 def check(rig: bpy.types.Object | None) -> bpy.types.Object:
-    """The rig, if physics can work on it."""
+    """Return the rig, or raise an error if it cannot have physics."""
     if rig is None or rig.type != "ARMATURE":
         raise RigError("No armature is active: select one.")
     if rig.library is not None:
@@ -79,7 +79,7 @@ def check(rig: bpy.types.Object | None) -> bpy.types.Object:
 
 
 def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Physics on a rig: bodies, size and mass are guessed, where the user has not set them."""
+    """Add physics to a rig: guess bodies, size and mass that the user has not set."""
     check(rig)
     if not rig.heft.enabled:
         if not rig.heft.is_property_set("detail"):
@@ -93,7 +93,7 @@ def add(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def remove(rig: bpy.types.Object) -> None:
-    """Leave the file as it was before `add`."""
+    """Remove physics; the file is then as before `add`."""
     check(rig)
     jobs.cancel(shot.leader(rig))
     memory.notify(REMOVE, rig)
@@ -105,7 +105,8 @@ def remove(rig: bpy.types.Object) -> None:
 
 
 def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tuple[list, list]:
-    """Put objects into the rig's colliders collection, made where there is none; those added, and skins left out."""
+    """Add objects to the rig's colliders collection, which is created if needed. Returns the added objects, and skins
+    that were left out."""
     check(rig)
     group = rig.heft.colliders
     if group is None:
@@ -123,7 +124,7 @@ def add_colliders(rig: bpy.types.Object, scene: bpy.types.Scene, chosen) -> tupl
 
 
 def remove_collider(rig: bpy.types.Object, ob: bpy.types.Object) -> None:
-    """Take an object out of the rig's colliders collection and those below it."""
+    """Remove an object from the rig's colliders collection and its child collections."""
     whole = rig.heft.colliders
     groups = [group for group in (whole, *whole.children_recursive) if ob in set(group.objects)]
     closed = next((group for group in groups if not own_collections.is_open(group)), None)
@@ -131,13 +132,13 @@ def remove_collider(rig: bpy.types.Object, ob: bpy.types.Object) -> None:
         raise RigError(f"'{ob.name}' is in the collection '{closed.name}', which is linked and cannot be edited.")
     for group in groups:
         if len(ob.users_collection) == 1:
-            # The last collection that holds it: it must not vanish from the scene.
+            # It is in no other collection, and must not vanish from the scene.
             bpy.context.scene.collection.objects.link(ob)
         group.objects.unlink(ob)
 
 
 def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """The lowest that the source's bones reach with their shapes, along Z [units of the scene]."""
+    """The lowest Z of the source's bones with their shapes over the shot [units of the scene]."""
     check(rig)
     frames = read_controller.frame_range(rig, scene)
     with result_armature.exposed(rig, "SOURCE"):
@@ -155,8 +156,8 @@ def lowest_point(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
 
 
 def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """A ground below a character that may fall, if its shot has none and the animator never chose. Its limp bones touch
-    one another by themselves (When It Falls)."""
+    """Switch on a ground below a character that may fall, if its shot has none and the animator never set one. Its limp
+    bones touch one another without further settings (When It Falls)."""
     if shot.of(rig).grounded is None and not rig.heft.is_property_set("ground"):
         rig.heft.ground_height = lowest_point(rig, scene)
         rig.heft.ground = True
@@ -165,8 +166,8 @@ def prepare_fall(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 def simulate(
     rig: bpy.types.Object, scene: bpy.types.Scene, fresh: bool = True, now: inputs.Inputs | None = None
 ) -> engine.Result:
-    """Simulate at once; `fresh` reads the rig again even if it looks unchanged; now: the inputs of its shot, where they
-    are known for this event."""
+    """Simulate at once. fresh: read the rig again even if it looks unchanged; now: the inputs of its shot, if known for
+    this event."""
     steps = simulate_steps(rig, scene, fresh, at_once=True, now=now)
     with engine.without_gc():
         while True:
@@ -184,11 +185,12 @@ def simulate_steps(
     at_once: bool = False,
     now: inputs.Inputs | None = None,
 ) -> Generator[Step, None, engine.Result]:
-    """Read, simulate, write and show all of the rig's shot; yields progress, returns the rig's result.
+    """Read, simulate, write and show all of the rig's shot. Yields progress, returns the rig's result.
 
-    `sliced`: the window goes on between the steps. Then long sums are done beside it, the rig shows at every step
-    what it showed before, and keys are written in parts, marked as unfinished; otherwise they are all written in
-    one step, and closing the generator before it changes nothing. `at_once`: nobody waits for the engine's progress.
+    sliced    The window stays responsive between the steps: long computations run on the background thread, the rig
+              keeps showing at every step what it showed before, and keys are written in parts, stamped as unfinished.
+              Otherwise all keys are written in one step, and closing the generator before it changes nothing.
+    at_once   Do not yield the engine's progress.
     """
     clock = timing.Clock()
     now = inputs.of(check(rig), scene) if now is None else now
@@ -198,7 +200,7 @@ def simulate_steps(
         return (yield from steps)
     try:
         while True:
-            # Between two steps a rig may be deleted, or go into Edit Mode.
+            # Between two steps a rig may be deleted, or enter Edit Mode.
             for each in now.shot.rigs:
                 check(each)
             yield next(steps)
@@ -235,7 +237,7 @@ def _simulate_steps(
         read_scene.shape_of(track, scene, frames)
     surroundings = read_scene.build(scene, group, readings, tracks[:count], tracks[count:], meters)
     actors = [_actor(*pair) for pair in zip(group.rigs, readings, strict=True)]
-    # As the settings are now: what is changed while the simulation goes on is not in it.
+    # With the settings of now: later changes do not enter this simulation.
     mark = now.total
     made_with = {each: take_settings.packed(each, group) for each in group.rigs}
     clock.start_simulating()
@@ -275,7 +277,7 @@ def _actor(rig: bpy.types.Object, reading: read_rig.Reading) -> engine.Actor:
 def _tracks(
     group: shot.Shot, way: source_cache.Way, reading: read_rig.Reading, meters: float
 ) -> list[read_scene.Track]:
-    """Where the shot's objects go, then those that its ties are fixed to."""
+    """The sampled motion of the shot's objects, then of the targets of its ties."""
     mirrored = reading.placement.mirrored
     return [
         read_scene.Track.build(ob, matrices, meters, mirrored)
@@ -303,7 +305,7 @@ def _simulated(
 
 
 def _check_free(group: shot.Shot) -> None:
-    """Refuse free objects that cannot be shown so."""
+    """Raise an error for free objects whose results cannot be shown."""
     for ob in group.objects:
         if settings.collider_of(ob).moves != "FREE":
             continue
@@ -318,7 +320,7 @@ def _check_free(group: shot.Shot) -> None:
 
 
 def keep_take(rig: bpy.types.Object, name: str = "") -> None:
-    """Keep the present settings and result as a take; one kept by itself that holds them is kept for good."""
+    """Keep the present settings and result as a take. An automatic take that holds them becomes permanent."""
     check(rig)
     group = _finished(rig)
     with events.paused():
@@ -333,14 +335,14 @@ def keep_take(rig: bpy.types.Object, name: str = "") -> None:
 
 
 def _finished(rig: bpy.types.Object) -> shot.Shot:
-    """The rig's shot, with its job brought to its end."""
+    """The rig's shot, after its job was finished."""
     group = shot.of(rig)
     jobs.finish(group.leader)
     return group
 
 
 def choose_take(rig: bpy.types.Object, uid: str) -> None:
-    """Show a take with its settings; what is shown now is kept, nothing is simulated."""
+    """Show a take with its settings. The present result is kept; nothing is simulated."""
     check(rig)
     group = _finished(rig)
     with events.paused():
@@ -359,7 +361,7 @@ def choose_take(rig: bpy.types.Object, uid: str) -> None:
 
 
 def write_curves(rig: bpy.types.Object) -> None:
-    """The curves of what is shown, where they are asked for; none where it was not simulated in this session."""
+    """Write the curves that are switched on. There are none for a result that was not simulated in this session."""
     found = _shown.get(rig.session_uid)
     if rig.heft.use_curves and found is not None:
         plot_curves.write(rig, found.reading, found.result)
@@ -368,7 +370,7 @@ def write_curves(rig: bpy.types.Object) -> None:
 
 
 def update_take(rig: bpy.types.Object, uid: str) -> None:
-    """Put the present settings and result in place of what a take holds."""
+    """Replace a take's settings and result by the present ones."""
     check(rig)
     group = _finished(rig)
     with events.paused():
@@ -377,7 +379,7 @@ def update_take(rig: bpy.types.Object, uid: str) -> None:
 
 
 def _remember(group: shot.Shot) -> None:
-    """What was simulated for the shown take, if it was in this session."""
+    """Keep the simulation of the shown take in memory, if it ran in this session."""
     for each in group.rigs:
         known, take = _shown.get(each.session_uid), takes.shown(each)
         if known is not None and take is not None and not takes.is_changed(each):
@@ -385,8 +387,8 @@ def _remember(group: shot.Shot) -> None:
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene, now: inputs.Inputs | None = None) -> bool:
-    """Does the result still belong to the settings and the source, or to what was baked from it? now: the inputs of its
-    shot, where they are known for this event."""
+    """True if the result matches the settings and the source, or the bake was made from it. now: the inputs of its
+    shot, if known for this event."""
     if not rig.heft.fingerprint or not result_armature.is_whole(rig):
         return False
     now = inputs.of(rig, scene) if now is None else now
@@ -402,9 +404,9 @@ def bake(
     mute: bool = False,
     span: tuple[int, int] | None = None,
 ) -> bake_result.Baked:
-    """Bake the rig's shown result. The others of its shot met the rig as it is baked, if all of it is: their results
-    stay current."""
-    # What is on its way is waited for: half a result is not baked.
+    """Bake the rig's shown result. If all of it is baked, the results of the shot's other characters stay current,
+    because they met the rig as it is baked."""
+    # A running job is finished first: half a result cannot be baked.
     group = _finished(rig)
     now = inputs.Inputs(group, scene)
     current = [each for each in group.rigs if is_current(each, scene, now)]
@@ -414,7 +416,7 @@ def bake(
         unbake.remember(rig, before)
     with events.paused():
         for each in group.rigs:
-            # Live would go on with the baked keys, and give them their weight twice.
+            # Live would simulate the baked keys and add weight twice.
             each.heft.live = False
     if current and not selected_only:
         baked_from = inputs.of(rig, scene).total
@@ -433,8 +435,8 @@ def rigs() -> list[bpy.types.Object]:
 
 
 def let_go() -> None:
-    """Take away what still holds on to a character that was deleted: where its curves or a ball of its shot point to
-    it Blender keeps it, and its physics would go on unseen; and what was read and simulated of it."""
+    """Remove what still refers to a deleted character (curves, or a ball of its shot), because Blender keeps it as long
+    as it has users and its physics would still be simulated. Also drops the caches of it."""
     memory.sweep("rig", bpy.data.objects)
     for rig in rigs():
         if rig.library is not None or rig.users_collection:
@@ -447,19 +449,18 @@ def let_go() -> None:
             for uid in takes_side_by_side.shown_of(rig):
                 takes_side_by_side.remove(rig, uid)
             plot_curves.remove(rig)
-            rig.heft.fingerprint = ""  # were it put back, its result would lack the free objects
+            rig.heft.fingerprint = ""  # if it were restored, its result would lack the free objects
 
 
 def scene_of(group: shot.Shot) -> bpy.types.Scene:
-    """The scene that a shot is played in: the one that is worked in if any of its characters is there, or else their
-    own."""
+    """The scene that a shot is played in: the active one if any of its characters is there, else their own."""
     own = [scene for each in group.rigs for scene in each.users_scene if not scene.name.startswith(sample_poses.STAGE)]
     here = bpy.context.scene
     return here if here in own or not own else own[0]
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
+    """The height of a standing person in the simulation, or for other rigs the longest side of the rest pose [m]."""
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     tall = first_guess.bone_height(rig) or physical_ends.height(rig)
     return tall * first_guess.units_in_rig(rig) * meters

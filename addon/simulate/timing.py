@@ -14,13 +14,14 @@ import bpy
 from ..blender import background_thread
 from ..memory import LOAD, REMOVE, Memo
 
-# A bone on a frame, where nothing was measured yet [s].
+# Time for a bone on a frame, before anything was measured [s].
 GUESS = 5e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """frames: of the shot; first: the frame (counted from 0) it went on from; reading and simulating: work [s]."""
+    """frames: of the shot; first: the frame (counted from 0) that it continued from; reading and simulating: work
+    [s]."""
 
     frames: int
     first: int
@@ -28,19 +29,20 @@ class Cost:
     simulating: float
 
 
-# By the rig that leads the shot.
+# By the leader of the shot.
 _last: Memo[int, Cost] = Memo("times of simulations", "rig", (LOAD, REMOVE))
 
 
 class Clock:
-    """Time of one simulation: the work on it, apart from what the window does between its steps."""
+    """Measures one simulation: the work on it, without what the window does between its steps."""
 
     def __init__(self) -> None:
         self.work = self.reading = 0.0
         self._since, self._beside = time.perf_counter(), background_thread.worked()
 
     def watch(self, steps: Generator) -> Generator:
-        """Pass steps on and count the time within them; what is done beside counts by itself."""
+        """Forward the steps of a generator and add up the time within them. Background computations count
+        separately."""
         try:
             while True:
                 self._since = time.perf_counter()
@@ -53,26 +55,26 @@ class Clock:
             steps.close()
 
     def total(self) -> float:
-        """Work up to now, asked within a step [s]."""
+        """Work so far, called within a step [s]."""
         return self.work + time.perf_counter() - self._since + background_thread.worked() - self._beside
 
     def start_simulating(self) -> None:
-        """What came before was reading."""
+        """Everything before counts as reading."""
         self.reading = self.total()
 
 
 def note(leader: bpy.types.Object, clock: Clock, frames: int, first: int) -> None:
-    """Remember what a simulation took."""
+    """Store the cost of a simulation."""
     _last[leader.session_uid] = Cost(frames, first, clock.reading, clock.total() - clock.reading)
 
 
 def last(leader: bpy.types.Object) -> Cost | None:
-    """What the shot's last simulation took, in this session."""
+    """The cost of the shot's last simulation in this session."""
     return _last.get(leader.session_uid)
 
 
 def foreseen(leader: bpy.types.Object, frames: int, bones: int) -> float:
-    """How long simulating all of a shot will take, its source being read already [s]."""
+    """Estimated time to simulate all of a shot, without reading [s]."""
     known = last(leader)
     if known is None:
         return GUESS * frames * bones

@@ -1,1 +1,1 @@
-"""What an animator does with physics by hand: throw, nudge, pull, pose scripts, copy."""
+"""Tools for physics by hand: throw, nudge, pull, pose scripts, copy."""

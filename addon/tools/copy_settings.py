@@ -1,6 +1,6 @@
 """Copy settings to the other side of a character, and to other characters.
 
-Owns what is copied and what stays each one's own. Must not simulate or report.
+Owns which settings are copied and which are not. Must not simulate or report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..simulate import session
 
 
 def copy_bone(source: bpy.types.PoseBone, target: bpy.types.PoseBone, names: Iterable[str]) -> None:
-    """Give a bone these settings of another."""
+    """Copy these settings from one bone to another."""
     for name in names:
         value = getattr(source.heft, name)
         if getattr(target.heft, name) != value:
@@ -29,7 +29,7 @@ def copy_bone(source: bpy.types.PoseBone, target: bpy.types.PoseBone, names: Ite
 
 
 def is_left(name: str) -> bool:
-    """Does a bone's name say that it is on the left? As Blender flips names."""
+    """True if a bone's name says that it is on the left, by Blender's rules for flipping names."""
     other = bpy.utils.flip_name(name)
     return next((a in "lL" for a, b in zip(name, other, strict=False) if a != b), False)
 
@@ -42,7 +42,7 @@ def sided(rig: bpy.types.Object, left: bool) -> list[bpy.types.PoseBone]:
 
 
 def selected(rig: bpy.types.Object, active: bpy.types.PoseBone | None) -> list[bpy.types.PoseBone]:
-    """The selected bones; where both of a pair are selected, that of the active bone's side."""
+    """The selected bones; if both of a pair are selected, the one on the active bone's side."""
     bones = [bone for bone in rig.pose.bones if compat.is_selected(bone)]
     names = {bone.name for bone in bones}
     left = active is None or bpy.utils.flip_name(active.name) == active.name or is_left(active.name)
@@ -50,7 +50,7 @@ def selected(rig: bpy.types.Object, active: bpy.types.PoseBone | None) -> list[b
 
 
 def mirror(rig: bpy.types.Object, bones: Iterable[bpy.types.PoseBone]) -> int:
-    """Give the bones' settings to those of the other side; how many got any."""
+    """Copy the bones' settings to the bones on the other side; returns the number of bones."""
     pairs = []
     for bone in bones:
         other = rig.pose.bones.get(bpy.utils.flip_name(bone.name))
@@ -69,7 +69,7 @@ def mirror(rig: bpy.types.Object, bones: Iterable[bpy.types.PoseBone]) -> int:
 
 
 def _turns_over(bone: bpy.types.PoseBone) -> bool:
-    """Does a mirrored bone twist, or turn about its hinge, the other way? About all of its axes but X."""
+    """True if a mirrored bone twists, or turns about its hinge, in the opposite sense: about all of its axes but X."""
     locked = list(bone.lock_rotation)
     return sum(locked) != 2 or locked.index(False) != 0
 
@@ -78,7 +78,7 @@ def _turns_over(bone: bpy.types.PoseBone) -> bool:
 
 
 def character_names(kind: type, body: bool) -> tuple[str, ...]:
-    """The settings of a group that another character gets; `body`: its size and masses, too."""
+    """The settings of a group that are copied to another character. body: include its size and masses."""
     return tuple(each.name for each in declare.of(kind, copied=True) if body or not each.body)
 
 
@@ -89,8 +89,8 @@ def copy_character(
     bones: bool = True,
     body: bool = False,
 ) -> dict[bpy.types.Object, int]:
-    """Give other armatures a character's settings, and physics where they have none; how many bones of each were
-    found by name. `body`: masses and size, too."""
+    """Copy a character's settings to other armatures, and add physics where they have none. Returns the number of bones
+    of each that were found by name. body: include masses and size."""
     targets = [session.check(target) for target in targets]
     names, bone_names = character_names(HeftArmature, body), character_names(HeftBone, body)
     found = {}
@@ -107,7 +107,7 @@ def copy_character(
 
 
 def _pairs(source: bpy.types.Object, target: bpy.types.Object) -> list[tuple[bpy.types.PoseBone, bpy.types.PoseBone]]:
-    """Bones of the same name; without their namespaces ('mixamorig:Hips'), where those differ."""
+    """Pairs of bones with the same name; namespaces ('mixamorig:Hips') are ignored if they differ."""
     plain = {_plain(bone.name): bone for bone in source.pose.bones}
     pairs = []
     for other in target.pose.bones:

@@ -1,6 +1,6 @@
 """First contact of a ball in flight: body and time, checked before it is thrown.
 
-Owns the search along the flight. Must not know Blender, nor what happens after the touch. Metres and frames.
+Owns the search along the flight. Must not know Blender, nor what happens after the contact. Metres and frames.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ...engine.geometry import surface_distance
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
 
-# How far the ball moves between two looks, in parts of its radius; the moment of the touch is then found between them.
+# Step of the search [parts of the ball's radius]; the time of contact is then refined within a step.
 STEP, HALVINGS = 0.3, 24
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """Bodies with shapes on some frames: names (n,), shapes (n,) some of each, frames (f,) one after another,
-    places (f, n, 3) [m], turns (f, n, 3, 3)."""
+    """Bodies with shapes on some consecutive frames: names (n,), shapes (n,) tuples, frames (f,), places (f, n, 3) [m],
+    turns (f, n, 3, 3)."""
 
     names: tuple[str, ...]
     shapes: Sequence[Sequence[Shape]]
@@ -32,12 +32,11 @@ class Film:
 
     @cached_property
     def _reaches(self) -> np.ndarray:
-        """(n,) how far from its origin each body has shapes; minus infinity without any."""
+        """(n,) the radius of each body's shapes around its origin; minus infinity without any."""
         return np.array([max(map(surface_distance.farthest, shapes), default=-np.inf) for shapes in self.shapes])
 
     def gaps(self, frame: float, spot: np.ndarray, near: float) -> np.ndarray:
-        """(n,) how far a point (3,) is from each body on a frame [m]; infinite for a body that is farther than
-        `near`."""
+        """(n,) distances of a point (3,) from each body on a frame [m]; infinite for a body farther than `near`."""
         row = min(max(frame - float(self.frames[0]), 0.0), len(self.frames) - 1.0)
         low = int(row)
         high, part = min(low + 1, len(self.frames) - 1), row - low
@@ -52,7 +51,7 @@ class Film:
 
 @dataclass(frozen=True)
 class Touch:
-    """The body that is touched first, and when [frames]."""
+    """The body that is hit first, and when [frames]."""
 
     body: str
     frame: float
@@ -61,7 +60,7 @@ class Touch:
 def first_touch(
     film: Film, ball: Callable[[float], np.ndarray], radius: float, first: float, last: float
 ) -> Touch | None:
-    """The first touch of a ball that is at `ball(frame)` (3,) [m] between two frames; None if it flies past."""
+    """The first contact of a ball at `ball(frame)` (3,) [m] between two frames; None if it misses."""
     way = float(np.linalg.norm(ball(last) - ball(first)))
     looks = max(int(np.ceil(way / (STEP * radius))), int(np.ceil(last - first)), 1)
     before = first
@@ -73,7 +72,7 @@ def first_touch(
 
 
 def _refined(film: Film, ball: Callable[[float], np.ndarray], radius: float, before: float, after: float) -> Touch:
-    """The touch between a frame without and one with it."""
+    """The time of contact between a frame without and one with it, by bisection."""
     for _ in range(HALVINGS):
         middle = 0.5 * (before + after)
         if (film.gaps(middle, ball(middle), 2.0 * radius) <= radius).any():

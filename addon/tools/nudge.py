@@ -1,6 +1,6 @@
 """Nudge: turn a mouse drag into a push on a bone.
 
-Owns the measure and the entry in the rig's pushes. Must not know mouse, events or regions.
+Owns the strength of the push and the entry in the rig's pushes. Must not know mouse, events or regions.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ..errors import RigError
 from ..result import result_armature
 from ..simulate import session
 
-# A drag as long as the rig is tall throws what the bone carries at this speed [m/s], and that is no less than
-# this share of the character: a hand moves its arm too.
+# A drag of the rig's height gives the mass that the bone carries this speed [m/s]. That mass is at least this share of
+# the character, because a hand moves its arm too.
 SPEED, LEAST_SHARE = 8.0, 0.05
 
 
 def check(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Refuse where there is no result to nudge."""
+    """Raise an error if there is no result to nudge."""
     if rig.heft_result is None:
         raise RigError(f"'{rig.name}' has no result to nudge: press Simulate first.")
     if not result_armature.is_visible(rig):
@@ -30,7 +30,7 @@ def check(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def reading_of(rig: bpy.types.Object, scene: bpy.types.Scene):
-    """What the rig's last simulation was made of; simulated again where this session has not seen it."""
+    """The reading of the rig's last simulation; simulated again if it was not in this session."""
     shown = session.last_shown(rig)
     if shown is None:
         with events.paused():
@@ -55,7 +55,7 @@ def _hangs_on(parents: np.ndarray, body: int, other: int) -> bool:
 
 
 def add(rig: bpy.types.Object, bone: str, place: float, frame: int) -> int:
-    """A push without force on the bone; its index."""
+    """Add a push without impulse to the bone; returns its index."""
     with events.paused():
         push = rig.heft.pushes.add()
         push.bone, push.frame, push.impulse = bone, frame, 0.0
@@ -65,7 +65,7 @@ def add(rig: bpy.types.Object, bone: str, place: float, frame: int) -> int:
 
 
 def aim(rig: bpy.types.Object, index: int, way, impulse: float) -> None:
-    """Where to, in the world's axes, and how hard [N s]."""
+    """Set the direction of a push in world axes and its impulse [N s]."""
     size = float(np.linalg.norm(way))
     with events.paused():
         push = rig.heft.pushes[index]
@@ -75,7 +75,7 @@ def aim(rig: bpy.types.Object, index: int, way, impulse: float) -> None:
 
 
 def remove(rig: bpy.types.Object, index: int, before: int) -> None:
-    """Take a push out again; `before`: which was active."""
+    """Remove a push. before: the index that was active."""
     with events.paused():
         rig.heft.pushes.remove(index)
         rig.heft.push_index = before

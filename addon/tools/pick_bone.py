@@ -1,6 +1,6 @@
-"""The bone under the mouse, and the mouse in space.
+"""The bone under the mouse, and the mouse's position in space.
 
-Owns what a 3D View's region knows of bones. Must not know physics or what is done with a bone.
+Owns the conversion between a 3D View's region and bones. Must not know physics or what is done with a bone.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from mathutils import Vector
 
 from ..rig import physical_ends
 
-# A bone is under the mouse from this far [pixels at normal size]; of those hardly farther than the nearest the one in
-# front counts.
+# Distance at which a bone counts as under the mouse [pixels at normal size]. Of bones at nearly the same distance, the
+# one in front counts.
 REACH, HARDLY = 14.0, 4.0
-# A tail that is drawn this many times as far away as the bone's end is an importer's guess.
+# A tail drawn this many times as far away as the bone's end is an importer's guess.
 DRAWN = (0.2, 2.0)
 
 
 @dataclass(frozen=True)
 class View:
-    """A region of a 3D View that shows the world."""
+    """A region of a 3D View."""
 
     area: bpy.types.Area
     region: bpy.types.Region
@@ -31,8 +31,8 @@ class View:
 
     @classmethod
     def under(cls, screen: bpy.types.Screen, event: bpy.types.Event) -> View | None:
-        """The one under the mouse, of a quad view the quarter; None elsewhere, and where a sidebar or a header lies
-        over it."""
+        """The region under the mouse, in a quad view the quarter; None elsewhere, and where a sidebar or a header
+        covers it."""
         for area in screen.areas:
             over = [region for region in area.regions if _holds(region, event)] if area.type == "VIEW_3D" else []
             if over and all(region.type == "WINDOW" for region in over):
@@ -40,20 +40,20 @@ class View:
         return None
 
     def mouse(self, event: bpy.types.Event) -> tuple[float, float]:
-        """In the region [pixels], whichever region the command began in."""
+        """The mouse's position in the region [pixels], in whichever region the operator was started."""
         return event.mouse_x - self.region.x, event.mouse_y - self.region.y
 
     def on_screen(self, point) -> tuple[float, float] | None:
-        """Of a point in the world [pixels]; None behind the eye."""
+        """Screen position of a point in the world [pixels]; None behind the camera."""
         found = view3d_utils.location_3d_to_region_2d(self.region, self.data, Vector(point))
         return None if found is None else (found.x, found.y)
 
     def in_plane(self, mouse: tuple[float, float], through) -> np.ndarray:
-        """(3,) the mouse in the plane of the view through a point of the world."""
+        """(3,) the mouse's position in the view plane through a point of the world."""
         return np.array(view3d_utils.region_2d_to_location_3d(self.region, self.data, mouse, Vector(through)))
 
     def ahead(self, point) -> np.ndarray:
-        """(3,) the way from the eye to a point, of length one."""
+        """(3,) unit vector from the camera to a point."""
         if self.data.is_perspective:
             way = np.array(point) - np.array(self.data.view_matrix.inverted().translation)
         else:
@@ -62,14 +62,14 @@ class View:
 
 
 def _holds(region: bpy.types.Region, event: bpy.types.Event) -> bool:
-    """Is the mouse over the region? Hidden ones have hardly a size."""
+    """True if the mouse is over the region. Hidden regions have a size of about 1."""
     x, y = event.mouse_x - region.x, event.mouse_y - region.y
     return min(region.width, region.height) > 1 and 0 <= x < region.width and 0 <= y < region.height
 
 
 @dataclass(frozen=True)
 class Picked:
-    """bone: its name; share: where between head and end; point (3,) in the world."""
+    """A picked bone. bone: its name; share: position between head (0) and end (1); point (3,) in the world."""
 
     bone: str
     share: float
@@ -77,16 +77,17 @@ class Picked:
 
 
 def is_visible(rig: bpy.types.Object, bone: bpy.types.PoseBone) -> bool:
-    """Is the bone to be seen in Pose Mode?"""
+    """True if the bone is visible in Pose Mode."""
     hidden = bone.hide if hasattr(bone, "hide") else bone.bone.hide
     collections = bone.bone.collections
     return not hidden and (not len(collections) or any(each.is_visible_effectively for each in collections))
 
 
 def pick(rig: bpy.types.Object, graph: bpy.types.Depsgraph, view: View, mouse, names=None) -> Picked | None:
-    """The visible bone nearest the mouse, the one in front where several are; None if none is near.
+    """The visible bone nearest to the mouse, the one in front if there are several; None if none is near.
 
-    names: the bones to choose from, all if None."""
+    names: the bones to choose from; None for all.
+    """
     evaluated = rig.evaluated_get(graph)
     world = evaluated.matrix_world
     ways = physical_ends.vectors(rig, bpy.context.scene)
@@ -115,8 +116,8 @@ def pick(rig: bpy.types.Object, graph: bpy.types.Depsgraph, view: View, mouse, n
 
 
 def _shown_end(bone: bpy.types.PoseBone, way: np.ndarray, drawn: bool) -> Vector:
-    """Where a posed bone ends, in armature space: `way` (3,) from its head in its own frame, or as it is drawn, where
-    that is asked for and within reason."""
+    """The end of a posed bone in armature space: `way` (3,) from its head in its own frame; with `drawn` the drawn
+    tail, if that is plausible."""
     long = float(np.linalg.norm(way))
     if drawn and (long == 0.0 or DRAWN[0] * long <= bone.bone.length <= DRAWN[1] * long):
         return bone.tail

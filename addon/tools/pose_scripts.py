@@ -24,7 +24,7 @@ from ..errors import RigError
 
 QUATERNION = "rotation_quaternion"
 
-# A pose: the value of every channel it holds, by data path and index.
+# A pose: channel values by data path and index.
 Pose = dict[tuple[str, int], float]
 
 
@@ -51,7 +51,7 @@ def find(rig: bpy.types.Object, name: str) -> Pose:
 
 
 def _pose_at(rig: bpy.types.Object, action: bpy.types.Action, frame: float) -> Pose:
-    """What the action says of the rig's bones on a frame."""
+    """The values of an action's bone channels on a frame."""
     bones = tuple(bone.path_from_id() for bone in rig.pose.bones)
     pose: Pose = {}
     for bag in actions.bags(action, actions.slot_of(rig) if action == actions.active_action(rig) else None):
@@ -63,7 +63,7 @@ def _pose_at(rig: bpy.types.Object, action: bpy.types.Action, frame: float) -> P
 
 
 def save(rig: bpy.types.Object, name: str) -> bpy.types.Action:
-    """Keep the rig's pose of the moment as a pose of the library in this file."""
+    """Save the rig's present pose as an asset of the pose library in this file."""
     if not name.strip():
         raise RigError("The pose has no name: give it one.")
     taken = bpy.data.actions.get(name)
@@ -80,7 +80,7 @@ def save(rig: bpy.types.Object, name: str) -> bpy.types.Action:
 
 
 def _present(rig: bpy.types.Object) -> dict[tuple[str, int], tuple[str, float]]:
-    """The bones' transform channels as they are now: bone and value of each."""
+    """The present values of the bones' transform channels: bone and value of each."""
     found = {}
     for bone in rig.pose.bones:
         for name in ("location", bone_channels.rotation_path(bone), "scale"):
@@ -92,10 +92,12 @@ def _present(rig: bpy.types.Object) -> dict[tuple[str, int], tuple[str, float]]:
 def make_keys(
     rig: bpy.types.Object, scene: bpy.types.Scene, script: Sequence[tuple[str, float]], start: float | None = None
 ) -> bpy.types.Action:
-    """A new action on the rig that goes from the pose of the moment through the script's poses.
+    """Create an action on the rig that goes from the present pose through the script's poses.
 
-    script: poses by name, and the seconds each takes from the one before. start: the frame of the
-    pose of the moment, the current one if not given. The action the rig had stays in the file.
+    script    poses by name, and the seconds from the pose before to each
+    start     the frame of the present pose; the current frame if not given
+
+    The rig's previous action stays in the file.
     """
     if not script:
         raise RigError("The script is empty: add poses to it.")
@@ -124,7 +126,8 @@ def make_keys(
 
 
 def _collect(rig, begin: float, times: Iterable[float], poses: list[Pose]) -> dict[tuple[str, int], list]:
-    """By channel, (frame, value) of all its keys: first the channel as it is now, then the poses that hold it."""
+    """(frame, value) of all keys by channel: first the present value, then those of the poses that contain the
+    channel."""
     keys: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for channel in dict.fromkeys(channel for pose in poses for channel in pose):
         keys[channel] = [(begin, _now(rig, channel))]
@@ -145,7 +148,7 @@ def _now(rig: bpy.types.Object, channel: tuple[str, int]) -> float:
 
 
 def _turn_short_way(keys: dict[tuple[str, int], list]) -> None:
-    """A quaternion and its opposite are one rotation: keep to the half in which the key before it is."""
+    """Flip quaternions to the hemisphere of the key before: a quaternion and its negative are the same rotation."""
     for path in {path for path, _ in keys if path.endswith(QUATERNION)}:
         parts = [keys.get((path, i)) for i in range(4)]
         if any(part is None for part in parts) or len({len(part) for part in parts}) > 1:
@@ -167,5 +170,5 @@ def _write(curve: bpy.types.FCurve, points: list[tuple[float, float]]) -> None:
 
 
 def _bone_of(rig: bpy.types.Object, path: str) -> str:
-    """The bone a channel belongs to: its curves' group."""
+    """The bone that a channel belongs to, which names its curves' group."""
     return next(bone.name for bone in rig.pose.bones if path.startswith(bone.path_from_id()))

@@ -1,7 +1,7 @@
-"""Pull Pose: between the rig's pose channels and the engine's `Posing` (S1-VII).
+"""Pull Pose: conversion between the rig's pose channels and the engine's `Posing` (METHODS §1d, S1-VII).
 
-Owns what may be pulled, what is pinned, the writing of channels, and putting them back. Works on rigs with and without
-physics; the latter are left unmarked. Must not know mouse, events or regions.
+Owns which bones can be pulled, which are pinned, writing channels, and restoring them. Works on rigs with and without
+physics; the latter keep no settings. Must not know mouse, events or regions.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ..read import collision_shapes, read_controller, read_rig, shot
 from ..rig import bone_roles, first_guess
 from ..simulate import session
 
-# Constraints that only hold a bone within limits: its channels still pose it.
+# Constraints that only limit a bone: its channels still pose it.
 LIMITS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
-# A foot stands if its lowest point is no higher above the ground, in parts of the rig's height.
+# A foot stands if its lowest point is within this distance of the ground [parts of the rig's height].
 STANDS = 0.04
-# Channels that differ less were not moved.
+# Channels that differ by less did not move.
 MOVED = 1e-6
-# A bone that its parent does not carry along is moved beyond this, in parts of the rig's height.
+# A bone that its parent does not carry is moved if it is off by more than this [parts of the rig's height].
 DRIFTED = 1e-5
 PINNABLE = ("FOOT",)
 
 
 @contextmanager
 def guessed(rig: bpy.types.Object, scene: bpy.types.Scene):
-    """Within this block a rig without physics has what Add Physics would guess; afterwards it is as it was."""
+    """Context manager: a rig without physics has the settings that Add Physics would guess; removed afterwards."""
     if settings.has_physics(rig):
         yield
         return
@@ -64,14 +64,14 @@ def guessed(rig: bpy.types.Object, scene: bpy.types.Scene):
 
 @dataclass(frozen=True)
 class Blocked:
-    """Why a bone's channels do not pose it: whose, and which constraint or driver."""
+    """Why a bone's channels do not pose it: the bone, and the constraint or driver that overrides them."""
 
     bone: str
     by: str
 
 
 def blocked_bones(rig: bpy.types.Object) -> dict[str, Blocked]:
-    """The bones that something else than their channels poses, and those that hang on such."""
+    """The bones that constraints or drivers pose instead of their channels, and their descendants."""
     found: dict[str, Blocked] = {}
     for bone in rig.pose.bones:
         for constraint in bone.constraints:
@@ -84,21 +84,21 @@ def blocked_bones(rig: bpy.types.Object) -> dict[str, Blocked]:
                 found.setdefault(each.name, why)
     for name in _driven(rig, "rotation"):
         found.setdefault(name, Blocked(name, f"a driver on the rotation of '{name}'"))
-    for bone in rig.pose.bones:  # parents come first
+    for bone in rig.pose.bones:  # parents first
         if bone.parent is not None and bone.parent.name in found:
             found.setdefault(bone.name, found[bone.parent.name])
     return found
 
 
 def _driven(rig: bpy.types.Object, channel: str) -> set[str]:
-    """The bones that have a driver on a channel whose name begins so."""
+    """The bones with a driver on a channel whose name begins with `channel`."""
     paths = [curve.data_path for curve in rig.animation_data.drivers] if rig.animation_data else []
     begun = {f"{bone.path_from_id()}.{channel}": bone.name for bone in rig.pose.bones} if paths else {}
     return {name for begin, name in begun.items() if any(path.startswith(begin) for path in paths)}
 
 
 def _solved(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> list[bpy.types.PoseBone]:
-    """The bones that a constraint on one poses: itself, and a chain where it solves one."""
+    """The bones that a constraint poses: its own bone, or the chain that it solves."""
     if constraint.type not in ik_solvers.SOLVERS:
         return [bone]
     chain = [bone, *bone.parent_recursive]
@@ -108,7 +108,7 @@ def _solved(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> list[
 
 
 class Pull:
-    """The rig's pose on the current frame, to be pulled. Raises RigError where that cannot be."""
+    """The rig's pose on the current frame, to be pulled. Raises RigError if it cannot be."""
 
     def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> None:
         session.check(rig)
@@ -139,9 +139,9 @@ class Pull:
         self.grabbed = ""
 
     def _posing(self, turns: np.ndarray, places: np.ndarray, more: list[Lock]) -> engine.Posing:
-        """The engine's pose, with the rig's own locks and some more."""
+        """The engine's pose, with the rig's own locks and additional ones."""
         model = self.reading.model
-        # what something else poses does not stand where its parent would carry it
+        # bones posed by constraints or drivers are not where their parents would carry them
         shapes = [
             () if name in self.blocked else own for name, own in zip(self.reading.names, model.shapes, strict=True)
         ]
@@ -159,18 +159,18 @@ class Pull:
         return bone.name not in self.blocked and not all(bone.lock_rotation)
 
     def _moves(self, bone: bpy.types.PoseBone) -> bool:
-        """Does a bone's location place it?"""
+        """True if a bone's location channel moves it."""
         tied = bone.bone.use_connect and bone.parent is not None
         held = any(bone.lock_location) or bone.name in self._placed_by_drivers
         return not tied and not held and bone.name not in self.blocked
 
     def _basis(self, bone: bpy.types.PoseBone, poses: np.ndarray) -> np.ndarray:
-        """(4, 4) what a bone's channels make, for poses (bones, 4, 4)."""
+        """(4, 4) the transform of a bone's channels, for poses (bones, 4, 4)."""
         above = poses[self._places[bone.parent.name]][None] if bone.parent else None
         return bone_channels.basis(bone, poses[self._places[bone.name]][None], above)[0]
 
     def _locks(self) -> Iterator[Lock]:
-        """What locked angles leave of the joints; those whose bones are locked wholly do not turn at all."""
+        """Locks for joints with locked channels. A bone that is locked completely does not turn at all."""
         model, joints = self.reading.model, self.reading.motion.rotations[0]
         for b, name in enumerate(self.reading.names):
             bone = self.rig.pose.bones[name]
@@ -187,7 +187,7 @@ class Pull:
     # --- pins -----------------------------------------------------------------------------
 
     def _standing_feet(self) -> frozenset[str]:
-        """Feet that stand on the ground, or where there is none are as low as anything."""
+        """Feet that stand on the ground; without a ground, feet that are as low as the lowest point."""
         model, (places, turns) = self.reading.model, self._start
         lows = {}
         for body, shapes in enumerate(model.shapes):
@@ -200,17 +200,17 @@ class Pull:
         return frozenset(name for name, low in lows.items() if roles[name].role in PINNABLE and low - ground < high)
 
     def is_pinned(self, bone: str) -> bool:
-        """Does the bone's body stay where it is?"""
+        """True if the bone's body is pinned."""
         pose_bone = self.rig.pose.bones[bone]
         word = pose_bone.heft.pin if pose_bone.is_property_set("heft") else "AUTO"
         return word == "ON" or (word == "AUTO" and bone in self.auto_pins)
 
     def pinned(self) -> list[str]:
-        """The bodies that stay, whatever is grabbed."""
+        """The bodies that are pinned, whichever one is grabbed."""
         return [name for name in self.reading.names if self.is_pinned(name)]
 
     def switch_pin(self, bone: str) -> bool:
-        """Pin a bone or let it go; whether it is pinned now."""
+        """Pin a bone or unpin it; returns True if it is pinned now."""
         body = self.body_of(bone)
         wanted = not self.is_pinned(body)
         automatic = body in self.auto_pins
@@ -230,7 +230,7 @@ class Pull:
         self.posing.set_pins(pins)
 
     def _limb(self, body: str) -> frozenset[str]:
-        """Whose pins are not felt by who grabs this body: its own, and of a toe its standing foot's."""
+        """The bodies whose pins are ignored while this body is grabbed: itself, and for a toe its foot."""
         model = self.reading.model
         parent = int(model.parents[model.index(body)])
         above = {model.names[parent]} & self.auto_pins if parent >= 0 else set()
@@ -245,7 +245,7 @@ class Pull:
         return self.reading.spots[bone][0]
 
     def check(self, bone: str) -> str:
-        """The body that is pulled with a bone; raises where its channels do not pose it."""
+        """The body that is pulled with a bone. Raises an error if its channels do not pose it."""
         body = self.body_of(bone)
         why = self.blocked.get(body)
         if why is not None:
@@ -255,7 +255,7 @@ class Pull:
         return body
 
     def grab(self, bone: str, point) -> None:
-        """Take hold of a bone at a point in Blender's world."""
+        """Grab a bone at a point in Blender's world."""
         self.grabbed = self.check(bone)
         b = self.reading.model.index(self.grabbed)
         self._keep_upright(b)
@@ -265,8 +265,8 @@ class Pull:
         self.posing.grab(self.grabbed, spot)
 
     def _keep_upright(self, b: int) -> None:
-        """A root over limbs that stand keeps its tilt while it is pulled: to topple the trunk takes less turning than
-        to bend both legs. It may still turn about the vertical."""
+        """A root whose legs stand keeps its tilt while it is pulled, otherwise the trunk would topple, which needs less
+        rotation than bending both legs. It may still turn about the vertical."""
         model = self.reading.model
         root = model.parents[b] < 0 and any(name != self.grabbed for name in self.pinned())
         name = self.grabbed if root and self._turns(self.rig.pose.bones[self.grabbed]) else ""
@@ -281,12 +281,13 @@ class Pull:
         self.posing = self._posing(turns, self.posing.positions, locks)
 
     def set_gravity(self, on: bool) -> None:
-        """Let the bones hang, or keep the pose as far as the pull allows."""
+        """Switch gravity: bones hang, or keep the pose as far as the pull allows."""
         self._hangs = on
         self.posing.set_gravity(self._gravity if on else None)
 
     def pull(self, target) -> bool:
-        """Bring the grabbed point toward a place in Blender's world and pose the rig. Whether all is at rest."""
+        """Move the grabbed point toward a point in Blender's world and pose the rig. Returns True if everything is at
+        rest."""
         turned = self.posing.pull(self._inside(target))
         self.write()
         return self.posing.at_rest(turned)
@@ -299,7 +300,7 @@ class Pull:
         """(3,) a body's joint in Blender's world."""
         return self._outside(self.posing.placed()[0][self.reading.model.index(body)])
 
-    # By way of the armature's own space: an object may be stretched, which a placement is not.
+    # Through armature space, because an object may have non-uniform scale and a placement may not.
 
     def _inside(self, point) -> np.ndarray:
         back = rotations.inverse_or_nearest(self._world[None])[0]
@@ -319,7 +320,7 @@ class Pull:
         return [b for b in range(len(self.reading.names)) if off[b] > MOVED or shift[b] > MOVED]
 
     def write(self) -> None:
-        """The pose as it is now, onto the rig's channels; those that nothing turns stay untouched."""
+        """Write the pose to the rig's channels; channels that did not change are not written."""
         chosen = {self.reading.names[b]: b for b in self.moved()}
         poses = self._new_poses()
         bones, bases = [], []
@@ -334,14 +335,14 @@ class Pull:
         self.rig.update_tag(refresh={"OBJECT", "DATA"})
 
     def _shifts(self, body: int, basis: np.ndarray) -> bool:
-        """Is a body's bone placed by its location: a root, or one that its parent does not carry along?"""
+        """True if a body's bone is moved by its location: a root, or a bone that its parent does not carry."""
         bone = self.rig.pose.bones[self.reading.names[body]]
         off = np.linalg.norm(basis[:3, 3] - self._bases[bone.name][:3, 3])
         root = self.reading.model.parents[body] < 0
         return bool(root or off > DRIFTED * self.reading.height) and self._moves(bone)
 
     def _new_poses(self) -> np.ndarray:
-        """(bones, 4, 4) in armature space: bodies where they were pulled, all others as they ride on their parents."""
+        """(bones, 4, 4) in armature space: bodies as pulled, all other bones as their parents carry them."""
         place = self.reading.placement
         spots, turns = self.posing.placed()
         spots = place.points_to_rig(spots[None])[0]
@@ -352,7 +353,7 @@ class Pull:
         for i, bone in enumerate(self.rig.pose.bones):
             b = bodies.get(bone.name)
             if b is not None:
-                # rotated about its head: scale, and shear if any, stay
+                # rotated about its head: scale and shear stay
                 out[i, :3, :3] = turns[b] @ before[b].T @ self._poses[i, :3, :3]
                 out[i, :3, 3] = spots[b]
             elif bone.parent is not None:
@@ -361,19 +362,19 @@ class Pull:
         return out
 
     def cancel(self) -> None:
-        """All channels as they were."""
+        """Restore all channels."""
         for bone in self.rig.pose.bones:
             _restore(bone, self._before[bone.name])
         self.rig.update_tag(refresh={"OBJECT", "DATA"})
 
     def key(self) -> int:
-        """Key the moved bones on the current frame, as auto keying does; how many there were."""
+        """Key the moved bones on the current frame, as auto keying does; returns their number."""
         if not self.scene.tool_settings.use_keyframe_insert_auto:
             return 0
         tools = self.scene.tool_settings
         options = _key_options(tools)
         there = None
-        if "INSERTKEY_REPLACE" in options:  # makes no curves: even to ask for one would leave an empty action
+        if "INSERTKEY_REPLACE" in options:  # no new curves: even requesting one would leave an empty action
             there = {curve.data_path for curve in actions.active_curves(self.rig)}
         moved, poses = self.moved(), self._new_poses()
         for b in moved:
@@ -390,9 +391,9 @@ class Pull:
 
 
 def _key_options(tools: bpy.types.ToolSettings) -> set[str]:
-    """What auto keying is set to, as `keyframe_insert` has it.
+    """The settings of auto keying, as `keyframe_insert` needs them.
 
-    But for Only Insert Available, which Blender comes with: a pose whose bones got keys in part is none.
+    Only Insert Available, which is Blender's default, is left out: a pose with keys on some of its bones is incomplete.
     """
     chosen = {
         "INSERTKEY_REPLACE": tools.auto_keying_mode == "REPLACE_KEYS",
@@ -402,7 +403,7 @@ def _key_options(tools: bpy.types.ToolSettings) -> set[str]:
 
 
 def _channels(rig: bpy.types.Object) -> dict[str, dict[str, tuple]]:
-    """What poses each bone, by its name."""
+    """The pose channels of each bone, by its name."""
     return {
         bone.name: {name: tuple(getattr(bone, name)) for name, _width in sample_poses.CHANNELS}
         for bone in rig.pose.bones
@@ -416,7 +417,7 @@ def _restore(bone: bpy.types.PoseBone, values: dict[str, tuple]) -> None:
 
 
 def _turns_of(bones: list[bpy.types.PoseBone], bases: list[np.ndarray]) -> np.ndarray:
-    """(n, 4) the rotations in what the bones' channels make; a bone's own scale may mirror it."""
+    """(n, 4) the rotations in the bones' channel transforms; a bone's own scale may mirror it."""
     if not bones:
         return np.zeros((0, 4))
     mirrors = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)
@@ -426,7 +427,7 @@ def _turns_of(bones: list[bpy.types.PoseBone], bases: list[np.ndarray]) -> np.nd
 def _write_bone(
     bone: bpy.types.PoseBone, before: dict[str, tuple], quats: np.ndarray, basis: np.ndarray, moves: bool
 ) -> None:
-    """Rotation (4,) in the bone's mode, and where it moves its location; locked channels keep what they had."""
+    """Write the rotation (4,) in the bone's mode, and the location if it moves; locked channels keep their values."""
     path = bone_channels.rotation_path(bone)
     if any(bone.lock_rotation) and path != "rotation_euler":
         quats = _unlocked(bone, before, quats)
@@ -443,12 +444,12 @@ def _write_bone(
 
 
 def _order(bone: bpy.types.PoseBone) -> str:
-    """The angles that a bone's locks mean: as Blender's own tools have it, XYZ where it has none."""
+    """The Euler order that a bone's locks refer to: as in Blender's own tools, XYZ if it has none."""
     return "XYZ" if bone.rotation_mode in bone_channels.ROTATION_PATH else bone.rotation_mode
 
 
 def _angles(bone: bpy.types.PoseBone, before: dict[str, tuple]) -> tuple[float, ...]:
-    """(3,) a bone's rotation as these angles [rad]."""
+    """(3,) a bone's rotation as Euler angles [rad]."""
     if bone.rotation_mode == "QUATERNION":
         return tuple(Quaternion(before["rotation_quaternion"]).normalized().to_euler("XYZ"))
     if bone.rotation_mode == "AXIS_ANGLE":
@@ -458,7 +459,7 @@ def _angles(bone: bpy.types.PoseBone, before: dict[str, tuple]) -> tuple[float, 
 
 
 def _unlocked(bone: bpy.types.PoseBone, before: dict[str, tuple], quats: np.ndarray) -> np.ndarray:
-    """(4,) a rotation but for the locked angles, which stay."""
+    """(4,) a rotation with its locked angles restored."""
     start = _angles(bone, before)
     angles = bone_channels.rotation_values("XYZ", quats[None], np.array(start))[0]
     kept = [a if locked else b for a, b, locked in zip(start, angles, bone.lock_rotation, strict=True)]
@@ -466,7 +467,7 @@ def _unlocked(bone: bpy.types.PoseBone, before: dict[str, tuple], quats: np.ndar
 
 
 def _shut(order: str, angles: np.ndarray, locked) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of ways, before and after the turn, whose angle does not change while the locked angles stay.
+    """Pairs of directions, before and after the turn, whose angle stays constant while the locked angles do.
 
     Angles of the order XYZ turn about X first: the matrix is Z · Y · X.
     """

@@ -21,12 +21,12 @@ from ..read import read_controller
 from ..rig import bone_roles
 
 BLOW = {"root": "ASSISTED", "recovery_time": 1.3, "settle_time": 0.7}
-# Who has all of these is a person, or stands like one.
+# A rig with all of these roles is a person, or stands like one.
 PERSON = {"SPINE", "THIGH", "SHANK", "FOOT", "UPPER_ARM"}
 
 
 def prepare(rig: bpy.types.Object) -> tuple[str, ...]:
-    """Give a person who follows its motion the settings of a blow, but those that the animator has set. Returns the
+    """Set a person that follows its motion up for a blow, except for settings that the animator has set. Returns the
     names of what was changed."""
     heft = rig.heft
     if heft.controller != "FOLLOW" or not is_person(rig):
@@ -49,7 +49,7 @@ def take_back(rig: bpy.types.Object, names: tuple[str, ...]) -> None:
 
 
 def told(rig: bpy.types.Object, names: tuple[str, ...], grounded: bool) -> str:
-    """The end of a sentence on what was brought; nothing where nothing was."""
+    """The end of a sentence on what was changed; empty if nothing was."""
     said = []
     for name in names:
         setting = rig.heft.bl_rna.properties[name]
@@ -60,12 +60,12 @@ def told(rig: bpy.types.Object, names: tuple[str, ...], grounded: bool) -> str:
 
 
 def is_person(rig: bpy.types.Object) -> bool:
-    """Does the rig have a trunk, arms, and legs that end in feet?"""
+    """True if the rig has a trunk, arms, and legs that end in feet."""
     return {part.role for part in bone_roles.roles_of(rig).values()} >= PERSON
 
 
 def _can_leave(rig: bpy.types.Object) -> bool:
-    """Can the root go elsewhere than it is keyed? Not if it is connected to a bone without a body."""
+    """True if the root can leave its keys: not if it is connected to a bone without a body."""
     bodies = {bone.name for bone in rig.pose.bones if bone.heft.behaviour != "IGNORED"}
     roots = [bone for bone in rig.pose.bones if bone.name in bodies and not bodies & _above(bone)]
     return not any(bone.bone.use_connect and bone.parent is not None for bone in roots)

@@ -1,6 +1,6 @@
-"""A ball thrown at a character: whom it hits where, the object and its keys.
+"""A ball thrown at a character: target, object and keys.
 
-Owns the target, the mesh and the curves of its flight. Must not know how a throw is worked out (`throwing`), nor
+Owns the target, the mesh and the curves of its flight. Must not know how a throw is computed (`throw_path`), nor
 operators.
 """
 
@@ -27,22 +27,23 @@ from ..simulate import session
 from . import first_hit, reaction_settings, throw_path
 
 NAME = "Ball"
-# Of a ball of leather: it springs back, and its shape is round at any distance a film is seen from.
+# Of a leather ball: it bounces, and looks round from any distance.
 BOUNCE, SEGMENTS, RINGS = 0.4, 32, 16
-# The touch is so much before the frame of the hit that on that frame the body has begun to give [frames].
+# The contact is this long before the frame of the hit, so that the body has begun to react on that frame [frames].
 LEAD = 0.6
-# So long after the frame of the hit a touch is still looked for, and one so far off it is moved onto it [frames].
+# A contact is searched up to this long after the frame of the hit, and is moved onto it if it is at most this far off
+# [frames].
 AFTER, NEAR = 3, 2.0
-# A ball that is bent off its flight by more than this part of its way in a frame has struck something.
+# A ball that leaves its flight by more than this part of its way in a frame has hit something.
 STRUCK = 0.03
-# What a ball that shall hit the chest may hit.
+# Bodies that a ball aimed at the chest may hit.
 TRUNK = ("SPINE", "PELVIS", "COLLAR")
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is thrown: where it comes from [rad] around the character (0 its front), bone ("": the chest), frame of
-    the hit, speed [m/s], distance [m], radius [m], mass [kg], and whether there shall be a ground to fall on."""
+    """What to throw: direction it comes from [rad] around the character (0 its front), bone ("" for the chest), frame
+    of the hit, speed [m/s], distance [m], radius [m], mass [kg], and whether a ground is added."""
 
     angle: float
     bone: str
@@ -56,8 +57,8 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Thrown:
-    """The ball in the scene, whom it is thrown at, the throw, the bone that it will hit and the first frame on which
-    that shows, and what the rig got for it: a collection of colliders, a ground, settings of a blow (`reaction`)."""
+    """The ball in the scene, its target, the throw, the bone that it will hit and the first frame that shows it, and
+    what was added to the rig for it: a colliders collection, a ground, reaction settings."""
 
     rig: bpy.types.Object
     ob: bpy.types.Object
@@ -70,7 +71,7 @@ class Thrown:
 
 
 def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown:
-    """Put a ball into the scene, among the rig's colliders, that hits it as ordered."""
+    """Create a ball among the rig's colliders that hits it as ordered."""
     session.check(rig)
     leader = shot.leader(rig)
     frames = read_controller.frame_range(leader, scene)
@@ -105,8 +106,8 @@ def throw(rig: bpy.types.Object, scene: bpy.types.Scene, order: Order) -> Thrown
 
 
 def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, int], gravity, fps: float):
-    """The flight and what it touches first. Who names no bone means the chest: of the bones of the trunk, best first,
-    that is the first that is not behind a head or an arm."""
+    """The flight and its first contact. Without a named bone the target is the chest: of the trunk's bones, best first,
+    the first that no head or arm covers."""
     heading = throw_path.heading_from(stance.front(), order.angle)
     way = heading * order.speed + 0.5 * np.asarray(gravity) * (frames[1] - frames[0]) / fps
     stands_on = shot.of(stance.rig).grounded
@@ -124,7 +125,7 @@ def _aimed(stance: Stance, order: Order, bones: list[str], frames: tuple[int, in
 
 
 def _checked(flight: throw_path.Throw, stance: Stance, radius: float, bone: str):
-    """The flight, moved so that it touches shortly before the frame of the hit, and the first touch."""
+    """The flight, shifted in time so that its contact is shortly before the frame of the hit, and the first contact."""
     film = stance.film
     touch = _first_touch(film, flight, radius, bone, stance.rig.name)
     for _ in range(4):
@@ -152,8 +153,7 @@ def _first_touch(film: first_hit.Film, flight: throw_path.Throw, radius: float, 
 
 
 def landed(thrown: Thrown) -> int | None:
-    """The first frame on which the simulated ball is off its flight; None if it is on it to the end, or if there is
-    no simulation of it."""
+    """The first frame on which the simulated ball leaves its flight; None if it never does, or was not simulated."""
     shown = session.last_shown(thrown.rig)
     if shown is None or thrown.ob.name_full not in shown.result.objects:
         return None
@@ -167,8 +167,8 @@ def landed(thrown: Thrown) -> int | None:
 
 
 def lay_ground(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """Put a ground under a character that walks on feet, if its shot has none and the animator never said no: else
-    what bounces off falls for ever. Was there need for it?"""
+    """Switch on a ground under a character with feet, if its shot has none and the animator never switched it off: else
+    a ball that bounces off would fall for ever. Returns True if it was needed."""
     if rig.heft.is_property_set("ground") or shot.of(rig).grounded is not None:
         return False
     if not any(part.role == "FOOT" for part in bone_roles.roles_of(rig).values()):
@@ -201,7 +201,7 @@ def lift_ground(rig: bpy.types.Object) -> None:
 
 
 class Stance:
-    """The character as its source has it on one frame, and on those around it, in the engine's world."""
+    """The character's source on one frame and those around it, in the engine's world."""
 
     def __init__(self, rig: bpy.types.Object, scene: bpy.types.Scene, frame: int, around: np.ndarray = ()) -> None:
         self.rig = rig
@@ -215,12 +215,12 @@ class Stance:
         self.reading = read_rig.read(rig, scene, self._samples, self.meters, solid=True)
 
     def to_blender(self, vector: np.ndarray) -> np.ndarray:
-        """A place (3,) [m] in the units of Blender's world."""
+        """A point (3,) [m] in units of Blender's world."""
         return (MIRROR_X @ vector if self.reading.placement.mirrored else vector) / self.meters
 
     def chests(self) -> list[str]:
-        """The bones that a ball goes for if nobody says which, best first: those of the spine from the top, or of no
-        such rig the heaviest."""
+        """The target bones if none is named, best first: those of the spine from the top; without a spine the
+        heaviest."""
         bodies = [name for name, shapes in zip(self.reading.names, self.reading.model.shapes, strict=True) if shapes]
         if not bodies:
             raise RigError(f"No bone of '{self.rig.name}' has a shape for a ball to hit: give some one.")
@@ -230,12 +230,12 @@ class Stance:
             return sorted(spine, key=lambda name: -len(self.rig.data.bones[name].parent_recursive))
         model = self.reading.model
         weights = dict(zip(self.reading.names, model.masses, strict=True))
-        # A root may be held by its keys: what hangs on it gives way.
+        # A root may be fixed to its keys; its children give way.
         hanging = [name for name in bodies if model.parents[model.index(name)] >= 0]
         return [max(hanging or bodies, key=lambda name: weights[name])]
 
     def is_trunk(self, body: str) -> bool:
-        """Is a body part of the trunk, or nothing in particular that sits on it, such as a breast?"""
+        """True if a body is part of the trunk, or a part without a role that sits on it, such as a breast."""
         parts, model = bone_roles.roles_of(self.rig), self.reading.model
         at = self.reading.names.index(body)
         while at >= 0 and parts[self.reading.names[at]].role == "OTHER":
@@ -243,7 +243,7 @@ class Stance:
         return at >= 0 and parts[self.reading.names[at]].role in TRUNK
 
     def front(self) -> np.ndarray:
-        """(3,) the level direction in which the character looks: from its sides, else Blender's front."""
+        """(3,) the level direction that the character faces: from its left and right, else Blender's front."""
         parts = bone_roles.roles_of(self.rig)
         for role in ("THIGH", "UPPER_ARM"):
             ends = [
@@ -259,7 +259,7 @@ class Stance:
         return np.array([0.0, -1.0, 0.0])
 
     def check(self, bone: str) -> None:
-        """Raise where no ball can hit a bone."""
+        """Raise an error if no ball can hit the bone."""
         if bone not in self.reading.spots:
             raise RigError(f"'{bone}' is no simulated bone of '{self.rig.name}': choose another to throw at.")
         body = self.reading.spots[bone][0]
@@ -267,8 +267,8 @@ class Stance:
             raise RigError(f"Bone '{body}' has no shape for a ball to hit: give it one under Shape and Limits.")
 
     def touching(self, bone: str, way: np.ndarray, radius: float) -> np.ndarray:
-        """(3,) [m] where a ball of that radius that comes along `way` (3,) first touches the body of a bone: it goes
-        for the bone's middle, or for the middle of the body's shape where the bone is not within it."""
+        """(3,) [m] the centre of a ball of that radius coming along `way` (3,) when it first touches the bone's body.
+        It aims at the bone's middle, or at the middle of the body's shape if the bone is outside it."""
         body, head, end = self.reading.spots[bone]
         shapes = self.reading.model.shapes[self.reading.names.index(body)]
         middle = 0.5 * (head + end)
@@ -277,7 +277,7 @@ class Stance:
         place, turn = self._placed(body)
         back = -(turn.T @ way) / np.linalg.norm(way)
         low, high = 0.0, 2.0 * max(map(surface_distance.farthest, shapes)) + 2.0 * radius
-        for _ in range(60):  # halvings: the shape ends somewhere on this way
+        for _ in range(60):  # bisection for the shape's surface along this direction
             half = 0.5 * (low + high)
             spot = (middle + half * back)[None]
             if min(float(surface_distance.gaps(shape, spot)[0]) for shape in shapes) < radius:
@@ -288,7 +288,7 @@ class Stance:
 
     @cached_property
     def film(self) -> first_hit.Film:
-        """All bodies with their shapes on the frames around."""
+        """All bodies with their shapes on the frames around the hit."""
         reading = self.reading
         placed = [reading.placed(self._samples, body) for body in range(len(reading.names))]
         places, turns = (np.stack(each, axis=1) for each in zip(*placed, strict=True))
@@ -300,7 +300,7 @@ class Stance:
 
 
 def _object(radius: float) -> bpy.types.Object:
-    """A round mesh, in no collection yet [units]."""
+    """A sphere mesh, not in any collection yet [units]."""
     mesh = bpy.data.meshes.new(NAME)
     build = bmesh.new()
     bmesh.ops.create_uvsphere(build, u_segments=SEGMENTS, v_segments=RINGS, radius=radius)
@@ -312,8 +312,8 @@ def _object(radius: float) -> bpy.types.Object:
 
 
 def _keys(ob: bpy.types.Object, flight: throw_path.Throw, stance: Stance, last: int) -> None:
-    """The flight as three keys a curve: a parabola is a Bézier curve with its handles on the thirds, where the ends'
-    tangents are. It goes on past the character as far as it came, so that the source shows a whole throw."""
+    """The flight as three keys a curve: a parabola is a Bézier curve with handles at thirds along the end tangents. It
+    continues past the character as far as it came, so that the source shows a whole throw."""
     end = max(min(flight.hit + (flight.hit - flight.release), last), flight.release + 1)
     frames = (flight.release - 1, flight.release, end)
     places = [stance.to_blender(flight.place_at(frame)) for frame in frames]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import RigError
 
-# A ball that flies for less has no visible way [frames].
+# A shorter flight would not be visible [frames].
 SHORTEST_FLIGHT = 2
 
 
@@ -22,9 +22,9 @@ SHORTEST_FLIGHT = 2
 class Throw:
     """A flight under gravity alone.
 
-    release, hit   frames: it leaves the hand, it arrives
-    place          (3,) where it is released [m]
-    velocity       (3,) how fast it is then [m/s]
+    release, hit   frames of release and arrival
+    place          (3,) point of release [m]
+    velocity       (3,) velocity there [m/s]
     gravity        (3,) [m/s²]
     fps            frames a second
     """
@@ -37,20 +37,20 @@ class Throw:
     fps: float
 
     def place_at(self, frame: float) -> np.ndarray:
-        """(3,) where it is on a frame [m]; before the release on its straight way to it."""
+        """(3,) position on a frame [m]; before the release on a straight line towards it."""
         t = (frame - self.release) / self.fps
         fall = 0.5 * self.gravity * t * t if t > 0.0 else 0.0
         return self.place + self.velocity * t + fall
 
     def velocity_at(self, frame: float) -> np.ndarray:
-        """(3,) how fast it is on a frame from the release on [m/s]"""
+        """(3,) velocity on a frame from the release on [m/s]."""
         return self.velocity + self.gravity * (frame - self.release) / self.fps
 
 
 def flight(wanted: int, distance: float, speed: float, fps: float, first: int, last: int) -> tuple[int, int]:
-    """The frames of release and hit: on the wanted one, or as soon as the ball can be there, within the shot.
+    """The frames of release and hit: the hit on the wanted frame, or on the earliest possible one within the shot.
 
-    The frame before the release is in the shot too: from it the ball has its speed.
+    The frame before the release is in the shot too, because it defines the ball's speed.
     """
     room = last - first - 1
     if room < SHORTEST_FLIGHT:
@@ -64,8 +64,8 @@ def flight(wanted: int, distance: float, speed: float, fps: float, first: int, l
 
 
 def aim(target: np.ndarray, heading: np.ndarray, speed: float, gravity, frames: tuple[int, int], fps: float) -> Throw:
-    """The throw that is at `target` (3,) [m] on the second of the frames (release, hit), and on the way keeps `speed`
-    [m/s] along the level `heading` (3,); it starts as high as it arrives.
+    """The throw that reaches `target` (3,) [m] on the second of the frames (release, hit), with the level speed `speed`
+    [m/s] along `heading` (3,). It starts at the height at which it arrives.
 
     From x(t) = x₀ + v₀ t + g t²/2 and x(T) = target: v₀ = (target − x₀)/T − g T/2.
     """
@@ -76,7 +76,7 @@ def aim(target: np.ndarray, heading: np.ndarray, speed: float, gravity, frames: 
 
 
 def lifted(throw: Throw, lowest: float) -> Throw:
-    """The same throw to the same target, from no lower than `lowest` [m]."""
+    """The same throw to the same target, released no lower than `lowest` [m]."""
     up = lowest - throw.place[2]
     if up <= 0.0:
         return throw
@@ -86,19 +86,19 @@ def lifted(throw: Throw, lowest: float) -> Throw:
 
 
 def sooner(throw: Throw, frames: float) -> Throw:
-    """The same throw, so many frames farther on its way."""
+    """The same throw, advanced by this many frames."""
     return dataclasses.replace(throw, place=throw.place + throw.velocity_at(throw.hit) * frames / throw.fps)
 
 
 def heading_from(front: np.ndarray, angle: float) -> np.ndarray:
-    """(3,) the level way of a ball that comes from `angle` [rad] around a character that looks along `front` (3,):
-    0 from its front, a quarter turn from its left."""
+    """(3,) level direction of a ball that comes from `angle` [rad] around a character facing `front` (3,): 0 from its
+    front, a quarter turn from its left."""
     c, s = math.cos(angle), math.sin(angle)
     return -np.array([c * front[0] - s * front[1], s * front[0] + c * front[1], 0.0])
 
 
 def angle_of(front: np.ndarray, came_from: np.ndarray) -> float | None:
-    """The angle [rad] for `heading_from` of a ball that comes from that direction (3,); None where that is upright."""
+    """The angle [rad] for `heading_from` of a ball that comes from that direction (3,); None if it is vertical."""
     level = np.asarray(came_from, dtype=np.float64)[:2]
     if np.linalg.norm(level) < 0.2 * np.linalg.norm(came_from):
         return None

@@ -1,6 +1,6 @@
-"""Small marks over the 3D View while a bone is held with the mouse: pins, ways, arrows.
+"""Small marks over the 3D View while a bone is dragged with the mouse: pins, lines, arrows.
 
-Owns a draw handler for as long as a command runs. Must not know what the marks mean, nor change data.
+Owns a draw handler while an operator runs. Must not know what the marks mean, nor change data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLORS = {
     "push": (1.0, 0.25, 0.2, 1.0),
     "old push": (1.0, 0.55, 0.5, 0.8),
 }
-# Half a pin's side, a grip's and an arrow head's length [pixels at normal size].
+# Half the side of a pin, of a grip, and the length of an arrow head [pixels at normal size].
 PIN, GRIP, HEAD = 6.0, 4.0, 12.0
 
 
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 class Marks:
-    """What `lines` gives, drawn in every 3D View of a scene until removed."""
+    """Draws what `lines` returns in every 3D View of a scene until removed."""
 
     def __init__(self, lines: Callable[[], list[Line]], scene: bpy.types.Scene) -> None:
         self._lines, self._scene = lines, scene.session_uid
@@ -56,8 +56,8 @@ class Marks:
 
 
 def segments(kind: str, a: np.ndarray, b: np.ndarray, scale: float) -> list:
-    """Pairs of points (2,) on the screen [pixels]: a pin is a square with a cross, a way a line with its grip, a push
-    an arrow."""
+    """Pairs of screen points (2,) [pixels]: a pin is a square with a cross, a pull a line with a grip, a push an
+    arrow."""
     if kind == "pin":
         return _square(a, PIN * scale) + _cross(a, PIN * scale)
     out = [[a, b], *_square(a, GRIP * scale)]

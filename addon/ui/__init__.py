@@ -1,6 +1,6 @@
-"""What the user sees: operators, panels, overlays, menus, keys.
+"""User interface: operators, panels, overlays, menus, keys.
 
-Owns the order of registration. Nothing below imports it.
+Owns the order of registration. No other folder except `handlers` imports it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ REGISTERED = (presets, menus, help_links, keymap, callbacks, view_caption, pull_
 
 
 def register() -> None:
-    """After the classes."""
+    """Register after the classes."""
     for module in REGISTERED:
         module.register()
 
 
 def unregister() -> None:
-    """Before the classes."""
+    """Unregister before the classes."""
     for module in reversed(REGISTERED):
         module.unregister()

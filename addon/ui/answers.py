@@ -1,7 +1,7 @@
 """Cached answers for the panel: height, roles, shot members, cycle; recomputed after edits.
 
-Owns these answers and with what they change: height and roles with the armature, who meets whom with any edit. Must
-not draw, and must not keep what a simulation depends on.
+Owns these answers and the events that invalidate them: height and roles change with the armature, shots with any edit.
+Must not draw, and must not cache inputs of a simulation.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _shots: Value[list[shot.Shot] | None] = Value("shots of the file", lambda: None,
 
 
 def height_in_meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """How tall the rig stands as physics sees it, or of one that is no person the longest side of its rest pose [m]."""
+    """The height of a standing person in the simulation, or for other rigs the longest side of the rest pose [m]."""
     tall = _person_height(rig) or _kept(_tall, rig, lambda: physical_ends.height(rig))
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     return tall * first_guess.units_in_rig(rig) * meters
 
 
 def doubt(rig: bpy.types.Object, scene: bpy.types.Scene) -> size_guess.Doubt | None:
-    """What is implausible of the rig's size and mass."""
+    """What is implausible about the rig's size and mass, or None."""
     tall, mass = height_in_meters(rig, scene), rig.heft.total_mass
     if _person_height(rig) > 0.0:
         return size_guess.doubt_of_person(tall, mass)
@@ -45,17 +45,17 @@ def doubt(rig: bpy.types.Object, scene: bpy.types.Scene) -> size_guess.Doubt | N
 
 
 def _person_height(rig: bpy.types.Object) -> float:
-    """From the soles to the crown [armature units]; 0 for what is no person."""
+    """Height of a person from soles to crown [armature units]; 0 for other rigs."""
     return _kept(_person, rig, lambda: first_guess.bone_height(rig))
 
 
 def found(rig: bpy.types.Object) -> dict[str, Part]:
-    """What each bone was found to be."""
+    """The detected part of each bone."""
     return _kept(_found, rig, lambda: dict(bone_roles.found_in(rig)))
 
 
 def parts(rig: bpy.types.Object) -> dict[str, Part]:
-    """What each bone is, corrections included."""
+    """The part of each bone, corrections included."""
     return _kept(_parts, rig, lambda: dict(bone_roles.roles_of(rig)))
 
 
@@ -73,7 +73,7 @@ def shot_of(rig: bpy.types.Object) -> shot.Shot:
 
 
 def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool]]:
-    """The armatures whose shot a mesh object is in, and whether a bone of theirs carries it."""
+    """The armatures whose shot contains a mesh object, and whether one of their bones carries it."""
     if ob is None or ob.type != "MESH":
         return []
     hits = [(rig, any(load.ob == ob for load in each.loads[rig]), each) for each in shots() for rig in each.rigs]
@@ -81,7 +81,7 @@ def shots_with(ob: bpy.types.Object | None) -> list[tuple[bpy.types.Object, bool
 
 
 def cycle(rig: bpy.types.Object, scene: bpy.types.Scene) -> tuple[cycles.Cycle | None, str]:
-    """What is looped of the rig's shot, if anything; and what is wrong with its range."""
+    """The cycle of the rig's shot, if any; and the error of its range, if any."""
 
     def look() -> tuple[cycles.Cycle | None, str]:
         try:
@@ -97,7 +97,7 @@ def _kept(answers: draw_cache.Answers, rig: bpy.types.Object, look: Callable):
 
 
 def _alive(obs: Iterable[bpy.types.Object]) -> bool:
-    """Are none of them removed?"""
+    """True if no object was deleted."""
     try:
         return all(ob.name is not None for ob in obs)
     except ReferenceError:

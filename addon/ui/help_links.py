@@ -1,6 +1,6 @@
-"""F1 on a setting or a button of Heft: which place of the manual it opens.
+"""F1 on a setting or a button of Heft: the page of the manual that it opens.
 
-Of a setting its declaration says it; owns the table of the commands. Must not know what stands in the manual.
+A setting's page is in its declaration; this module owns the table of the operators. Must not know the manual's content.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..blender.setting_paths import KEYABLE_PREFIX
 from ..settings import keyable_bone
 from .operators import manual
 
-# Commands, as patterns of Blender's names for them; the first that fits counts.
+# Patterns of operators' names; the first match counts.
 COMMANDS = (
     ("bake", "result.html#bake"),
     ("simulate", "result.html"),
@@ -28,7 +28,7 @@ COMMANDS = (
 
 
 def _of_group(kind: type) -> list[tuple[str, str]]:
-    """Every setting of a group that names a page, and the group's own for the rest."""
+    """Every setting of a group that names a page, then the group's own page for the rest."""
     name = f"bpy.types.{kind.__name__.lower()}"
     found = [(f"{name}.{each.name}", each.manual) for each in declare.of(kind) if each.manual]
     return [*found, *([(f"{name}.*", kind.manual_page)] if kind.manual_page else [])]
@@ -42,15 +42,15 @@ PLACES = (
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """As Blender asks for it: where the pages are, and which is whose."""
+    """The map in Blender's format: the pages' base URL, and pairs of pattern and page."""
     return f"{manual.page_path().parent.as_uri()}/", PLACES
 
 
 def register() -> None:
-    """Let F1 find our pages."""
+    """Register the map with Blender."""
     bpy.utils.register_manual_map(manual_map)
 
 
 def unregister() -> None:
-    """And no more."""
+    """Unregister it."""
     bpy.utils.unregister_manual_map(manual_map)

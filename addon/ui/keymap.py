@@ -17,7 +17,7 @@ _items: Value[list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]]] = Value("keys
 
 
 def register() -> None:
-    """Bind the keys, where there are keys: not in background mode."""
+    """Bind the keys, except in background mode, which has no keymap."""
     config = bpy.context.window_manager.keyconfigs.addon
     for mode in MODES if config is not None else ():
         keys = config.keymaps.new(name=mode, space_type="EMPTY")
@@ -26,7 +26,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them off again."""
+    """Remove the bindings."""
     for keys, item in _items.value:
         keys.keymap_items.remove(item)
     _items.value.clear()

@@ -43,7 +43,7 @@ BULLET, NUMBER, HEADING = re.compile(r"^- +"), re.compile(r"^\d+\. +"), re.compi
 
 
 def write(folder: Path, pages: Path = PAGES) -> Path:
-    """Write every page as HTML into the folder; the first of them."""
+    """Write every page as HTML into the folder. Returns the first page."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, _ in CONTENTS:
         text = (pages / f"{name}.md").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def write(folder: Path, pages: Path = PAGES) -> Path:
 
 
 def page(name: str, text: str, pages: Path = PAGES) -> str:
-    """A whole page. Its pictures stay where they are, beside the Markdown."""
+    """A whole page. Its pictures are linked next to the Markdown files."""
     title = dict(CONTENTS)[name]
     links = "".join(
         f'<a href="{other}.html"{" class=here" if other == name else ""}>{label}</a>' for other, label in CONTENTS
@@ -85,7 +85,7 @@ def body_html(text: str, pages: Path = PAGES) -> str:
 
 
 def anchor(heading: str) -> str:
-    """The name that a heading is linked by, as the repository's page makes it."""
+    """The anchor of a heading, by GitHub's rules."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -139,6 +139,6 @@ def _picture(words: str, source: str, pages: Path) -> str:
 
 
 def _target(link: str) -> str:
-    """Another page, as HTML; anything else as it is."""
+    """The target of a link: another page as HTML, anything else unchanged."""
     file, mark, place = link.partition("#")
     return (file[:-3] + ".html" if file.endswith(".md") and "/" not in file else file) + mark + place

@@ -1,6 +1,6 @@
 """Heft in Blender's own menus: Object and Pose > Animation > Heft, Add > Armature.
 
-Owns what stands there: F3 finds by name what is in a menu. Must not know how anything is done.
+Owns the entries, which also makes F3 find the operators. Must not know how anything is done.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class HEFT_MT_animation(bpy.types.Menu):
 
 
 def draw_animation(self, context: bpy.types.Context) -> None:
-    """At the end of Object > Animation, which is Pose > Animation too."""
+    """Append to Object > Animation, which is Pose > Animation too."""
     if active_rig(context) is not None:
         self.layout.separator()
         self.layout.menu(HEFT_MT_animation.bl_idname, icon="PHYSICS")
 
 
 def draw_add(self, context: bpy.types.Context) -> None:
-    """At the end of Add > Armature."""
+    """Append to Add > Armature."""
     if context.mode == "OBJECT":
         self.layout.operator("heft.add_sample", text="Walking Character (Heft)", icon="OUTLINER_OB_ARMATURE")
 
@@ -67,12 +67,12 @@ CLASSES = (HEFT_MT_animation,)
 
 
 def register() -> None:
-    """Put the entries in."""
+    """Add the entries."""
     for menu, entry in ENTRIES:
         menu.append(entry)
 
 
 def unregister() -> None:
-    """Take them out again."""
+    """Remove the entries."""
     for menu, entry in ENTRIES:
         menu.remove(entry)

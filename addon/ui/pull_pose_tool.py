@@ -1,6 +1,6 @@
 """Pull Pose in Pose Mode's toolbar and menu.
 
-Owns the tool and the menu's entry, and takes both away again.
+Owns the tool and the menu entry, and their removal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class HEFT_TOOL_pull(bpy.types.WorkSpaceTool):
     bl_idname = "heft.pull_tool"
     bl_label = "Pull Pose"
     bl_description = "Drag a bone and the body follows; feet on the ground and pinned bones stay"
-    # Blender's own: icons of tools are files of a format of its own
+    # one of Blender's: icons of tools are files in a special format
     bl_icon = "ops.pose.relax"
     bl_widget = None
     bl_keymap: ClassVar = (
@@ -29,7 +29,7 @@ class HEFT_TOOL_pull(bpy.types.WorkSpaceTool):
 
 
 def register() -> None:
-    """Where there are windows."""
+    """Register the tool, if there are windows."""
     bpy.types.VIEW3D_MT_pose.append(draw_menu)
     if not bpy.app.background:
         bpy.utils.register_tool(HEFT_TOOL_pull, after={"builtin.transform"}, separator=True)

@@ -15,12 +15,12 @@ from ..simulate import jobs, live, session
 from . import answers, draw_cache
 
 _answers: draw_cache.Answers[bool] = draw_cache.Answers("results that are current")
-# By the rig that leads the shot, and the scene: one look serves all characters of a shot.
+# By the leader of the shot and the scene: one check serves all characters of a shot.
 _inputs: Memo[tuple[int, int], Inputs] = Memo("inputs of drawn shots", "rig", (LOAD, UNDO, EDIT))
 
 
 def is_current(rig: bpy.types.Object, scene: bpy.types.Scene) -> bool:
-    """`session.is_current` as of the last look; long actions are looked at beside."""
+    """`session.is_current` as of the last check; digests of long actions are computed in slices."""
     uid, mark = rig.session_uid, f"{rig.heft.fingerprint} {rig.heft.baked} {stamps.made_from(rig.heft_result)}"
     known = _answers.known(uid, mark)
     if known is not None:

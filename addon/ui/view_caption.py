@@ -1,7 +1,7 @@
-"""What the active character shows, written into the 3D View: its source, or its result, the take, and whether it is
-out of date.
+"""Caption in the 3D View: whether the active character shows its source or its result, the take, and whether it is out
+of date.
 
-Owns that one line. It goes with the view's own text (Overlays > Text Info). Must not change data.
+Owns that line. It is shown with the view's own text (Overlays > Text Info). Must not change data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIZE, FROM_TOP = 14.0, 64.0  # [pixels at normal size]
 
 
 def text_of(rig: bpy.types.Object) -> tuple[str, str]:
-    """What is shown, SOURCE or RESULT, and the words for it; both empty without a result."""
+    """SOURCE or RESULT, whichever is shown, and the words for it; both empty without a result."""
     if rig.heft_result is None:
         return "", ""
     if not result_armature.is_visible(rig):
@@ -60,13 +60,13 @@ _handle: Value[object] = Value("drawing of the caption", lambda: None)
 
 
 def register() -> None:
-    """Write into every 3D View of a Blender with windows."""
+    """Add the draw callback, if there are windows."""
     if not bpy.app.background:
         _handle.value = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
 
 
 def unregister() -> None:
-    """Write no more."""
+    """Remove the draw callback."""
     if _handle.value is not None:
         bpy.types.SpaceView3D.draw_handler_remove(_handle.value, "WINDOW")
         _handle.value = None

@@ -1,1 +1,1 @@
-"""Of a finished motion: centre of mass, support, flaws of a recording."""
+"""Analysis of a finished motion: centre of mass, support, flaws of a recording."""

@@ -1,11 +1,11 @@
 """Find flaws of a recording: jumps of the root, flips of joints, frames at its ends that do not belong to it.
 
-Owns what counts as a jump, which frames are bad, and how they are mended. Must not know
-Blender: plain arrays in, plain arrays out.
+Owns the definition of a jump, which frames are bad, and how they are repaired. Must not know Blender: plain arrays in,
+plain arrays out.
 
-A jump is a step from one frame to the next that is faster than bodies move and far more than
-the steps around it: falls, punches and sprints build up over frames, and keys held constant
-are meant. The source's keys are never touched: what is mended is what was read of them.
+A jump is a step between two frames that is faster than bodies move and much faster than the steps around it. Falls,
+punches and sprints accelerate over several frames, so they are not jumps. Keys with constant interpolation are
+intended. The source's keys are never changed: the repair is applied to the samples.
 """
 
 from __future__ import annotations
@@ -17,28 +17,30 @@ import numpy as np
 
 from ..math import rotations
 
-# A root this fast [heights of the rig in a second] or a joint this fast [rad/s], which has turned this far [rad],
-# jumps if it also is so many times faster than around. A sprinter runs 6 heights a second, a punch turns 20 rad/s.
+# A root faster than this [heights of the rig in a second], or a joint faster than this [rad/s] that has turned this far
+# [rad], jumps if it is also this many times faster than in the steps around. A sprinter runs 6 heights a second, a
+# punch turns 20 rad/s.
 ROOT_SPEED = 12.0
 JOINT_SPEED, JOINT_TURN = 60.0, 1.0
 AROUND = 8.0
-# So does, at any frame rate, one that turns this far [rad] and is back a frame or two later, but for this part of it.
+# At any frame rate it also jumps if it turns this far [rad] and is back a frame or two later, except for this part.
 SPIKE_TURN, SPIKE_LEFT, SPIKE_FRAMES = 1.5, 0.25, 2
-# The first or last step of a shot, which a rest pose makes: slower ones count if so many joints take it at once.
+# The first or last step of a shot, which a rest pose makes: slower ones count if this many joints jump at once.
 EDGE_SPEED, EDGE_TURN, EDGE_AROUND, EDGE_JOINTS = 12.0, 0.5, 15.0, 3
-# Seconds: what is looked at on both sides of a step; a stray piece; the end of a shot; a jump smoothed to both sides.
+# [s] The time around a step that is compared; the longest stray stretch; the end of a shot; the smoothed time on each
+# side of a jump.
 LOOK, STRAY, END, SMOOTHED = 0.05, 0.1, 0.25, 0.04
-# Fewer frames than these have no "around".
+# Shots with fewer frames have no "around".
 LEAST_FRAMES = 6
-# What is said of frames at the ends.
+# Texts for frames at the ends.
 NO_PART = "no part of the motion"
-# Bones named each by a sentence.
+# The number of bones that a sentence names.
 NAMED = 3
 
 
 @dataclass(frozen=True)
 class Jump:
-    """body: its place in the model; arrival: index of the first frame behind the jump; far [m] and turn [rad]."""
+    """body: its index in the model; arrival: index of the first frame after the jump; far [m] and turn [rad]."""
 
     body: int
     arrival: int
@@ -48,8 +50,8 @@ class Jump:
 
 @dataclass(frozen=True)
 class Flaws:
-    """jumps: all there are, in order of time; head, tail: how many frames at the ends are no part of the motion;
-    spans: by body, the bad stretches [from, to) between them."""
+    """jumps: all of them, by time; head, tail: the number of frames at the ends that are not part of the motion; spans:
+    by body, the bad stretches [from, to) between them."""
 
     jumps: tuple[Jump, ...] = ()
     head: int = 0
@@ -58,10 +60,10 @@ class Flaws:
 
 
 def find(joints: np.ndarray, places: np.ndarray, parents: np.ndarray, stepped: np.ndarray, fps: float, tall: float):
-    """The flaws of a motion.
+    """Find the flaws of a motion.
 
-    joints (frames, n, 4); places (frames, n, 3) of roots in the world [m]; parents (n,), -1 for roots;
-    stepped (frames, n) where keys are held constant; tall: the rig's height [m].
+    joints (frames, n, 4); places (frames, n, 3) of roots in the world [m]; parents (n,), -1 for roots; stepped (frames,
+    n) True for constant interpolation; tall: the rig's height [m].
     """
     frames = len(joints)
     if frames < LEAST_FRAMES:
@@ -87,7 +89,7 @@ def find(joints: np.ndarray, places: np.ndarray, parents: np.ndarray, stepped: n
 
 
 def _spikes(joints: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """(frames - 1, n) the steps out to, and back from, a pose of a frame or two."""
+    """(frames - 1, n) True for the steps to and from a pose that lasts a frame or two."""
     found = np.zeros(turns.shape, dtype=bool)
     wide = turns > SPIKE_TURN
     for long in range(1, SPIKE_FRAMES + 1):
@@ -99,7 +101,7 @@ def _spikes(joints: np.ndarray, turns: np.ndarray) -> np.ndarray:
 
 
 def _around(steps: np.ndarray, wanted: np.ndarray, reach: int) -> np.ndarray:
-    """(frames - 1, n) the median step around each, where one of its frame is wanted; elsewhere nothing."""
+    """(frames - 1, n) the median of the steps around each, computed for frames in which one is wanted; 0 elsewhere."""
     out = np.zeros_like(steps)
     for f in np.flatnonzero(wanted.any(axis=1)):
         out[f] = _beside(steps, f, reach)
@@ -107,14 +109,14 @@ def _around(steps: np.ndarray, wanted: np.ndarray, reach: int) -> np.ndarray:
 
 
 def _beside(steps: np.ndarray, f: int, reach: int) -> np.ndarray:
-    """(n,) the median step on both sides of one, but for the ones next to it: a flip comes back."""
+    """(n,) the median of the steps on both sides, without the adjacent ones, because a flip comes back."""
     beside = f + np.array([k for k in range(-reach - 1, reach + 2) if abs(k) > 1])
     return np.median(steps[beside[(beside >= 0) & (beside < len(steps))]], axis=0)
 
 
 def _ends(jumps: Sequence[Jump], roots: np.ndarray, frames: int, fps: float) -> tuple[int, int]:
-    """How many frames at both ends lie beyond a jump of the whole pose: a root, or several joints at once. At most a
-    third of the shot each."""
+    """The numbers of frames at both ends that are separated by a jump of the whole pose: of a root, or of several
+    joints at once. At most a third of the shot each."""
     head = tail = 0
     reach = min(max(2, round(END * fps)), frames // 3)
     for arrival in sorted({jump.arrival for jump in jumps}):
@@ -129,7 +131,7 @@ def _ends(jumps: Sequence[Jump], roots: np.ndarray, frames: int, fps: float) -> 
 
 
 def _spans(jumps: Sequence[Jump], joints, places, frames: int, fps: float):
-    """By body the bad stretches: what strays and comes back, else a little to both sides of a jump."""
+    """Bad stretches by body: a stretch that strays and comes back, else a short time on both sides of a jump."""
     stray, beside = max(2, round(STRAY * fps)), max(1, round(SMOOTHED * fps))
     for body in sorted({jump.body for jump in jumps}):
         own = [jump for jump in jumps if jump.body == body]
@@ -142,7 +144,7 @@ def _spans(jumps: Sequence[Jump], joints, places, frames: int, fps: float):
 
 
 def _back(jump: Jump, other: Jump, joints, places) -> bool:
-    """Is the body behind the second jump where it was before the first?"""
+    """True if the body after the second jump is where it was before the first."""
     before, after, body = jump.arrival - 1, other.arrival, jump.body
     turn = rotations.angle_between(joints[before, body], joints[after, body])
     way = np.linalg.norm(places[after, body] - places[before, body])
@@ -153,10 +155,10 @@ def _back(jump: Jump, other: Jump, joints, places) -> bool:
 
 
 def mended(matrices: np.ndarray, first: int, stop: int, hold: bool) -> np.ndarray:
-    """Matrices (frames, 4, 4) whose frames [first, stop) come from the good ones beside them.
+    """Matrices (frames, 4, 4) whose frames [first, stop) are replaced using the good frames around them.
 
-    At the ends they stand as the nearest good frame; between, they stay with the last one (hold) or go over
-    to the next with the speeds of both sides.
+    At the ends they are copies of the nearest good frame. In between they hold the last good frame (hold), or
+    interpolate to the next with the velocities of both sides.
     """
     out = matrices.copy()
     if first == 0:
@@ -169,7 +171,7 @@ def mended(matrices: np.ndarray, first: int, stop: int, hold: bool) -> np.ndarra
 
 
 def _bridge(matrices: np.ndarray, a: int, b: int) -> np.ndarray:
-    """(b - a - 1, 4, 4) between the frames a and b: cubic in place and turn, straight in scale."""
+    """(b - a - 1, 4, 4) between the frames a and b: cubic interpolation of position and rotation, linear of scale."""
     turns, sizes = rotations.split(matrices[:, :3, :3])
     near = [max(a - 1, 0), a, b, min(b + 1, len(matrices) - 1)]
     quats = rotations.from_matrix(turns[near])
@@ -188,7 +190,7 @@ def _bridge(matrices: np.ndarray, a: int, b: int) -> np.ndarray:
 
 
 def _cubic(whole: np.ndarray, start: np.ndarray, end: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """From nothing to `whole` with these slopes at the ends, at s in 0 to 1."""
+    """Cubic from 0 to `whole` with these slopes at the ends, at s in 0 to 1."""
     return s * s * (3.0 - 2.0 * s) * whole + s * (1.0 - s) ** 2 * start - s * s * (1.0 - s) * end
 
 
@@ -196,7 +198,7 @@ def _cubic(whole: np.ndarray, start: np.ndarray, end: np.ndarray, s: np.ndarray)
 
 
 def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: np.ndarray) -> list[str]:
-    """What is wrong and where; names (n,) of the bodies, numbers (frames,) of the scene's frames."""
+    """Sentences on the flaws; names (n,) of the bodies, numbers (frames,) of the scene's frames."""
     out = []
     last = len(numbers) - 1
     for arrival, edge, which, word in (
@@ -214,7 +216,7 @@ def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: 
     by_body: dict[int, list[Jump]] = {}
     for jump in inner:
         by_body.setdefault(jump.body, []).append(jump)
-    # Roots first, then what turns most.
+    # Roots first, then by largest turn.
     order = sorted(by_body, key=lambda body: (parents[body] >= 0, -max(jump.turn for jump in by_body[body])))
     for body in order[:NAMED]:
         worst = max(by_body[body], key=lambda jump: (jump.far, jump.turn))
@@ -228,7 +230,7 @@ def sentences(found: Flaws, names: Sequence[str], parents: np.ndarray, numbers: 
 
 
 def _worst(jumps: Sequence[Jump], names, parents, numbers) -> str:
-    """The farthest of the jumps on one frame, in words; the others are counted."""
+    """The largest jump on one frame, in words, with the number of the others."""
     jump = max(jumps, key=lambda jump: (parents[jump.body] < 0 and jump.far > 0.0, jump.far, jump.turn))
     root = parents[jump.body] < 0
     between = f"between frames {numbers[jump.arrival - 1]} and {numbers[jump.arrival]}"

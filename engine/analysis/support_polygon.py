@@ -1,6 +1,7 @@
 """Support polygon of a body, and the signed distance of a point to its edge.
 
-Owns where shapes could bear on level ground, and outlines in its plane. Must not know forces or solvers.
+Owns the points of shapes that could touch level ground, and convex outlines in its plane. Must not know forces or
+solvers.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from ..geometry.shapes import Capsule, Grid, Hull, Shape, Sphere, hold
 from ..math import quaternions as rot
 from ..model.model import Model
 
-# Frames looked at together: what is in memory at a time.
+# Frames processed at a time, to limit memory.
 CHUNK = 64
-# Points around the cut through a ball.
+# Points of the circle in which a ball is cut.
 RING = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Soles:
-    """Where a model's bodies could touch the ground: balls (k,) in their frames.
+    """The parts of a model's bodies that could touch the ground: balls (k,) in their frames.
 
     bodies (k,), points (k, 3) [m], radii (k,) [m]
     """
@@ -32,7 +33,7 @@ class Soles:
 
     @classmethod
     def of(cls, model: Model) -> Soles:
-        """Of all shapes of the model."""
+        """The balls of all shapes of the model."""
         found = [(body, _balls(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
         bodies = np.repeat([body for body, _ in found], [len(balls) for _, balls in found]).astype(int)
         balls = np.concatenate([np.zeros((0, 4)), *(balls for _, balls in found)])
@@ -41,14 +42,14 @@ class Soles:
     def bearing(
         self, places: np.ndarray, turns: np.ndarray, height: float, reach: float, bodies: np.ndarray | None = None
     ) -> np.ndarray:
-        """(b, 3) what is within `reach` [m] of the ground or below, put onto it: points, and rings where balls are cut
-        so high above it. places (n, 3), turns (n, 4); bodies: of these alone, as their indices."""
+        """(b, 3) the parts within `reach` [m] of the ground or below it, projected onto it: points, or circles where
+        balls are cut at that height. places (n, 3), turns (n, 4); bodies: indices of those that count, None for all."""
         spots = places[self.bodies] + rot.rotate(turns[self.bodies], self.points)
         low = spots[:, 2] - self.radii - height < reach
         if bodies is not None:
             low &= np.isin(self.bodies, bodies)
         spots, radii = spots[low], self.radii[low]
-        # a ball that is more than half below is as wide as it gets
+        # a ball more than half below has its largest circle
         above = np.maximum(spots[:, 2] - height - reach, 0.0)
         wide = np.sqrt(np.maximum(radii**2 - above**2, 0.0))
         turn = 2.0 * np.pi * np.arange(RING) / RING
@@ -57,14 +58,14 @@ class Soles:
         return np.column_stack([flat, np.full(len(flat), height)])
 
     def clearance(self, places: np.ndarray, turns: np.ndarray, height: float) -> np.ndarray:
-        """(frames,) how far the lowest point is above the ground [m]; endless without shapes."""
+        """(frames,) height of the lowest point above the ground [m]; infinite without shapes."""
         out = np.full(len(places), np.inf)
         if not len(self.bodies):
             return out
         for start in range(0, len(places), CHUNK):
             rows = slice(start, start + CHUNK)
             q = turns[rows]
-            # the third row of the rotation: all that a height takes
+            # the third row of the rotation matrix, which is enough for a height
             up = np.stack(
                 [
                     2.0 * (q[..., 1] * q[..., 3] - q[..., 0] * q[..., 2]),
@@ -79,7 +80,7 @@ class Soles:
 
 
 def _balls(shape: Shape) -> np.ndarray:
-    """(k, 4) centres and radii of what of a shape can touch a plane first."""
+    """(k, 4) centres and radii of the parts of a shape that can touch a plane first."""
     if isinstance(shape, (Sphere, Capsule)):
         return hold(shape)
     if isinstance(shape, (Hull, Grid)):
@@ -88,8 +89,8 @@ def _balls(shape: Shape) -> np.ndarray:
 
 
 def outline(points: np.ndarray) -> np.ndarray:
-    """(h, 2) the corners of the convex hull of points (k, 2), anticlockwise; fewer than three where they lie on a
-    line (Andrew's monotone chain)."""
+    """(h, 2) corners of the convex hull of points (k, 2), anticlockwise (Andrew's monotone chain); fewer than three if
+    they are on a line."""
     order = sorted({(float(x), float(y)) for x, y in np.asarray(points)[:, :2]})
     if len(order) < 3:
         return np.array(order).reshape(-1, 2)
@@ -110,7 +111,8 @@ def _left(a, b, c) -> float:
 
 
 def margin(corners: np.ndarray, point: np.ndarray) -> float:
-    """How far within an outline (h, 2) a point (2,) is, below zero outside of it; endlessly far outside of none."""
+    """Signed distance of a point (2,) to the edge of an outline (h, 2): positive inside, negative outside; minus
+    infinity for an empty outline."""
     if not len(corners):
         return -np.inf
     after = np.roll(corners, -1, axis=0)

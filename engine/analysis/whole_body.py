@@ -1,6 +1,7 @@
 """World poses of a motion, centre of mass, momentum, zero-moment point.
 
-Owns what follows from poses, masses and time alone. Must not know controllers, contacts or how a motion came about.
+Owns quantities that follow from poses, masses and time alone. Must not know controllers, contacts or how a motion was
+made.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from ..math import quaternions as rot
 from ..model.model import Model
 from ..model.motion import Motion
 
-# The ground bears nothing that could have a middle where it carries less than this share of the weight.
+# The zero-moment point is undefined if the ground carries less than this share of the weight.
 LEAST_BORNE = 0.1
 
 
 def world_poses(model: Model, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Where the bodies are: (frames, n, 3) places [m] and (frames, n, 4) rotations, in the world."""
+    """World poses of the bodies: (frames, n, 3) positions [m] and (frames, n, 4) rotations."""
     depths = np.zeros(len(model), dtype=int)
     for body, parent in enumerate(model.parents):
         depths[body] = depths[parent] + 1 if parent >= 0 else 0
@@ -34,7 +35,7 @@ def world_poses(model: Model, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class WholeBody:
-    """All bodies of a motion taken together.
+    """All bodies of a motion together.
 
     mass            [kg]
     centers         (frames, 3) centre of mass [m]
@@ -51,8 +52,8 @@ class WholeBody:
 
     @classmethod
     def of(cls, model: Model, places: np.ndarray, turns: np.ndarray, fps: float) -> WholeBody:
-        """From places (frames, n, 3) and rotations (frames, n, 4); rates are differences of neighbouring frames,
-        exact for a motion of constant acceleration."""
+        """From places (frames, n, 3) and rotations (frames, n, 4). Rates are central differences, exact for constant
+        acceleration."""
         masses = model.masses / model.masses.sum()
         spots = places + rot.rotate(turns, model.centers[None])
         centers = np.einsum("n,fni->fi", masses, spots)
@@ -70,8 +71,8 @@ class WholeBody:
         return cls(model.total_mass, centers, velocities, accelerations, turning)
 
     def zero_moment_points(self, gravity: np.ndarray, height: float) -> np.ndarray:
-        """(frames, 3) where on the level ground one force would do what the motion takes (S4, eq. 11): not a number
-        where the ground need not carry the body, as in flight. gravity (3,) [m/s²]; height of the ground [m]."""
+        """(frames, 3) zero-moment points (S4, eq. 11): where a single force on level ground makes the motion. nan where
+        the ground carries no weight, as in flight. gravity (3,) [m/s²]; height of the ground [m]."""
         force = self.mass * (self.accelerations - gravity)
         moment = self.turning + np.cross(self.centers, force)
         borne = force[:, 2] > LEAST_BORNE * self.mass * np.linalg.norm(gravity)
@@ -84,18 +85,18 @@ class WholeBody:
 
 
 def ballistic(place: np.ndarray, velocity: np.ndarray, gravity: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(k, 3) where a thrown thing is at times (k,) [s], from its place (3,) [m] and velocity (3,) [m/s]."""
+    """(k, 3) ballistic path at times (k,) [s], from position (3,) [m] and velocity (3,) [m/s]."""
     t = np.asarray(times, dtype=float)[:, None]
     return place + velocity * t + 0.5 * np.asarray(gravity, dtype=float) * t * t
 
 
 def _at_frames(inner: np.ndarray) -> np.ndarray:
-    """What is known at all frames but the first and the last, carried on to these."""
+    """Values at inner frames, with the first and last repeated for the end frames."""
     return np.concatenate([inner[:1], inner, inner[-1:]])
 
 
 def _angular_momentum(model: Model, spots, centers, turns, fps: float) -> np.ndarray:
-    """(frames − 1, 3) about the centre of mass, half way between two frames."""
+    """(frames − 1, 3) angular momentum about the centre of mass, half way between two frames."""
     arms = 0.5 * (spots[1:] + spots[:-1]) - 0.5 * (centers[1:] + centers[:-1])[:, None]
     speeds = fps * (np.diff(spots, axis=0) - np.diff(centers, axis=0)[:, None])
     orbital = np.einsum("n,fni->fi", model.masses, np.cross(arms, speeds))

@@ -1,1 +1,1 @@
-"""What a body is: names and roles of bones, which are bodies, sizes, masses, joint limits, strengths."""
+"""Anatomy: names and roles of bones, the choice of bodies, sizes, masses, joint limits, strengths."""

@@ -1,11 +1,11 @@
 """Joint ranges of animals, by role and by the shape of the limb.
 
 Owns the table for legs that stand under a body, and for spines, necks, tails, ears and wings. Must not know Blender,
-nor how bones get their roles.
+nor how roles are detected.
 
-Which way a leg's joints bend shows at rest: an animal stands on bent legs, each joint bent against the next. Where a
-leg is straight, knees bend backward and elbows forward. Legs that stick out to the sides (insects, lizards) bend as
-they rest or as the source bends them.
+The rest pose shows which way a leg's joints bend: an animal stands on bent legs, with alternating bends. In a straight
+leg, knees bend backward and elbows forward. Legs that extend sideways (insects, lizards) bend as in the rest pose or in
+the source.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ from .role_list import LEFT, RIGHT, Part
 ELBOW, CARPUS, STIFLE, TARSUS = (5.0, 145.0), (-25.0, 145.0), (5.0, 140.0), (5.0, 140.0)
 HIP, SHOULDER = (-50.0, 60.0), (-50.0, 55.0)
 LEG_SPREADS, LEG_TURNS, HINGE_SIDES, HINGE_TURNS = 35.0, 30.0, 10.0, 15.0
-# Toes: down from straight on with the foot, and up from where they stand. A horse's fetlock stands 30 up, gives to 70
-# and more in a gallop, and folds to 90 (Clayton et al. 2000, Am J Vet Res 61:1158). The further joints of digits.
+# Toes: down from straight with the foot, and up from their standing angle. A horse's fetlock stands 30 up, extends to
+# 70 and more in a gallop, and flexes to 90 (Clayton et al. 2000, Am J Vet Res 61:1158). The further joints of digits.
 FRONT_TOES_DOWN, HIND_TOES_DOWN, TOES_UP, DIGITS, TOE_SIDES = 90.0, 60.0, 50.0, (-60.0, 30.0), 12.0
-# The whole of a back, a neck with its head, and a tail, which their bones share: towards the belly, away from it, to
-# the side, about its length. Between a horse's and a cat's.
+# Totals of a back, of a neck with its head, and of a tail, divided among their bones: towards the belly, away from it,
+# sideways, about the length. Between a horse's and a cat's.
 BACK, NECK, UNEVEN = (60.0, 35.0, 50.0, 35.0), (110.0, 80.0, 90.0, 60.0), 1.25
 STACK_EACH = 50.0
 TAIL_BENDS, TAIL_TURNS, TAIL_EACH = 140.0, 90.0, (12.0, 60.0)
 EAR_BENDS, EAR_EACH = 70.0, (15.0, 45.0)
-# A wing beats up and down, swings ahead and back, and folds in its plane.
+# A wing moves up and down, forward and backward, and folds in its plane.
 WING_BEATS, WING_SWINGS, WING_TURNS, WING_FOLDS = 70.0, 45.0, 35.0, 100.0
 FEATHER, FLESH, STIFF, SHOULDER_BLADE = 20.0, 15.0, 10.0, 25.0
 JAW_OPENS, EYE_TURNS = 40.0, 35.0
-# Limbs that stick out: as far to all sides at the root; arms that do not stand on the ground.
+# Limbs that extend sideways: the same to all sides at the root; arms that do not stand on the ground.
 LIMB_SWINGS, ARM_SWINGS, LIMB_BENDS, ANKLE_SWINGS, LIMB_ENDS = 60.0, 100.0, 130.0, 60.0, 45.0
-# A leg stands under the body if it points down by this much [cosine]; arms are front legs if their ends are as low as
-# those of the hind legs but for this part of a leg.
+# A leg stands under the body if its direction points down by at least this [cosine]. Arms are front legs if their ends
+# are as low as those of the hind legs, within this part of a leg.
 UNDER_BODY, AS_LOW = 0.6, 0.4
-# A leaf shorter than this part of the rig hangs aside of a row, it is no part of it.
+# A leaf shorter than this part of the rig is a side branch, not part of a row.
 SHORT = 0.01
-# A joint bent at rest by more than this shows which way it bends [sine].
+# A joint bent at rest by more than this defines its bending direction [sine].
 CLEARLY_BENT = 0.2
 LEGS, ARMS = ("THIGH", "SHANK", "FOOT", "TOE"), ("UPPER_ARM", "LOWER_ARM", "HAND", "FINGER")
 PAIRED = ("THIGH", "UPPER_ARM", "SHANK", "LOWER_ARM", "FOOT", "HAND", "COLLAR", "WING", "EAR", "EYE")
 
 
 class Limb(NamedTuple):
-    """axis (3,): a positive turn about it flexes knee or elbow, a negative one ankle or wrist; None where the limb is
-    not one that stands under a body. is_front: an arm."""
+    """axis (3,): a positive rotation flexes knee or elbow, a negative one ankle or wrist; None for a limb that does not
+    stand under a body. is_front: an arm."""
 
     axis: np.ndarray | None
     is_front: bool
 
 
 def ranges(body: RestBody) -> dict[int, Range]:
-    """By body, how far it may turn, of all that have a role; others are left out."""
+    """Joint ranges by body, for those with a role; others are left out."""
     animal = _Animal(body)
     found = {b: limit for b in range(len(body.bones.parts)) if body.parent(b) >= 0 and (limit := animal.limit(b))}
     hands = {b: palm for b, palm in animal.palms.items() if animal.limb(b).axis is None}
@@ -70,7 +70,7 @@ def ranges(body: RestBody) -> dict[int, Range]:
 
 
 class _Animal:
-    """An animal at rest: which way is left, up and front as far as can be told, and how each role is limited."""
+    """An animal at rest: the directions left, up and front if they can be found, and the range of each role."""
 
     def __init__(self, body: RestBody) -> None:
         self.body, self.heads = body, body.bones.heads
@@ -81,7 +81,7 @@ class _Animal:
         self.line = _trunk(body)
 
     def limit(self, b: int) -> Range | None:
-        """How far the body's joint turns, None where nobody knows."""
+        """The range of the body's joint, or None if its role has none."""
         role = self.body.role(b)
         if role in LEGS or role in ARMS:
             return self._of_limb(b, role)
@@ -101,7 +101,7 @@ class _Animal:
     # --- limbs ---------------------------------------------------------------------------
 
     def _stands_on_arms(self) -> bool:
-        """Are the arms front legs? Their ends are as low as the hind legs'."""
+        """True if the arms are front legs: their ends are as low as the hind legs'."""
         ends = [self._lowest(("UPPER_ARM", "LOWER_ARM"), ARMS), self._lowest(("THIGH", "SHANK"), LEGS)]
         if self.up is None or None in ends:
             return False
@@ -109,7 +109,7 @@ class _Animal:
         return ends[0][0] < ends[1][0] + AS_LOW * tall
 
     def _lowest(self, starts: tuple[str, ...], roles: tuple[str, ...]) -> tuple[float, float] | None:
-        """Heights of the lowest end and of the highest beginning of limbs."""
+        """Heights of the lowest end and of the highest start of limbs."""
         if self.up is None:
             return None
         bones = self.body.bones
@@ -121,7 +121,7 @@ class _Animal:
         return float(ends.min()), float((bones.heads[begins] @ self.up).max())
 
     def limb(self, b: int) -> Limb:
-        """The limb that a body is part of."""
+        """The limb that contains a body."""
         roles = ARMS if self.body.role(b) in ARMS else LEGS
         root = b
         while self.body.role(self.body.parent(root)) in roles:
@@ -145,11 +145,11 @@ class _Animal:
         rest = across(self.body.way(lower), straight)
         if np.linalg.norm(rest) > CLEARLY_BENT:
             return Limb(unit(np.cross(straight, rest)), is_front)
-        # a turn about the left takes what points down to the back
+        # a rotation about the left axis moves what points down to the back
         return Limb(-self.left if is_front else self.left, is_front)
 
     def _of_limb(self, b: int, role: str) -> Range:
-        """One joint of an arm or a leg."""
+        """The range of one joint of an arm or a leg."""
         place = (ARMS if role in ARMS else LEGS).index(role)
         limb = self.limb(b)
         if self.body.bones.parts[b] == self.body.bones.parts[self.body.parent(b)] and place < 3:
@@ -166,7 +166,7 @@ class _Animal:
         return self._bent(b, above, axis, ends, HINGE_SIDES, HINGE_TURNS)
 
     def _root_of_leg(self, b: int, limb: Limb) -> Range:
-        """Hip or shoulder: about where it stands, to the front and back farther than to the sides."""
+        """Hip or shoulder: around the standing direction, more to the front and back than to the sides."""
         return self._bent(b, self.body.way(b), -self.left, SHOULDER if limb.is_front else HIP, LEG_SPREADS, LEG_TURNS)
 
     def _toe(self, b: int, limb: Limb) -> Range:
@@ -182,7 +182,7 @@ class _Animal:
         return self._bent(b, above, axis, (-down, max(stands, 0.0) + TOES_UP), TOE_SIDES, HINGE_TURNS)
 
     def _free_limb(self, b: int, place: int, limb: Limb) -> Range:
-        """Of an arm that is no leg, or of a leg that sticks out."""
+        """A joint of an arm that is no leg, or of a leg that extends sideways."""
         if place == 0:
             return self.body.even(b, ARM_SWINGS if limb.is_front else LIMB_SWINGS, LEG_TURNS)
         if place == 1:
@@ -196,7 +196,7 @@ class _Animal:
         return self.body.even(b, ANKLE_SWINGS if place == 2 else LIMB_ENDS, LEG_TURNS)
 
     def _bent(self, b: int, straight, axis, ends: tuple[float, float], sides: float, twist: float) -> Range:
-        """About an axis, from straight on; relaxed as at rest."""
+        """A range about an axis, from straight; the relaxed pose is the rest pose."""
         bends = np.cross(axis, straight)
         if np.linalg.norm(bends) < 0.3:
             return self.body.even(b, 0.5 * (ends[1] - ends[0]), twist)
@@ -205,7 +205,7 @@ class _Animal:
     # --- trunk, tail, head, wings ----------------------------------------------------------
 
     def _stack(self, b: int, role: str) -> Range:
-        """One of several bones of a back or a neck, straight as they are at rest."""
+        """One of several bones of a back or a neck, relative to the rest pose."""
         if b not in self.line:
             return self._shared(b, role, TAIL_BENDS, TAIL_TURNS, TAIL_EACH)
         is_back = role == "SPINE"
@@ -220,7 +220,7 @@ class _Animal:
         return self.body.laid(b, way, belly, (-extends, flexes), leans, turns, LIMITS_AT_REST)
 
     def _shared(self, b: int, role: str, bends: float, turns: float, each: tuple[float, float]) -> Range:
-        """One of several bones in a row, that bend to all sides."""
+        """One of several bones in a row that bend to all sides."""
         row = self._row(b, role)
         if b not in row:
             return self.body.even(b, FEATHER, FLESH)
@@ -230,7 +230,7 @@ class _Animal:
         return self.body.even(b, float(np.clip(part * bends, *each)), float(np.clip(part * turns, 8.0, 30.0)))
 
     def _row(self, b: int, role: str) -> list[int]:
-        """The bones in a row that one is part of or hangs beside, from the first on: feathers and trunks are none."""
+        """The bones of the row that contains or carries a bone, from the first on. Feathers and trunks are not rows."""
         first = self.body.run(b, (role,))[0]
         while first in self.line and first != b:
             first = next(kid for kid in self.body.children[first] if kid == b or b in self.body.below(kid))
@@ -264,7 +264,7 @@ class _Animal:
 
 
 def _directions(body: RestBody) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-    """Left, up and front as unit vectors, each None where nothing tells."""
+    """Left, up and front as unit vectors, each None if it cannot be found."""
     first, heads = body.first, body.bones.heads
     pairs = [(first.get(Part(role, LEFT)), first.get(Part(role, RIGHT))) for role in PAIRED]
     gaps = [heads[one] - heads[other] for one, other in pairs if one is not None and other is not None]
@@ -283,7 +283,7 @@ def _directions(body: RestBody) -> tuple[np.ndarray | None, np.ndarray | None, n
 
 
 def _up_from_legs(body: RestBody) -> np.ndarray:
-    """(3,) from what the legs end in to where they begin."""
+    """(3,) from the ends of the legs to their starts."""
     bones = body.bones
     begins = [b for b in range(len(bones.parts)) if body.role(b) == "THIGH"]
     ends = [b for b in range(len(bones.parts)) if body.role(b) in LEGS and not body.children[b]]
@@ -305,7 +305,7 @@ def _ahead(body: RestBody) -> np.ndarray:
 
 
 def _trunk(body: RestBody) -> set[int]:
-    """The bodies of the back, the neck and the head that lead on to one another or to a limb; others are flesh."""
+    """The bodies of back, neck and head that lead to one another or to a limb; others are soft parts."""
     roles = ("SPINE", "NECK", "HEAD")
     leads = ("NECK", "HEAD", "COLLAR", "UPPER_ARM", "WING", "THIGH")
     found: set[int] = set()

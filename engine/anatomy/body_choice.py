@@ -1,9 +1,9 @@
 """Choose which bones become bodies, and which ride on one.
 
-Owns that choice, as it is made once when physics is added. Must not know Blender.
+Owns that choice, made once when physics is added. Must not know Blender.
 
-A body is a piece that swings by itself: a thigh is one, whether its rig cuts it in two or gives it twist bones; a
-face is part of its head; what lies on the floor between the feet, and what IK is pulled by, is none.
+A body is a part that swings by itself. A thigh is one body, even if the rig splits it in two or adds twist bones. A
+face is part of its head. A bone on the floor between the feet, or an IK target, is no body.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 from . import body_parents, bone_ends, bone_names
 from .role_list import MIDDLE, Part
 
-# Cut in two, these are still one: each of the others in a row is a body of its own.
+# These roles have one body even if the bone is split; for other roles each bone of a row is a body.
 ONE_PIECE = ("UPPER_ARM", "LOWER_ARM", "HAND", "THIGH", "SHANK", "FOOT", "COLLAR", "HEAD", "PELVIS")
 # Parts of a head that do not swing.
 OF_THE_HEAD = ("JAW", "EYE", "EAR")
-# By detail: the roles that ride on what carries them.
+# The roles that ride, by detail.
 RIDING = {"FULL": (), "HANDS_AND_FEET": ("FINGER", "TOE"), "LIMBS": ("FINGER", "TOE", "HAND", "FOOT")}
-# Shorter than this part of the rig's size a bone has no length.
+# A bone shorter than this part of the rig's size has no length.
 NO_LENGTH = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Bones:
-    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, skinned, keyed, connected (n,): may move a
-    skin, does move one, has keys, cannot leave its parent's tail; parts (n,)."""
+    """names, parents (n,) -1 for none; heads, tails (n, 3) at rest; deform, skinned, keyed, connected (n,): the bone
+    may deform a skin, does deform one, has keys, cannot leave its parent's tail; parts (n,)."""
 
     names: Sequence[str]
     parents: Sequence[int]
@@ -43,7 +43,7 @@ class Bones:
 
 
 def behaviours(bones: Bones, detail: str = "FULL") -> list[str]:
-    """SIMULATED or IGNORED, one a bone; detail: one of RIDING."""
+    """SIMULATED or IGNORED for each bone; detail: a key of RIDING."""
     if not bones.names:
         return []
     chosen = _full(bones)
@@ -53,8 +53,8 @@ def behaviours(bones: Bones, detail: str = "FULL") -> list[str]:
 
 
 def riders(bones: Bones, chosen: Sequence[str], detail: str) -> list[int]:
-    """Those of the chosen bodies that ride at this detail: of its roles, on a body. What has no role and hangs on a
-    finger or toe is part of that; on a hand it may be a sword."""
+    """The chosen bodies that ride at this detail: those with its roles that have a body above. A bone without a role
+    below a finger or toe is part of it; below a hand it may be a sword."""
     is_body = [word == "SIMULATED" for word in chosen]
     above = body_parents.holders(bones.parents, bones.heads, bones.tails, is_body)
     found = []
@@ -80,7 +80,7 @@ def _full(bones: Bones) -> list[str]:
 
 
 def _candidates(bones: Bones) -> list[bool]:
-    """Those that deform; where none does, those with keys; where there are none, all."""
+    """Bones that deform; if there are none, those with keys; if there are none, all."""
     for wanted in (bones.deform, bones.keyed):
         if any(wanted):
             return [bool(each) for each in wanted]
@@ -88,7 +88,7 @@ def _candidates(bones: Bones) -> list[bool]:
 
 
 class _Choice:
-    """Who rides on whom, parents first."""
+    """Decides for each bone what it rides on, parents first."""
 
     def __init__(self, bones: Bones, candidates: list[bool]) -> None:
         self.bones, self.candidates = bones, candidates
@@ -108,8 +108,8 @@ class _Choice:
             self.rides[bone] = self._has_to_ride(bone) if holder < 0 else self._may_ride(bone, holder)
 
     def _has_to_ride(self, bone: int) -> bool:
-        """Of a bone without a body above it: in a body, what carries the pelvis or hangs beside it moves the rig and
-        is no part of it."""
+        """For a bone without a body above it, in a rig with a pelvis: a bone that carries the pelvis, or is a
+        sibling of it, moves the rig and is no body."""
         return (
             self.has_pelvis
             and not self.of_body[bone]
@@ -118,19 +118,19 @@ class _Choice:
         )
 
     def _may_ride(self, bone: int, holder: int) -> bool:
-        """Is a bone below a body a piece of it?"""
+        """True if a bone below a body is part of that body."""
         one, part, above = self.said[bone], self.bones.parts[bone], self.bones.parts[holder]
-        # What moves a skin is more than a mark, whatever it is called.
+        # A bone that deforms a skin is more than a marker, whatever its name.
         if one.kind in ("TARGET", "END") and not self.bones.skinned[bone] and not self.below[bone]:
             return True
-        # Halves, by their names: a shape alone may be taken for a body that is none.
+        # Split halves are recognised by their names only: shape alone may find a body where there is none.
         is_half = above == part and part.role in ONE_PIECE and one.role not in (None, "SPINE?", "ROOT?")
         return (
             is_half
             or one.kind == "OFFSET"
             or (one.kind == "TARGET" and not self.of_body[bone])
             or (one.kind == "TWIST" and above.role == part.role)
-            # A palm on a forearm is the hand itself.
+            # A palm below a forearm is the hand itself.
             or (one.is_piece and (part.role != "FINGER" or above.role in ("HAND", "FINGER")))
             or part.role in OF_THE_HEAD
             or (part.role == "PELVIS" and part.side != MIDDLE and self.has_pelvis)
@@ -138,19 +138,19 @@ class _Choice:
         )
 
     def _has_no_length(self, bone: int) -> bool:
-        """Does all that hangs on it hang on its very head, or is it a point itself?"""
+        """True if all its children start at its head, or it is a point itself."""
         heads, below = self.bones.heads, self.below[bone]
         ends = heads[below] if below else self.ends.ends[[bone]]
         return bool((np.linalg.norm(ends - heads[bone], axis=1) < NO_LENGTH * self.ends.size).all())
 
     def _is_one_of_many(self, bone: int) -> bool:
-        """Are there others of the same part?"""
+        """True if other bones have the same part."""
         alike = (i for i, part in enumerate(self.bones.parts) if part == self.bones.parts[bone] and self.candidates[i])
         return any(i != bone for i in alike)
 
 
 def _below(above: Sequence[int], candidates: Sequence[bool]) -> list[list[int]]:
-    """The candidates that hang on each bone."""
+    """The candidates that are the nearest ones below each bone."""
     out: list[list[int]] = [[] for _ in above]
     for bone, holder in enumerate(above):
         if candidates[bone] and holder >= 0:
@@ -159,7 +159,7 @@ def _below(above: Sequence[int], candidates: Sequence[bool]) -> list[list[int]]:
 
 
 def _of_body(bones: Bones, above: Sequence[int]) -> list[bool]:
-    """(n,) is the bone a named part of a body, or does it hang on one?"""
+    """(n,) True for named parts of a body and bones below them."""
     out = []
     for bone in range(len(bones.names)):
         each = bone
@@ -170,5 +170,5 @@ def _of_body(bones: Bones, above: Sequence[int]) -> list[bool]:
 
 
 def _leads(bones: Bones, bone: int, candidates: Sequence[bool]) -> bool:
-    """Is another connected to its tail? That one cannot be moved without it."""
+    """True if another candidate is connected to its tail: that one cannot move without it."""
     return any(parent == bone and bones.connected[kid] and candidates[kid] for kid, parent in enumerate(bones.parents))

@@ -1,10 +1,10 @@
 """Recognise a body by the shape of its bone tree: two pairs of limbs on a trunk, up and forward.
 
-Owns the measures of bodies that this takes. Must not know Blender or names.
+Owns the measures of bodies for that. Must not know Blender or names.
 
-What is looked for is the same in people and in animals on four legs: the plane that mirrors most of the bones; two
-pairs of long chains that hang on bones in that plane; legs are the pair nearer to the root, arms the pair whose
-bone carries a head. Upper and lower halves of a limb are told by their lengths, a hand by its fingers.
+People and four-legged animals have the same features: a plane that mirrors most of the bones, and two pairs of long
+chains that start at bones in that plane. Legs are the pair nearer to the root, arms the pair whose bone carries a head.
+The halves of a limb are distinguished by their lengths, a hand by its fingers.
 """
 
 from __future__ import annotations
@@ -17,33 +17,34 @@ import numpy as np
 
 from .role_list import LEFT, RIGHT
 
-# Distances in parts of the rig's size: what is still the same spot in a mirror, what lies in the middle, what is no
-# distance at all.
+# Distances in parts of the rig's size: tolerance for mirrored positions, tolerance for the middle, and what counts as
+# no distance.
 MIRROR_SLACK = 0.04
 IN_THE_MIDDLE = 0.012
 SAME_SPOT = 1e-4
-# What a bone without an image costs, against one that has it.
+# The cost of a bone without a mirror image, relative to one that has it.
 UNLIKE_COST = 3.0
-# As many bones are looked for in the mirror as tell.
+# The number of bones that are compared with their mirror images.
 MOST_MIRRORED = 300
 # Limbs reach at least this far.
 SHORTEST_LIMB = 0.2
-# Measures in parts of a limb's two long segments together, arms then legs: what is beyond them (hand, foot), what is
-# before (collar, half a pelvis), and the logarithm of upper over lower.
+# Measures relative to a limb's two long segments together, for arms and legs: what comes after them (hand, foot), what
+# comes before (collar, half a pelvis), and the logarithm of upper over lower.
 BEYOND, BEFORE, UPPER_OVER_LOWER = (0.28, 0.22), (0.3, 0.15), (0.12, 0.05)
-# A hand's parts reach less far than this part of the whole arm.
+# Parts of a hand are shorter than this part of the whole arm.
 HAND_OF_ARM = 0.45
-# What a joint in the middle costs as a shoulder or a hip; from this distance on (in parts of the limb) nothing.
+# The cost of a joint in the middle plane as a shoulder or hip; 0 from this distance on [parts of the limb].
 MIDDLE_COST, MIDDLE_REACH = 0.6, 0.08
-# Facing is told if feet and trunk point at least this far, in parts of the size.
+# The facing direction is known if feet and trunk extend at least this far [parts of the size].
 FACING_LEAST = 0.02
 NAMES = (("COLLAR", "UPPER_ARM", "LOWER_ARM", "HAND", "FINGER"), ("PELVIS", "THIGH", "SHANK", "FOOT", "TOE"))
 
 
 @dataclass(eq=False)
 class Tree:
-    """parents (n,) -1 for none; heads (n, 3); ends (n, 3), a leaf's no farther than its parent's head; children;
-    reach (n,) the longest way from a head to an end below; below (n,) all bones of each subtree; size."""
+    """A bone tree. parents (n,) -1 for none; heads (n, 3); ends (n, 3), a leaf is no longer than the step from its
+    parent; children; reach (n,) the longest path from a head to an end below; below (n,) all bones of each subtree;
+    size."""
 
     parents: Sequence[int]
     heads: np.ndarray
@@ -55,7 +56,7 @@ class Tree:
 
     @classmethod
     def build(cls, parents: Sequence[int], heads: np.ndarray, tails: np.ndarray) -> Tree:
-        """From any tree of bones."""
+        """Build from any tree of bones."""
         n = len(parents)
         children: list[list[int]] = [[] for _ in range(n)]
         for i, parent in enumerate(parents):
@@ -75,11 +76,11 @@ class Tree:
                 far = int(np.argmax(steps + reach[children[i]]))
                 reach[i], ends[i] = steps[far] + reach[children[i][far]], heads[children[i]].mean(axis=0)
                 continue
-            # Importers give leaves absurd lengths.
+            # Importers give leaves implausible lengths.
             long = float(np.linalg.norm(tails[i] - heads[i]))
             reach[i] = min(long, _last_step(parents, heads, i, least))
             ends[i] = heads[i] + (tails[i] - heads[i]) * (reach[i] / max(long, 1e-30))
-        # In this order a subtree stands together.
+        # In this order each subtree is contiguous.
         line, below = np.array(order, dtype=int), [np.empty(0, dtype=int)] * n
         for place, i in enumerate(order):
             below[i] = line[place : place + counts[i]]
@@ -87,7 +88,7 @@ class Tree:
         return cls(parents, heads, ends, children, reach, below, max(size, 1e-30))
 
     def path(self, bone: int) -> list[int]:
-        """From a bone along the longest way to an end."""
+        """The bones from one along the longest path to an end."""
         out = [bone]
         while self.children[out[-1]]:
             out.append(max(self.children[out[-1]], key=lambda c: np.linalg.norm(self.heads[c] - self.heads[out[-1]])
@@ -104,7 +105,7 @@ class Tree:
 
 
 def _last_step(parents: Sequence[int], heads: np.ndarray, bone: int, least: float) -> float:
-    """How far a bone is from the nearest ancestor that lies elsewhere."""
+    """Distance of a bone from the nearest ancestor at another position."""
     above = parents[bone]
     while above >= 0:
         step = float(np.linalg.norm(heads[bone] - heads[above]))
@@ -116,8 +117,8 @@ def _last_step(parents: Sequence[int], heads: np.ndarray, bone: int, least: floa
 
 @dataclass(eq=False)
 class Plan:
-    """roles (n,) found by shape, None where it says nothing; lateral, up, forward (3,) unit vectors, or None where it
-    cannot be told; middle: where the mirror lies along `lateral`; stature: from the soles to the top."""
+    """roles (n,) found by shape, or None; lateral, up, forward (3,) unit vectors, or None if unknown; middle: position
+    of the mirror plane along `lateral`; stature: height from the soles to the top."""
 
     roles: list[str | None]
     lateral: np.ndarray | None = None
@@ -129,7 +130,7 @@ class Plan:
 
 
 def offsets(tree: Tree, plan: Plan) -> np.ndarray:
-    """(n,) how far each bone's subtree lies from the middle, along `lateral`."""
+    """(n,) distance of each bone's subtree from the middle, along `lateral`."""
     if plan.offsets is None:
         where = tree.heads @ plan.lateral - plan.middle
         plan.offsets = np.array([where[below].mean() for below in tree.below])
@@ -137,7 +138,7 @@ def offsets(tree: Tree, plan: Plan) -> np.ndarray:
 
 
 def left_of(tree: Tree, plan: Plan, sides: Sequence[str | None]) -> float:
-    """On which side of the mirror those bones lie that are known to be on the left: +1 or -1, 0 for unknown."""
+    """The side of the mirror plane where the bones known as left are: +1 or -1, 0 if unknown."""
     aside = offsets(tree, plan)
     votes = sum(
         np.sign(aside[bone]) * (1.0 if side == LEFT else -1.0)
@@ -148,7 +149,8 @@ def left_of(tree: Tree, plan: Plan, sides: Sequence[str | None]) -> float:
 
 
 def find(tree: Tree, sides: Sequence[str | None] = ()) -> Plan:
-    """The body in a tree of bones, as far as there is one; sides: those known of bones, which tell where it faces."""
+    """Find the body in a tree of bones, as far as there is one; sides: those known of bones, used for the facing
+    direction."""
     plan = Plan([None] * len(tree.parents))
     if len(tree.parents) < 6 or not _mirror(tree, plan):
         return plan
@@ -170,9 +172,10 @@ def find(tree: Tree, sides: Sequence[str | None] = ()) -> Plan:
 
 
 def _mirror(tree: Tree, plan: Plan) -> bool:
-    """Find the plane that mirrors most of the bones: an axis of the rig, or the line between two alike."""
+    """Find the plane that mirrors most of the bones: across an axis of the rig, or across the line between two similar
+    bones."""
     best = 0.0
-    # Heads alone: where a leaf points to is an importer's guess.
+    # Heads only: the direction of a leaf is an importer's guess.
     spots = tree.heads
     for axis in (*np.eye(3), *_lines_between_twins(tree)):
         along = spots @ axis
@@ -197,7 +200,7 @@ def _root(tree: Tree) -> int:
 
 
 def _lines_between_twins(tree: Tree) -> list[np.ndarray]:
-    """Directions between the two siblings that are most alike and most extended."""
+    """Directions between the two siblings that are most similar and longest."""
     found = []
     for kids in tree.children:
         chains = [kid for kid in kids if len(tree.below[kid]) > 2]
@@ -211,8 +214,7 @@ def _lines_between_twins(tree: Tree) -> list[np.ndarray]:
 
 
 def _limb_pairs(tree: Tree, plan: Plan) -> list[tuple[int, int, int]]:
-    """(hub, one limb, the other), the farthest reaching first: siblings below a bone in the middle that mirror one
-    another."""
+    """(hub, one limb, the other), the longest first: mirrored siblings below a bone in the middle."""
     found = []
     off = offsets(tree, plan)
     spots = np.array([tree.heads[below].mean(axis=0) for below in tree.below])
@@ -236,7 +238,7 @@ def _limb_pairs(tree: Tree, plan: Plan) -> list[tuple[int, int, int]]:
 
 
 def _legs_and_arms(tree: Tree, plan: Plan, pairs: list) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Which of the two longest pairs are legs: arms hang on what carries a head, farther from the root."""
+    """Decide which of the two longest pairs are legs: arms start at what carries a head, farther from the root."""
     one, other = pairs[:2]
     for legs, arms in ((one, other), (other, one)):
         if arms[0] != legs[0] and arms[0] in tree.below[legs[0]]:
@@ -249,7 +251,7 @@ def _legs_and_arms(tree: Tree, plan: Plan, pairs: list) -> tuple[tuple[int, int,
 
 
 def _carries_head(tree: Tree, plan: Plan, legs, arms) -> bool:
-    """Is there anything of a head beyond the arms, that does not hang the way the legs do? Nets and fringes have
+    """True if there is something like a head beyond the arms that does not hang as the legs do: nets and fringes have
     pairs too."""
     head = _middle_child(tree, plan, arms[0])
     if head is None:
@@ -260,7 +262,7 @@ def _carries_head(tree: Tree, plan: Plan, legs, arms) -> bool:
 
 
 def _middle_child(tree: Tree, plan: Plan, bone: int, but: Sequence[int] = ()) -> int | None:
-    """The child in the middle that reaches farthest."""
+    """The child in the middle plane with the longest reach."""
     limit = IN_THE_MIDDLE * tree.size
     off = offsets(tree, plan)
     kids = [c for c in tree.children[bone] if abs(off[c]) < limit and c not in but and tree.reach[c] > limit]
@@ -268,7 +270,7 @@ def _middle_child(tree: Tree, plan: Plan, bone: int, but: Sequence[int] = ()) ->
 
 
 def _fit(tree: Tree, plan: Plan, limb: int, is_leg: bool) -> tuple[list[int], int, int, int]:
-    """The limb's path, and where on it the upper half, the lower half and the hand or foot begin."""
+    """The limb's path, and the indices at which the upper half, the lower half and the hand or foot begin."""
     path = tree.path(limb)
     points = np.concatenate([tree.heads[path], tree.ends[path[-1:]]])
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
@@ -282,7 +284,7 @@ def _fit(tree: Tree, plan: Plan, limb: int, is_leg: bool) -> tuple[list[int], in
         a, b = way[lower] - way[upper], way[end] - way[lower]
         if min(a, b) <= 1e-6 * tree.size:
             continue
-        # A joint stands where its chain goes on from: of several on one spot the last.
+        # A joint is where its chain continues from: of several at one position the last.
         cost = abs(np.log(a / b) - UPPER_OVER_LOWER[is_leg])
         if hand is None:
             cost += abs((way[-1] - way[end]) / (a + b) - BEYOND[is_leg])
@@ -294,7 +296,7 @@ def _fit(tree: Tree, plan: Plan, limb: int, is_leg: bool) -> tuple[list[int], in
 
 
 def _hand(tree: Tree, path: list[int], way: np.ndarray) -> int | None:
-    """Where on an arm's path fingers begin to spread."""
+    """The index on an arm's path where fingers branch."""
     for k, bone in enumerate(path[2:], 2):
         if way[-1] - way[k] < HAND_OF_ARM * way[-1]:
             spread = [c for c in tree.children[bone] if tree.reach[c] > 0.0]
@@ -304,7 +306,7 @@ def _hand(tree: Tree, path: list[int], way: np.ndarray) -> int | None:
 
 
 def _stand(tree: Tree, plan: Plan, legs, arms, joints: dict) -> None:
-    """Which way is up and which forward, and how tall the body stands."""
+    """Find the up and forward directions and the stature."""
     ends = np.array([tree.ends[joints[limb][0][-1]] for limb in legs[1:]])
     ankles = np.array([_ankle(tree, joints[limb]) for limb in legs[1:]])
     feet = np.sum([_toes(tree, joints[limb]) for limb in legs[1:]], axis=0) - ankles.sum(axis=0)
@@ -313,7 +315,8 @@ def _stand(tree: Tree, plan: Plan, legs, arms, joints: dict) -> None:
     up = hip - ankles.mean(axis=0)
     up -= (up @ plan.lateral) * plan.lateral
     plan.up = up / max(float(np.linalg.norm(up)), 1e-30)
-    # Toes point ahead, so do a person's bent knees; on four legs the shoulders are ahead of the hips, not above.
+    # Toes point forward, and so do a person's bent knees; on four legs the shoulders are in front of the hips, not
+    # above.
     knees = np.mean([tree.heads[joints[limb][0][joints[limb][2]]] for limb in legs[1:]], axis=0)
     upright = ((shoulder - hip) @ plan.up / max(float(np.linalg.norm(shoulder - hip)), 1e-30)) ** 2
     ahead = feet + upright**4 * (2.0 * knees - hip - ankles.mean(axis=0)) + (1.0 - upright) * (shoulder - hip)
@@ -325,20 +328,20 @@ def _stand(tree: Tree, plan: Plan, legs, arms, joints: dict) -> None:
 
 
 def _ankle(tree: Tree, cut: tuple[list[int], int, int, int]) -> np.ndarray:
-    """Where a limb's hand or foot begins, or its end without one."""
+    """The start of a limb's hand or foot, or its end without one."""
     path, _, _, foot = cut
     return tree.heads[path[foot]] if foot < len(path) else tree.ends[path[-1]]
 
 
 def _toes(tree: Tree, cut: tuple[list[int], int, int, int]) -> np.ndarray:
-    """The middle of all that a foot ends in."""
+    """The mean of a foot's ends."""
     path, _, _, foot = cut
     below = tree.below[path[foot]] if foot < len(path) else path[-1:]
     return np.mean([tree.ends[bone] for bone in below if not tree.children[bone]], axis=0)
 
 
 def _name_trunk(tree: Tree, plan: Plan, legs, arms) -> None:
-    """Pelvis, spine, neck, head, tail."""
+    """Assign roles: pelvis, spine, neck, head, tail."""
     up_from_legs, up_from_arms = tree.above(legs[0]), tree.above(arms[0])
     shared = next((bone for bone in up_from_arms if bone in up_from_legs), None)
     reach = 0.3 * min(tree.reach[limb] for limb in legs[1:])
@@ -357,13 +360,13 @@ def _name_trunk(tree: Tree, plan: Plan, legs, arms) -> None:
 
 
 def _is_behind(tree: Tree, plan: Plan, bone: int, pelvis: int) -> bool:
-    """Does a chain lie behind the pelvis? Whichever of its ends it hangs on."""
+    """True if a chain is behind the pelvis, whichever of its ends is the start."""
     way = tree.heads[tree.below[bone]].mean(axis=0) - tree.heads[pelvis]
     return plan.forward is not None and way @ plan.forward < -0.3 * np.linalg.norm(way)
 
 
 def _name_head(tree: Tree, plan: Plan, arms) -> None:
-    """The chain in the middle beyond the arms: a head at its end, or where a face begins."""
+    """Assign roles to the chain in the middle beyond the arms: a head at its end, or where a face begins."""
     bone = _middle_child(tree, plan, arms[0], but=[b for b, role in enumerate(plan.roles) if role])
     chain = []
     while bone is not None:
@@ -378,7 +381,7 @@ def _name_head(tree: Tree, plan: Plan, arms) -> None:
 
 
 def _name_limb(tree: Tree, plan: Plan, limb: int, cut: tuple[list[int], int, int, int], is_leg: bool) -> None:
-    """The bones of an arm or a leg; what hangs on one of them by the way is part of it."""
+    """Assign roles to the bones of an arm or a leg; side branches are part of the bone they start from."""
     path, upper, lower, end = cut
     before, first, second, third, last = NAMES[is_leg]
     for k, bone in enumerate(path):

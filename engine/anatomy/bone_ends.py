@@ -1,14 +1,14 @@
 """Physical start and end of each bone, independent of how long its tail is drawn.
 
-Owns that answer for all who need it: masses, shapes, roles, size, pushes, balls, picking and overlays. Must not know
-Blender. A bone begins at its head. It ends where its children begin, else where its skin ends, else at its drawn
-length, if that is within reason.
+Owns that answer for masses, shapes, roles, size, pushes, balls, picking and overlays. Must not know Blender. A bone
+begins at its head. It ends where its children begin, else where its skin ends, else at its drawn length if that is
+plausible.
 
-In a rig most of whose bones move a skin, one without children and skin is a mark and has no length.
+In a rig most of whose bones deform a skin, a bone without children and skin is a marker and has no length.
 
 Importers guess tails. Blender's glTF importer makes them a hundred times too long at object scale 0.01 and one
-centimetre short at scale 100. So a drawn length is only believed relative to the other bones of the rig: of those
-with one child it is known how far they really reach.
+centimetre short at scale 100. So a drawn length is only used relative to the other bones of the rig: for bones with one
+child the real length is known.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from dataclasses import dataclass
 import numpy as np
 
 # Lengths are drawn consistently if at least half of the bones with one child have the same ratio of drawn to real
-# length, up to this part of it. Where they are not, a ratio within these bounds is still believed.
+# length, within this tolerance. Otherwise a ratio within these bounds is still used.
 SAME_RATIO, BELIEVED = 0.05, (0.5, 2.0)
-# Shorter than this part of the rig's size a bone has no length: what is left of a zero after rounding.
+# A bone shorter than this part of the rig's size has no length: rounding of zero.
 NO_LENGTH = 1e-4
-# Fewer skin points than these say nothing. The farthest points of a skin may belong to hair or a cape: this part of
-# them counts.
+# Fewer skin points than this are ignored. The farthest points of a skin may belong to hair or a cape: this quantile
+# counts.
 LEAST_POINTS, SKIN_PART = 8, 0.98
-# A skin lies along the bone's own Y axis if the way to its middle deviates from it by less than this [cosine].
+# A skin is along the bone's own Y axis if the direction to its middle deviates by less than this [cosine].
 ALONG_AXIS = 0.5
-# Digits of what is told by a drawn tail, in parts of the rig's size: those beyond are rounding, which is not the same
-# for a tail drawn a hundred times as long.
+# Digits kept of lengths derived from a drawn tail [parts of the rig's size]: further digits are rounding noise, which
+# differs for a tail drawn a hundred times as long.
 DIGITS = 9
-# A root is far away if it is outside the box around the others by this part of the box's longest side, and by this
-# many times the longest step from one of the others to its parent. Fewer bones than these are no body.
+# A root is far away if it is outside the box around the others by this part of the box's longest side, and by this many
+# times the longest distance of one of the others to its parent. Fewer bones than these are no body.
 FAR, FAR_STEPS, LEAST_BODY = 0.5, 1.5, 8
 
 
 @dataclass(frozen=True, eq=False)
 class BoneEnds:
-    """heads, ends (n, 3) in one space; reach (n,) the distance of the farthest child, of a leaf its length; helpers:
-    roots far away from the body, which have no length and do not count into its size."""
+    """heads, ends (n, 3) in one space; reach (n,) distance of the farthest child, for a leaf its length; helpers: roots
+    far away from the body, which have no length and are not counted in its size."""
 
     heads: np.ndarray
     ends: np.ndarray
@@ -48,7 +48,7 @@ class BoneEnds:
 
     @property
     def ways(self) -> np.ndarray:
-        """(n, 3) from head to end."""
+        """(n, 3) vectors from head to end."""
         return self.ends - self.heads
 
     @property
@@ -58,11 +58,11 @@ class BoneEnds:
         return box_size(np.concatenate([self.heads[kept], self.ends[kept]]))
 
     def scaled(self, times: float) -> BoneEnds:
-        """The same, that many times as large."""
+        """The same, multiplied by a factor."""
         return BoneEnds(times * self.heads, times * self.ends, times * self.reach, self.helpers)
 
     def vectors(self, rests: np.ndarray) -> np.ndarray:
-        """(n, 3) from head to end in each bone's own frame; rests (n, 4, 4) in the same space."""
+        """(n, 3) vectors from head to end in each bone's own frame; rests (n, 4, 4) in the same space."""
         return np.einsum("nji,nj->ni", rests[:, :3, :3], self.ways)
 
 
@@ -74,10 +74,10 @@ def box_size(points: np.ndarray) -> float:
 def find(
     parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, skins: Mapping[int, np.ndarray] | None = None
 ) -> BoneEnds:
-    """The ends of all bones of a rig.
+    """Find the ends of all bones of a rig.
 
     parents (n,) -1 for none, in any order; heads, tails (n, 3) as drawn at rest; skins: by bone, the points (k, 3) of
-    the skin that it moves, in the same space.
+    its skin, in the same space.
     """
     heads, tails = np.asarray(heads, dtype=np.float64), np.asarray(tails, dtype=np.float64)
     children, skins = children_of(parents), skins or {}
@@ -97,7 +97,7 @@ def find(
 
 
 def children_of(parents: Sequence[int]) -> list[list[int]]:
-    """By bone, its children."""
+    """The children of each bone."""
     lists: list[list[int]] = [[] for _ in parents]
     for i, parent in enumerate(parents):
         if parent >= 0:
@@ -106,13 +106,13 @@ def children_of(parents: Sequence[int]) -> list[list[int]]:
 
 
 def drawn_times(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray) -> float:
-    """How many times as long as they are bones are drawn, in the median of those with one child."""
+    """The median ratio of drawn to real length over the bones with one child."""
     ratios = _ratios(children_of(parents), heads, tails)
     return float(np.median(ratios)) if len(ratios) else 1.0
 
 
 def _ratios(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-    """(k,) drawn to real lengths of the bones with one child."""
+    """(k,) ratios of drawn to real length of the bones with one child."""
     long = np.linalg.norm(tails - heads, axis=1)
     size = box_size(heads)
     found = []
@@ -124,7 +124,7 @@ def _ratios(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> 
 
 
 def _drawn_ratio(children: list[list[int]], heads: np.ndarray, tails: np.ndarray) -> float | None:
-    """How many times as long as they are bones are drawn; None if drawn lengths say nothing."""
+    """The rig's ratio of drawn to real length; None if drawn lengths are unreliable."""
     ratios = _ratios(children, heads, tails)
     if not len(ratios):
         return 1.0
@@ -143,7 +143,7 @@ def _leaf_end(
     skin: np.ndarray | None,
 ) -> np.ndarray:
     """(3,) the end of a bone without children: of its skin, else by its drawn length, which is at most that of the
-    nearest ancestor that has one."""
+    nearest ancestor with a length."""
     drawn = tails[bone] - heads[bone]
     long = float(np.linalg.norm(drawn))
     axis = np.round(drawn / long, DIGITS) if long > 0.0 else np.array([0.0, 1.0, 0.0])
@@ -160,8 +160,8 @@ def _leaf_end(
 
 
 def _skin_way(points: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """(3,) from the head to where a skin ends, points (k, 3) from the head on: along the bone's axis (3,), or along
-    the way to the skin's middle if the bone points elsewhere."""
+    """(3,) vector from the head to the end of the skin, points (k, 3) relative to the head: along the bone's axis (3,),
+    or along the direction to the skin's middle if the bone points elsewhere."""
     middle = points.mean(axis=0)
     far = float(np.linalg.norm(middle))
     if far > 0.0 and middle @ axis < ALONG_AXIS * far:
@@ -170,8 +170,8 @@ def _skin_way(points: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 
 def far_helpers(parents: Sequence[int], heads: np.ndarray, skinned: Collection[int] = ()) -> frozenset[int]:
-    """Bones that are far away from a body and no part of it: a root, and a bone without parent and children.
-    Recordings have such at the origin of their stage. A bone that moves a skin is none."""
+    """Bones that are far away from a body and not part of it: a root, or a bone without parent and children. Recordings
+    have such bones at the origin of their stage. A bone that deforms a skin is none."""
     if len(parents) <= LEAST_BODY:
         return frozenset()
     children = children_of(parents)
@@ -185,7 +185,7 @@ def far_helpers(parents: Sequence[int], heads: np.ndarray, skinned: Collection[i
         others = np.array([i != bone and i not in found for i in range(len(parents))])
         low, high = heads[others].min(axis=0), heads[others].max(axis=0)
         outside = float(np.linalg.norm(np.maximum(np.maximum(low - heads[bone], heads[bone] - high), 0.0)))
-        # A bone of a chain is not farther away than the others are from one another.
+        # In a chain no bone is farther away than the others are from one another.
         others[children[bone]] = False
         if not others.any():
             continue

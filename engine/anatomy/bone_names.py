@@ -1,8 +1,8 @@
 """Role, side and helper flag of a bone by its name.
 
-Owns the words in use: plain English, Rigify, Mixamo, MotionBuilder and other mocap, Daz, Unreal, VRM, Biped, and
-MikuMikuDance in Japanese. Must not know where a bone is nor what hangs on it: a word that means one thing in one rig
-and another in the next ("leg", "shoulder", "hip", "spine") is only narrowed down, with a question mark.
+Owns the known words: plain English, Rigify, Mixamo, MotionBuilder and other mocap, Daz, Unreal, VRM, Biped, and
+MikuMikuDance in Japanese. Must not know positions or parents: a word with different meanings in different rigs ("leg",
+"shoulder", "hip", "spine") is returned with a question mark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .role_list import LEFT, MIDDLE, RIGHT
 
-# The first row with a word of the name in it, or with two neighbouring ones written as one, tells the part.
+# The first row with a word of the name in it, or with two neighbouring words written as one, gives the role.
 WORDS: tuple[tuple[str, str], ...] = (
     ("OTHER", "hair ponytail bang braid mane skirt cloth cape coat scarf tie ribbon hat accessory necktie sleeve strap "
      "breast bust boob butt antenna"),
@@ -53,7 +53,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("ROOT?", "root reference cog center armature"),
 )  # fmt: skip
 ROLE_OF_WORD = {word: (rank, role) for rank, (role, words) in reversed([*enumerate(WORDS)]) for word in words.split()}
-# As above, in Japanese: the first that is found anywhere in the name.
+# The same in Japanese: the first that occurs anywhere in the name.
 JAPANESE: tuple[tuple[str, str], ...] = (
     ("OTHER", "髪 スカート ネクタイ リボン 胸 眉 まぶた 舌 歯 袖"),
     ("TOE", "つま先 足先 足指 爪先"),
@@ -82,12 +82,12 @@ FRONT = {"THIGH": "UPPER_ARM", "SHANK": "LOWER_ARM", "FOOT": "HAND", "TOE": "FIN
 FRONT_WORDS = {"front", "fore", "foreleg", "frontleg"}
 SIDES = dict.fromkeys(("l", "left", "lt", "lft"), LEFT) | dict.fromkeys(("r", "right", "rt", "rgt"), RIGHT)
 SIDES |= dict.fromkeys(("c", "center", "centre", "mid"), MIDDLE)
-# Pieces of something rigid, and things held: no bodies of their own.
+# Pieces of something rigid, and held objects: no bodies of their own.
 PIECES = frozenset(
     [*WORDS[1][1].split(), *WORDS[2][1].split(), "face", "palm", "metacarpal", "carpal", "眉", "舌", "歯"]
 )
-# What a bone is that is no part of its own. A twist bone shares its limb's turn, an end only marks where one ends, a
-# target is followed by others.
+# Kinds of bones that are no parts of their own. A twist bone shares its limb's rotation, an end marks where a limb
+# ends, a target is followed by others.
 TWIST_WORDS = {"twist", "roll", "share", "bendy"}
 END_WORDS = {"end", "nub", "site", "tip", "effector", "null", "dummy", "endsite"}
 TARGET_WORDS = {"ik", "pole", "target", "ctrl", "control", "mch", "gizmo", "vis", "parent", "tweak", "master", "goal"}
@@ -96,10 +96,14 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
 
 
 class Told(NamedTuple):
-    """role: of `parts.ROLES`, one with a question mark where the word has several meanings, or None;
-    side: None where nothing is said; kind: "TWIST", "END", "TARGET", "OFFSET" or "" for a part of its own;
-    is_ankle: a foot called by its joint, below which a "foot" is its front part; is_piece: of a face, of a palm, or
-    a thing held."""
+    """What a name says.
+
+    role        of `role_list.ROLES`, with a question mark if the word has several meanings, or None
+    side        None if the name has none
+    kind        "TWIST", "END", "TARGET", "OFFSET", or "" for a part of its own
+    is_ankle    a foot named by its joint, below which a "foot" is its front part
+    is_piece    part of a face, of a palm, or a held object
+    """
 
     role: str | None
     side: str | None
@@ -109,7 +113,7 @@ class Told(NamedTuple):
 
 
 def told_of_all(names: Sequence[str], among: Sequence[bool]) -> list[Told]:
-    """What the names say; a word that most of those among which bodies are looked for share ("ctrl") says nothing."""
+    """Parse all names. A word that most of the candidate bones share ("ctrl") is ignored."""
     said = [told(name) for name in names]
     marked = [one.kind == "TARGET" for one, counts in zip(said, among, strict=True) if counts]
     if sum(marked) > 0.5 * len(marked):
@@ -118,7 +122,7 @@ def told_of_all(names: Sequence[str], among: Sequence[bool]) -> list[Told]:
 
 
 def told(name: str) -> Told:
-    """What the name says."""
+    """Parse one name."""
     name = unicodedata.normalize("NFKC", name).rpartition(":")[2]
     words = [word.lower() for word in WORD.findall(name)]
     side = _side(words, name)
@@ -136,7 +140,7 @@ def told(name: str) -> Told:
 
 
 def _role(words: list[str]) -> str | None:
-    """The part by the first row of the table that knows one of the words."""
+    """The role by the first row of the table with one of the words."""
     pairs = (one + other for one, other in itertools.pairwise(words))
     return min((ROLE_OF_WORD[word] for word in (*words, *pairs) if word in ROLE_OF_WORD), default=(0, None))[1]
 
@@ -147,12 +151,12 @@ def _side(words: list[str], name: str) -> str | None:
     found = [SIDES[word] for word in words if word in SIDES and SIDES[word] != MIDDLE]
     if not found:
         return MIDDLE if "c" in words or "center" in words else None
-    # Both, as in "r_index.01.L": a side stands at the end where it stands apart.
+    # Both, as in "r_index.01.L": a separate side is at the end.
     return found[-1] if words[-1] in SIDES else found[0]
 
 
 def _unglued(words: list[str], side: str | None) -> tuple[list[str], str | None]:
-    """Words with the letter of a side taken off that was written onto them: "lthigh"."""
+    """Split off the letter of a side that is part of a word: "lthigh"."""
     out = []
     for word in words:
         if side is None and word[0] in "lr" and word[1:] in ROLE_OF_WORD and len(word) > 3:

@@ -1,7 +1,7 @@
 """Masses and inertias from the bones' rest geometry, each bone a capsule, or from the skin around them.
 
-Owns the guess of how thick and heavy a bone is. Must not know Blender, motion or
-controllers: plain arrays in, plain arrays out, SI units.
+Owns the guess of a bone's thickness and mass. Must not know Blender, motion or controllers: plain arrays in, plain
+arrays out, SI units.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import numpy as np
 
 from .bone_ends import BoneEnds
 
-# A limb's radius in parts of its length, and its bounds in parts of the rig's size:
-# an upper arm comes out at 6 cm, a spine segment fatter, a finger not thinner than a pencil.
+# A limb's radius relative to its length, and its bounds relative to the rig's size: an upper arm gets 6 cm, a spine
+# segment more, a finger at least a pencil's.
 RADIUS_OF_LENGTH = 0.2
 THICK_OF_SPREAD = 0.4
 RADIUS_MOST = 0.06
 RADIUS_LEAST = 0.004
-# Shorter than this part of the rig's size a bone is a ball at its head.
+# A bone shorter than this part of the rig's size is a ball at its head.
 NO_LENGTH = 1e-4
-# The part of a body's mass that stays with its bones where it is made of objects that hang on them.
+# The part of a body's mass that its bones keep if it is made of objects parented to them.
 BONES_KEEP = 0.1
-# Fewer objects than these are carried: a sword, a shield and a helmet.
+# Fewer objects than this are carried: a sword, a shield and a helmet.
 MADE_OF = 4
-# No body lighter than this part of the whole: a splinter on a heavy arm serves nobody.
+# No body is lighter than this part of the whole: a very light body on a heavy arm is of no use.
 MASS_LEAST = 1e-6
 
-# A body without skin on a rig that has one weighs at most this part of the whole.
+# A body without skin on a rig with skin weighs at most this part of the whole.
 BARE = 0.01
 
-# Radii in parts of the rig's size, by what is in a bone's name: a person's trunk is 11 cm, a head 10 cm.
+# Radii relative to the rig's size, by words in a bone's name: a person's trunk has 11 cm, a head 10 cm.
 THICK = (
     ("head", 0.055), ("neck", 0.032), ("spine", 0.065), ("chest", 0.065), ("torso", 0.065), ("abdomen", 0.065),
     ("back", 0.065), ("pelvis", 0.065), ("hip", 0.06), ("hand", 0.022),
@@ -41,8 +41,13 @@ SMALL = ("finger", "thumb", "index", "middle", "ring", "pinky", "little", "palm"
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """masses (n,) [kg]; centers (n, 3) in the bone's frame [m]; inertias (n, 3, 3)
-    about the centre, bone axes [kg m²]; radii and lengths (n,) of the capsules [m]."""
+    """Masses and capsules of bones.
+
+    masses           (n,) [kg]
+    centers          (n, 3) in the bone's frame [m]
+    inertias         (n, 3, 3) about the centre, bone axes [kg m²]
+    radii, lengths   (n,) of the capsules [m]
+    """
 
     masses: np.ndarray
     centers: np.ndarray
@@ -53,7 +58,7 @@ class Bodies:
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """What a skin fills: volume [m³]; center (3,) in the bone's frame [m]; inertia (3, 3) of one kilogram about it,
+    """The inside of a skin: volume [m³]; center (3,) in the bone's frame [m]; inertia (3, 3) of one kilogram about it,
     bone axes [m²]."""
 
     volume: float
@@ -64,17 +69,17 @@ class Filled:
 def measure(rests: np.ndarray, ends: BoneEnds, total_mass: float, overrides) -> Bodies:
     """Capsules for all bones.
 
-    rests (n, 4, 4) rest matrices in a common space [m]; ends: where the bones end there [m]; overrides (n,) masses
-    [kg], 0 where the guess stands: `total_mass` is shared by volume, and an override changes its own bone only.
+    rests (n, 4, 4) rest matrices in a common space [m]; ends: the bones' ends there [m]; overrides (n,) masses [kg], 0
+    for the guess: `total_mass` is divided by volume, and an override changes only its own bone.
     """
     vectors, reach, size = ends.vectors(rests), ends.reach, ends.size
     long = np.linalg.norm(vectors, axis=1)
     long = np.where(long < NO_LENGTH * size, 0.0, long)
     axes = np.where(long[:, None] > 0.0, vectors / np.maximum(long, 1e-30)[:, None], [0.0, 1.0, 0.0])
-    # Children to all sides (hips, hands) make a body thick rather than long.
+    # Children in all directions (hips, hands) make a body thick rather than long.
     thick = np.maximum(RADIUS_OF_LENGTH * long, THICK_OF_SPREAD * (reach - long))
     radii = np.clip(thick, RADIUS_LEAST * size, RADIUS_MOST * size)
-    # The capsule's round ends lie inside the bone, so that neighbours do not count twice.
+    # The capsule's round ends are inside the bone, so that neighbours do not count twice.
     radii = np.minimum(radii, np.maximum(0.5 * reach, RADIUS_LEAST * size))
     straight = np.maximum(long - 2.0 * radii, 0.0)
     masses = shares(_volumes(radii, straight), total_mass, overrides)
@@ -84,11 +89,11 @@ def measure(rests: np.ndarray, ends: BoneEnds, total_mass: float, overrides) -> 
 def by_skin(
     guess: Bodies, kept: Sequence[int], filled: Mapping[int, Filled], total_mass: float, overrides: Sequence[float]
 ) -> Bodies:
-    """The bodies of a rig with a skin: `total_mass` shared by what the skin around each fills.
+    """The bodies of a rig with a skin: `total_mass` divided by the volume of the skin around each.
 
-    guess: capsules of all bones; kept: the bones that are bodies; filled: by body, those that have a skin, with that
-    of the bones that ride on them. A body without skin counts by its capsule, but not for much where most bodies
-    have one: it is a root or a handle. A bone that rides along counts not at all, unless it is given a mass.
+    guess: capsules of all bones; kept: the bones that are bodies; filled: by body, for those with a skin, with that of
+    the bones that ride on them. A body without skin counts by its capsule, but with a small share if most bodies have a
+    skin, because it is a root or a handle. A riding bone does not count, unless its mass is given.
     """
     volumes = np.zeros(len(guess.masses))
     volumes[kept] = bulk(guess)[kept]
@@ -113,16 +118,16 @@ def _volumes(radii: np.ndarray, straight: np.ndarray) -> np.ndarray:
 
 
 def shares(volumes: np.ndarray, total_mass: float, overrides: Sequence[float]) -> np.ndarray:
-    """(n,) masses by volume; what has none has no mass, and an override changes its own bone only."""
+    """(n,) masses by volume; 0 for a volume of 0. An override changes only its own bone."""
     masses = total_mass * np.maximum(volumes / volumes.sum(), np.where(volumes > 0.0, MASS_LEAST, 0.0))
     overrides = np.asarray(overrides, dtype=np.float64)
     return np.where(overrides > 0.0, overrides, masses)
 
 
 def touching_radii(names: Sequence[str], radii: np.ndarray, size: float) -> np.ndarray:
-    """(n,) how thick bones without a skin are to others [m]: trunks and heads are thicker than their bones are long.
+    """(n,) collision radii of bones without a skin [m]: trunks and heads are thicker than their bones are long.
 
-    names (n,); radii (n,) of the capsules [m]; size of the rig [m]. What a bone is, its name says.
+    names (n,); radii (n,) of the capsules [m]; size of the rig [m]. The kind of bone is read from its name.
     """
     parts = []
     for name in names:
@@ -147,10 +152,10 @@ def capsule_inertias(masses: np.ndarray, radii: np.ndarray, straight: np.ndarray
 
 
 def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequence[int]) -> Bodies:
-    """Put the mass of bones that only ride along onto the body that carries them, at rest.
+    """Add the mass of riding bones to the body that carries them, at rest.
 
-    carriers (n,) the index of the body each bone belongs to (itself for bodies, -1
-    for none: its mass is dropped); kept: the indices of the bodies, in order.
+    carriers (n,) the index of the body each bone belongs to (itself for bodies, -1 for none: its mass is dropped);
+    kept: the indices of the bodies, in order.
     """
     if len(kept) == len(carriers):
         return bodies
@@ -170,7 +175,7 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
         seconds[k] += turn @ bodies.inertias[i] @ turn.T + mass * _spread(center)
     centers = firsts / masses[:, None]
     inertias = seconds - np.stack([m * _spread(c) for m, c in zip(masses, centers, strict=True)])
-    # What carries nothing stays what it is to the last digit: the inertia of a leaf is at the edge of what can be.
+    # A body that carries nothing keeps its values exactly: the inertia of a thin bone is at the limit of validity.
     for k, bone in enumerate(kept):
         if list(carriers).count(bone) == 1:
             centers[k], inertias[k] = bodies.centers[bone], bodies.inertias[bone]
@@ -179,11 +184,11 @@ def merge(bodies: Bodies, rests: np.ndarray, carriers: Sequence[int], kept: Sequ
 
 
 def made_of(bodies: Bodies, loads: Sequence[tuple[float, bool]], total_mass: float) -> tuple[Bodies, Sequence[float]]:
-    """The bodies, and what the loads on them weigh: as they are, or as parts of the body.
+    """The bodies, and the masses of the loads on them: as separate loads, or as parts of the body.
 
-    loads: mass [kg] of each, and whether the user gave it. A robot whose parts hang on its bones would weigh tons if
-    they were as dense as water: where several that nobody gave a mass outweigh the body they are the body, and share
-    all of its mass but what its bones keep.
+    loads: mass [kg] of each, and True if the user set it. A robot whose parts are objects on its bones would weigh tons
+    at the density of water. So if several loads without a set mass outweigh the body, they are the body, and share its
+    mass except for the part that its bones keep.
     """
     guessed = sum(mass for mass, given in loads if not given)
     if guessed <= total_mass or sum(not given for _, given in loads) < MADE_OF:
@@ -194,7 +199,7 @@ def made_of(bodies: Bodies, loads: Sequence[tuple[float, bool]], total_mass: flo
 
 
 def with_load(bodies: Bodies, k: int, mass: float, center: np.ndarray, inertia: np.ndarray) -> Bodies:
-    """The bodies with something added to the k-th: mass [kg], centre (3,) in its frame [m], inertia (3, 3) about that
+    """The bodies with a load added to the k-th: mass [kg], centre (3,) in its frame [m], inertia (3, 3) about that
     centre [kg m²]."""
     masses, centers, inertias = bodies.masses.copy(), bodies.centers.copy(), bodies.inertias.copy()
     masses[k] += mass

@@ -1,10 +1,10 @@
 """Joint ranges of people's fingers, thumbs and toes, and the side on which the palm is.
 
-Owns the table of their joints, how a finger's bones are told apart, and which way they bend. Must not know Blender, nor
+Owns the table of their joints, how a finger's bones are identified, and which way they bend. Must not know Blender, nor
 the rest of the body.
 
-Which way a finger closes is not in its bones: the palm is found from the thumb and the hand's side, from how the
-fingers are curled at rest, and from how the source closes them.
+A finger's bones do not show which way it closes. The palm is found from the thumb and the hand's side, from the curl of
+the fingers at rest, and from how the source closes them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .role_list import LEFT, RIGHT
 
 
 class Bend(NamedTuple):
-    """[degrees] of a hinge-like joint: extends, flexes, to the sides, about its length, and flexed when relaxed."""
+    """[degrees] of a hinge-like joint: extension, flexion, sideways, twist, and the relaxed flexion."""
 
     extends: float
     flexes: float
@@ -39,31 +39,31 @@ MIDDLE_JOINT = Bend(5.0, 100.0, 12.0, 12.0, 35.0)
 LAST_JOINT = Bend(10.0, 80.0, 12.0, 12.0, 20.0)
 THUMB_KNUCKLE = Bend(10.0, 50.0, 12.0, 12.0, 15.0)
 THUMB_LAST = Bend(20.0, 80.0, 12.0, 12.0, 20.0)
-# A thumb's root: 70° away from the palm, 20° back and 15° ahead, as one cone about where it is at rest.
+# A thumb's root: 70° away from the palm, 20° back and 15° forward, as one cone about its rest direction.
 THUMB_ROOT_SWINGS, THUMB_ROOT_TURNS = 35.0, 25.0
-# A wrist does not turn about the forearm, but some rigs turn the hand for the forearm.
+# A wrist does not twist, but some rigs twist the hand instead of the forearm.
 WRIST = Bend(70.0, 80.0, 30.0, 30.0, 0.0)
 # A thumb closes across the palm, and by this part of it into the palm.
 THUMB_DIPS = 0.4
 # Great toe: 70° up, 45° down; the others 40° both ways, their further joints 35° and 60° down.
 TOE_ROOT = Bend(70.0, 40.0, 15.0, 15.0, 0.0)
 TOE_JOINT = Bend(30.0, 45.0, 12.0, 12.0, 10.0)
-# No table: the bones of a palm give a little, and so do marks of a finger's end.
+# Without a table: the bones of a palm move a little, and so do end markers of fingers.
 PALM = Bend(10.0, 20.0, 10.0, 8.0, 5.0)
-# A toe that points along the shin does not tell where the sole is; a finger without a palm bends to any side.
+# A toe parallel to the shin does not show where the sole is; a finger without a known palm bends to any side.
 TOE_SWINGS, FINGER_SWINGS = 40.0, 60.0
-# What a known side and a known thumb count for, against how far the fingers are curled [rad].
+# The weights of a known side and a known thumb, against the curl of the fingers [rad].
 SIDE_COUNTS = 0.5
-# A finger that leaves the others' direction by this much is a thumb [degrees].
+# A finger that deviates from the others' direction by this much is a thumb [degrees].
 THUMB_LEAVES = 35.0
-# A bone that begins this near to the wrist, in parts of what hangs on it, is one of the palm.
+# A bone that begins this near to the wrist is one of the palm [parts of what it carries].
 AT_THE_WRIST = 0.15
 THUMB_WORDS = ("thumb", "pollex", "親指")
 CARRIERS = ("HAND", "LOWER_ARM")
 
 
 class Palm(NamedTuple):
-    """Of a hand: normal (3,) out of the palm, ahead (3,) along the fingers, radial (3,) to the thumb's side; fingers:
+    """A hand: normal (3,) out of the palm, ahead (3,) along the fingers, radial (3,) to the thumb's side; fingers:
     lists of bodies from knuckle to tip; thumbs: the same; roots: bodies of the palm."""
 
     normal: np.ndarray | None
@@ -75,7 +75,7 @@ class Palm(NamedTuple):
 
 
 def palms(body: RestBody) -> dict[int, Palm]:
-    """By the body that carries the fingers."""
+    """The palms, by the body that carries the fingers."""
     found = {}
     for hand in range(len(body.bones.parts)):
         kids = [kid for kid in body.children[hand] if body.role(kid) == "FINGER"]
@@ -85,7 +85,7 @@ def palms(body: RestBody) -> dict[int, Palm]:
 
 
 def ranges(body: RestBody, palms: dict[int, Palm]) -> dict[int, Range]:
-    """By body, how far fingers, thumbs and toes turn."""
+    """Joint ranges of fingers, thumbs and toes, by body."""
     found: dict[int, Range] = {}
     for palm in palms.values():
         for b in palm.roots:
@@ -101,8 +101,8 @@ def ranges(body: RestBody, palms: dict[int, Palm]) -> dict[int, Range]:
 
 
 def wrist(body: RestBody, b: int, straight: np.ndarray, palm: Palm | None) -> Range:
-    """A hand's joint: towards the palm where fingers tell where that is, else as far to all sides. straight (3,): where
-    the forearm points."""
+    """The joint of a hand: towards the palm if it is known, else the same to all sides. straight (3,): the forearm's
+    direction."""
     if palm is None or palm.normal is None or np.linalg.norm(across(palm.normal, straight)) < 0.5:
         return body.even(b, WRIST.extends, WRIST.turns, straight)
     return _bent(body, b, straight, across(palm.normal, straight), WRIST)
@@ -128,14 +128,14 @@ def _palm(body: RestBody, hand: int, kids: list[int]) -> Palm:
         normal = unit(np.cross(ahead, radial))
         known = {LEFT: 1.0, RIGHT: -1.0}.get(body.side(hand), 0.0) * SIDE_COUNTS
         curl = np.mean([_curl(body, finger, np.cross(ahead, normal)) for finger in fingers])
-        # without thumb and names a line across the fingers does not tell its two ends apart
+        # without thumb and names the two ends of a line across the fingers cannot be distinguished
         score = curl + (known if thumbs or _told(body, fingers) else 0.0)
         normal = normal if score >= 0.0 else -normal
     return Palm(normal, ahead, radial, fingers, thumbs, roots)
 
 
 def _rows(body: RestBody, hand: int, first: int, roots: list[int]) -> list[list[int]]:
-    """The fingers that begin with a body, or beyond it where it is a bone of the palm, which goes to `roots`."""
+    """The fingers that begin with a body, or beyond it if it is a bone of the palm, which is added to `roots`."""
     kids = [kid for kid in body.children[first] if body.role(kid) == "FINGER"]
     row = [first]
     while len(more := [kid for kid in body.children[row[-1]] if body.role(kid) == "FINGER"]) == 1:
@@ -144,7 +144,7 @@ def _rows(body: RestBody, hand: int, first: int, roots: list[int]) -> list[list[
     piece = bool(body.bones.names) and bone_names.told(body.bones.names[first]).is_piece
     gap = float(np.linalg.norm(body.bones.heads[first] - body.bones.heads[hand]))
     reach = float(np.linalg.norm(body.bones.ways[row], axis=1).sum())
-    # The last of four bones may also be the mark of a finger's end, as Mixamo's is.
+    # The last of four bones may be an end marker, as in Mixamo's rigs.
     first_of_four = len(row) > 3 and gap < float(np.linalg.norm(body.bones.ways[first]))
     in_palm = len(kids) > 1 or (kids and not is_thumb and (piece or first_of_four or gap < AT_THE_WRIST * reach))
     if in_palm:
@@ -167,7 +167,7 @@ def _told(body: RestBody, fingers: list[list[int]]) -> bool:
 
 
 def _odd_one(body: RestBody, rows: list[list[int]]) -> list[list[int]]:
-    """Where no name tells, the one that points away from all others, which are at least two."""
+    """Without names, the finger that points away from all others, of which there must be two at least."""
     if len(rows) < 3 or any("index" in _name(body, row[0]) for row in rows):
         return []
     ways = np.array([body.way(row[0]) for row in rows])
@@ -197,7 +197,7 @@ def _radial(body: RestBody, hand: int, bases: np.ndarray, thumbs, fingers, ahead
 
 
 def _curl(body: RestBody, finger: list[int], axis: np.ndarray) -> float:
-    """How far a finger is bent about an axis, at rest and on the mean of the source [rad]."""
+    """The bend of a finger about an axis, at rest plus the mean of the source [rad]."""
     total = 0.0
     for k, b in enumerate(finger):
         way = body.way(b)
@@ -208,13 +208,13 @@ def _curl(body: RestBody, finger: list[int], axis: np.ndarray) -> float:
 
 
 def _angle(start: np.ndarray, ends: np.ndarray, axis: np.ndarray) -> float:
-    """From a direction to others (k, 3) about an axis, on average [rad]."""
+    """The mean angle from a direction to others (k, 3) about an axis [rad]."""
     a, b = across(start, axis), across(ends, axis)
     return float(np.arctan2(np.cross(a, b) @ axis, b @ a).mean())
 
 
 def _finger(body: RestBody, finger: list[int], palm: Palm) -> dict[int, Range]:
-    """Knuckle, middle and last joint, and what may be beyond."""
+    """Knuckle, middle and last joint, and further ones."""
     if palm.normal is None:
         return {b: _unsided(body, finger, k) for k, b in enumerate(finger)}
     straight = across(body.way(finger[0]), palm.normal)
@@ -229,7 +229,7 @@ def _finger(body: RestBody, finger: list[int], palm: Palm) -> dict[int, Range]:
 
 
 def _thumb(body: RestBody, thumb: list[int], palm: Palm) -> dict[int, Range]:
-    """Its root is a saddle, the further joints close across the palm."""
+    """The root is a saddle joint, the further joints close across the palm."""
     found = {thumb[0]: body.even(thumb[0], THUMB_ROOT_SWINGS, THUMB_ROOT_TURNS)}
     for k, b in enumerate(thumb[1:], 1):
         above = body.way(thumb[k - 1])
@@ -247,7 +247,7 @@ def _thumb(body: RestBody, thumb: list[int], palm: Palm) -> dict[int, Range]:
 
 
 def _unsided(body: RestBody, finger: list[int], k: int) -> Range:
-    """A finger of a hand whose palm nobody knows: as it is bent at rest or by the source, else to any side."""
+    """A finger of a hand with an unknown palm: it bends as at rest or in the source, else to any side."""
     b = finger[k]
     if k == 0:
         return body.even(b, FINGER_SWINGS, KNUCKLE.turns)

@@ -1,7 +1,7 @@
 """Range of a ball joint in the engine's terms, never narrower than the source moves.
 
-Owns the frames of a limit and its widening. Must not know Blender, roles or constraints. Angles in degrees come in,
-radians go out.
+Owns the frames of a limit and its widening. Must not know Blender, roles or constraints. Takes degrees, returns
+radians.
 """
 
 from __future__ import annotations
@@ -12,27 +12,31 @@ import numpy as np
 
 from ..math import rotations
 
-# What the source does is allowed with this much to spare [rad].
+# Margin around what the source does [rad].
 SPARE = np.radians(3.0)
-# Wider than this to one side is no limit [rad].
+# A range wider than this to one side is no limit [rad].
 ENDLESS = np.radians(172.0)
-# What a joint without a limit gets [rad]: finite, but farther than any swing or twist goes.
+# The value of a missing limit [rad]: finite, but larger than any swing or twist.
 WHOLE = 2.0 * np.pi
-# Said of the relaxed pose where it is the rest pose.
+# Marks a relaxed pose that is the rest pose.
 LIMITS_AT_REST = "AT_REST"
-# Swung as far as this the twist is not defined, and the engine does not limit it [rad].
+# Beyond this swing the twist is undefined, and the engine does not limit it [rad].
 NO_TWIST = 3.0
-# The narrowest a joint is held in: less than what the engine watches would rattle [rad].
+# The narrowest range [rad]: a narrower one would make the joint chatter.
 NARROW = np.radians(2.0)
-# Parts of a direction that differ by less than this are taken as alike.
+# Components of a direction that differ by less than this count as equal.
 ALIKE = 0.1
 
 
 class Range(NamedTuple):
-    """As `engine.Model` has them: limits (4,): swing, low and high of the twist, swing about Z; frames (2, 4).
-    ends: of a hinge-like range, lowest and highest bend from straight on, and the bend at rest, about `axis` (3,) of
-    the body; None where it is even to all sides. relaxed (4,): the joint's rotation from rest when nothing pulls on
-    it, within the range."""
+    """A joint range as in `engine.Model`.
+
+    limits (4,)    swing, low and high of the twist, swing about Z
+    frames (2, 4)
+    ends           for a hinge-like range: lowest and highest bend from straight, and the bend at rest, about `axis`
+                   (3,) of the body; None if it is even to all sides
+    relaxed (4,)   the joint's rotation from rest without load, within the range
+    """
 
     limits: np.ndarray
     frames: np.ndarray
@@ -46,10 +50,11 @@ def laid_out(
 ) -> Range:
     """A range along one bend, narrower across it.
 
-    turn (3, 3): the body's axes at rest; straight (3,): where the limb points unbent; bends (3,): which way it bends;
-    way (3,): where it points at rest; ends: lowest and highest bend; sides: to each side of it; twist: to each side.
-    source (frames, 4): the joint's rotations. relaxed: the bend when nothing pulls, or AT_REST; the middle of
-    the ends unless told.
+    turn      (3, 3) the body's axes at rest
+    straight  (3,) the limb's direction unbent; bends (3,): the direction it bends to; way (3,): its direction at rest
+    ends      lowest and highest bend; sides: to each side of it; twist: to each side
+    source    (frames, 4) the joint's rotations
+    relaxed   the bend without load, or AT_REST; the middle of the ends by default
     """
     zero = _triad(straight, bends)
     own = _carried(zero, straight, way, bends)
@@ -61,7 +66,7 @@ def laid_out(
     middle = zero @ _about_x(bent)
     lean, roll = _seen(turn.T @ middle, turn.T @ own, poses)
     half = max(half, float(np.abs(lean[:, 0]).max()) + SPARE)
-    # the rim comes in towards both ends of the bend: what the source does there must be within, too
+    # the rim narrows towards both ends of the bend: what the source does there must be inside too
     room = (1.0 - (lean[:, 0] / half) ** 4) ** 0.25
     side = max(np.radians(sides), float((np.abs(lean[:, 1]) / room).max()) + SPARE)
     if max(half, side) > ENDLESS:
@@ -75,8 +80,8 @@ def laid_out(
 
 
 def round_about(turn, middle, way, swing: float, twist: float, source: np.ndarray, relaxed=None) -> Range:
-    """A range as far to all sides of a direction: middle (3,), where the limb points in the midst of it; relaxed (3,):
-    where it points when nothing pulls, the middle unless told."""
+    """A range that is even around a direction: middle (3,), the limb's direction at its centre; relaxed (3,): its
+    direction without load, by default the middle."""
     aside = _aside(middle)
     axes = _triad(middle, aside)
     own = _carried(axes, middle, way, aside)
@@ -85,7 +90,7 @@ def round_about(turn, middle, way, swing: float, twist: float, source: np.ndarra
     lean, roll = _seen(turn.T @ axes, turn.T @ own, poses)
     half = max(np.radians(swing), float(np.linalg.norm(lean, axis=1).max()) + SPARE)
     if half > ENDLESS:
-        # perhaps the source keeps to one side, only not to this one
+        # the source may stay on one side, but not on this one
         center = _cap_center(poses @ (turn.T @ way) @ turn.T)
         axes = still = _carried(axes, middle, center, aside)
         lean, roll = _seen(turn.T @ axes, turn.T @ own, poses)
@@ -97,7 +102,7 @@ def round_about(turn, middle, way, swing: float, twist: float, source: np.ndarra
 
 def _made(turn, limits, middle, own, spun, still, ends: tuple[float, float, float] | None = None) -> Range:
     """The range between the axes of its middle and the body's own (3, 3), in armature space; spun: the latter, turned
-    about Y where the source's twist lies round the back; still: the own axes when relaxed."""
+    about Y if the source's twist is beyond half a turn; still: the own axes when relaxed."""
     if spun is not own:
         still = still @ own.T @ spun
     frames = rotations.from_matrix(np.stack([turn.T @ middle, turn.T @ spun, turn.T @ still @ spun.T @ turn]))
@@ -108,7 +113,7 @@ def _made(turn, limits, middle, own, spun, still, ends: tuple[float, float, floa
 def of_axes(pairs, source: np.ndarray) -> Range:
     """A range from lowest and highest angles about the bone's X, Y and Z [rad], None for an axis without limits.
 
-    source (frames, 4), or none: then the limits are what they are, whatever the source does.
+    source (frames, 4), or empty: then the limits are not widened.
     """
     (low, high), roll_ends, (left, right) = ((-np.pi, np.pi) if pair is None else pair for pair in pairs)
     middle = _about_x(0.5 * (low + high)) @ rotations.to_matrix(
@@ -128,13 +133,13 @@ def of_axes(pairs, source: np.ndarray) -> Range:
 
 
 def middle_of(limits: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """(4,) the rotation of a ball joint in the middle of its range; limits (4,), frames (2, 4)."""
+    """(4,) the rotation at the centre of a ball joint's range; limits (4,), frames (2, 4)."""
     turn = rotations.from_vector(np.array([0.0, 0.5 * (limits[1] + limits[2]), 0.0]))
     return rotations.multiply(rotations.multiply(frames[0], turn), rotations.conjugate(frames[1]))
 
 
 def outside(limits: np.ndarray, frames: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """(frames,) how far a ball joint's rotations (frames, 4) are beyond its range [rad], below zero within it."""
+    """(frames,) how far a ball joint's rotations (frames, 4) are outside its range [rad]; negative inside."""
     lean, roll = _seen(*rotations.to_matrix(frames), rotations.to_matrix(source))
     angle = np.linalg.norm(lean, axis=1)
     swing = angle - limits[0]
@@ -146,14 +151,15 @@ def outside(limits: np.ndarray, frames: np.ndarray, source: np.ndarray) -> np.nd
 
 
 def _aside(way: np.ndarray) -> np.ndarray:
-    """(3,) an axis that a direction (3,) does not point along: the first of those it is nearly as far from as from
-    any, since directions along an axis are as far from both others, but for rounding."""
+    """(3,) an axis not parallel to a direction (3,): the first of those with nearly the smallest component, because a
+    direction along an axis has equal components on both others up to rounding."""
     along = np.abs(way) / np.linalg.norm(way)
     return np.eye(3)[int(np.argmax(along <= along.min() + ALIKE))]
 
 
 def _triad(y: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """(3, 3) axes as columns: Y along y, Z as near as can be to `towards`, so that a turn about X bends that way."""
+    """(3, 3) axes as columns: Y along y, Z as near as possible to `towards`, so that a rotation about X bends that
+    way."""
     y = y / np.linalg.norm(y)
     z = towards - (towards @ y) * y
     z = z / np.linalg.norm(z)
@@ -161,7 +167,8 @@ def _triad(y: np.ndarray, towards: np.ndarray) -> np.ndarray:
 
 
 def _carried(axes: np.ndarray, start: np.ndarray, end: np.ndarray, instead: np.ndarray) -> np.ndarray:
-    """Axes (3, 3) turned the short way that takes one direction to another; the far way over `instead`."""
+    """Axes (3, 3) rotated by the shortest rotation from one direction to another; opposite directions rotate about
+    `instead`."""
     start, end = start / np.linalg.norm(start), end / np.linalg.norm(end)
     axis = np.cross(start, end)
     sine, cosine = float(np.linalg.norm(axis)), float(start @ end)
@@ -179,19 +186,19 @@ def _about_x(angle: float) -> np.ndarray:
 
 
 def _seen(middle: np.ndarray, own: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Between a limit's axes: (frames, 2) the swing as a vector about X and Z, and (frames,) the twist [rad] of a
-    joint's rotations (frames, 3, 3)."""
+    """A joint's rotations (frames, 3, 3) between a limit's axes: (frames, 2) the swing as a vector about X and Z, and
+    (frames,) the twist [rad]."""
     seen = middle.T @ poses @ own
     x, y, z = seen[:, 0, 1], seen[:, 1, 1], seen[:, 2, 1]
     sine = np.sqrt(x * x + z * z)
     lean = np.stack([z, -x], axis=1) * (np.arctan2(sine, y) / np.maximum(sine, 1e-12))[:, None]
-    lean[(sine < 1e-9) & (y < 0.0)] = (np.pi, 0.0)  # straight back: any side will do
+    lean[(sine < 1e-9) & (y < 0.0)] = (np.pi, 0.0)  # opposite direction: any axis will do
     return lean, np.arctan2(seen[:, 0, 2] - seen[:, 2, 0], seen[:, 0, 0] + seen[:, 2, 2])
 
 
 def _twist(most: float, lean: np.ndarray, roll: np.ndarray, own: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
-    """Lowest and highest twist [rad], and the body's axes (3, 3) that it is measured with: turned where the source's
-    twists lie round the back."""
+    """Lowest and highest twist [rad], and the body's axes (3, 3) that it is measured with, turned if the source's
+    twists are beyond half a turn."""
     defined = np.linalg.norm(lean, axis=1) < NO_TWIST + SPARE
     if not defined.any():
         return (-np.radians(most), np.radians(most)), own
@@ -211,13 +218,13 @@ def _twist(most: float, lean: np.ndarray, roll: np.ndarray, own: np.ndarray) -> 
 
 
 def _wide(low: float, high: float, roll: np.ndarray) -> tuple[float, float]:
-    """Lowest and highest twist [rad], a whole turn where the source goes all the way round."""
+    """Lowest and highest twist [rad], a full turn if the source turns all the way round."""
     low, high = min(low, float(roll.min()) - SPARE), max(high, float(roll.max()) + SPARE)
     return (-WHOLE, WHOLE) if max(-low, high) > ENDLESS else (low, high)
 
 
 def _cap_center(ways: np.ndarray) -> np.ndarray:
-    """(3,) about the middle of the smallest cone round unit vectors (k, 3)."""
+    """(3,) approximate centre of the smallest cone around unit vectors (k, 3)."""
     center = ways.mean(axis=0)
     center = center if np.linalg.norm(center) > 1e-6 else ways[0]
     center = center / np.linalg.norm(center)

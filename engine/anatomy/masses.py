@@ -17,12 +17,12 @@ from .role_list import Part
 from .skeleton import Skeleton
 from .skin_volumes import Moments
 
-# A skin with less inside than this part of the bones' capsules is cloth only, or no skin at all.
+# A skin with less volume than this part of the bones' capsules is only cloth, or no skin at all.
 HOLLOW = 0.05
 
 
 class Skin(Protocol):
-    """names: of all bones; holds: what is inside of the skin, by bone."""
+    """names: of all bones; holds: the volume moments inside the skin, by bone."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -41,7 +41,7 @@ def weigh(
     total_mass: float,
     overrides: Sequence[float],
 ) -> Bodies:
-    """Every bone weighed; what rides along has mass of its own only where bones are weighed by their size.
+    """The masses of all bones. Riding bones have mass of their own only if masses are guessed from bone sizes.
 
     guess: capsules of all bones; rests (n, 4, 4) [m]; parts (n,); size: metres in an armature unit.
     """
@@ -61,7 +61,7 @@ def weigh(
 
 
 def _whole(found: Bodies, carriers: Sequence[int], total_mass: float, overrides: Sequence[float]) -> Bodies:
-    """Nothing of the total is lost with bones that no body carries."""
+    """Rescale, so that bones that no body carries do not reduce the total."""
     given = np.asarray(overrides) > 0.0
     lost = float(found.masses[(np.asarray(carriers) < 0) & ~given].sum())
     if not 0.0 < lost < total_mass:
@@ -71,7 +71,7 @@ def _whole(found: Bodies, carriers: Sequence[int], total_mass: float, overrides:
 
 
 def _filled(skeleton: Skeleton, skin: Skin, size: float) -> dict[int, Filled]:
-    """By body, what the skin of it and of all it carries holds, in its frame [m]."""
+    """By body, the volume moments of its skin and of the bones it carries, in its frame [m]."""
     sums: dict[int, list] = {}
     place = {name: i for i, name in enumerate(skeleton.names)}
     holds = skin.holds

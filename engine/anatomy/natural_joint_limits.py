@@ -1,10 +1,9 @@
 """Default joint ranges of a rig: a person's, an animal's, or by structure.
 
-Owns which family's table a rig takes, in which pose it is laid out, and that no joint is left without a range. Must not
-know Blender.
+Owns the choice of the table, the pose in which it is applied, and that every joint gets a range. Must not know Blender.
 
-A person's table is about someone who stands. Some recordings rest folded, or with all bones along one axis: there the
-ranges are laid out on the frame of the source in which the person stands straightest, and taken back to the rest pose.
+A person's table refers to standing. Some recordings have a folded rest pose, or all bones along one axis. For these the
+ranges are applied in the frame of the source in which the person stands straightest, and converted to the rest pose.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from .person_masses import is_person, stands_upright
 from .rest_body import RestBody, RestBones
 
 NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
-# As many frames are looked at for one that stands.
+# The number of frames searched for one in which the person stands.
 MOST_LOOKED_AT = 60
 
 
 def ranges(bones: RestBones, source: np.ndarray) -> dict[int, Range]:
-    """By body, of all that hang on another; source (frames, n, 4): joint rotations, which are always allowed."""
+    """Ranges of all bodies with a parent; source (frames, n, 4): joint rotations, which are always inside."""
     if not is_person(bones.parts, bones.heads):
-        # An animal can stand as it rests; what a person's rest pose is, tables need not allow.
+        # An animal can stand in its rest pose; a person's rest pose may be outside the table.
         at_rest = np.tile(NO_TURN, (1, len(bones.parts), 1))
         body = RestBody(bones, np.concatenate([source, at_rest]))
         return _all_of(body, animal_joint_limits.ranges(body))
@@ -42,13 +41,13 @@ def ranges(bones: RestBones, source: np.ndarray) -> dict[int, Range]:
 
 
 def _all_of(body: RestBody, found: dict[int, Range]) -> dict[int, Range]:
-    """What was found, and by structure what was not."""
+    """The ranges found, and by structure those that are missing."""
     held = (b for b in range(len(body.bones.parts)) if body.parent(b) >= 0)
     return {b: found[b] if b in found else structural_joint_limits.limit(body, b) for b in held}
 
 
 def posed(bones: RestBones, pose: np.ndarray) -> RestBones:
-    """The bones with their joints turned (n, 4) from rest, the roots left where they are."""
+    """The bones with their joints rotated (n, 4) from rest; the roots stay."""
     heads, turns, ways = bones.heads.copy(), bones.turns.copy(), bones.ways.copy()
     for b, parent in enumerate(bones.parents):
         if parent < 0:
@@ -61,7 +60,7 @@ def posed(bones: RestBones, pose: np.ndarray) -> RestBones:
 
 
 def _standing_frame(bones: RestBones, source: np.ndarray) -> int | None:
-    """The frame in which hips are straightest; None where nobody stands in any."""
+    """The frame with the straightest hips; None if the person stands in none."""
     best, found = 0.0, None
     for frame in range(0, len(source), -(-len(source) // MOST_LOOKED_AT)):
         heads = posed(bones, source[frame]).heads
@@ -73,6 +72,6 @@ def _standing_frame(bones: RestBones, source: np.ndarray) -> int | None:
 
 
 def _seen_from_rest(limit: Range, turn: np.ndarray) -> Range:
-    """A range that was laid out on a pose in which the joint is turned (4,), as from the rest pose."""
+    """A range found in a pose with the joint rotated (4,), converted to the rest pose."""
     frames = np.stack([rotations.multiply(turn, limit.frames[0]), limit.frames[1]])
     return Range(limit.limits, frames, relaxed=rotations.multiply(turn, limit.relaxed))

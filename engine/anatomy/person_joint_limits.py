@@ -1,10 +1,10 @@
 """Joint ranges of people, by role.
 
-Owns the table of the large joints and the frames in which it is meant. Must not know Blender, nor how bones get their
-roles. Wrists, fingers and toes have a table of their own (`hand_range`).
+Owns the table of the large joints and the frames that it refers to. Must not know Blender, nor how roles are detected.
+Wrists, fingers and toes have a table of their own (`hand_joint_limits`).
 
-Tables are about someone standing upright with the arms down; rigs rest as they like. So limits are laid out
-along the body's own directions (up, left, front), and along the limbs, never along how bones happen to be rolled.
+Tables refer to standing upright with the arms down, while rigs have any rest pose. So limits refer to the body's own
+directions (up, left, front) and to the limbs, never to the roll of bones.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ BACK_FLEXES, BACK_EXTENDS, BACK_LEANS = 75.0, 30.0, 35.0
 # The whole neck with the head: flexion and extension between the Academy's 45° and the 65° of goniometers on the head
 # (Youdas et al. 1992, Phys Ther 72:770).
 NECK_FLEXES, NECK_EXTENDS, NECK_LEANS, NECK_TURNS = 55.0, 60.0, 45.0, 70.0
-# A raised arm reaches all but what is behind the back: the table's 180° up, 60° back and 180° aside, as one cone about
-# the way between front and side; its turn about itself 70° in and 90° out, taken from that way.
+# A raised arm reaches everything except behind the back: the table's 180° up, 60° back and 180° sideways, as one cone
+# about the direction between front and side. Its twist of 70° in and 90° out is measured from that direction.
 SHOULDER_REACHES, SHOULDER_TURNS = 128.0, 100.0
-# No table: hinges give a little to the sides and about their length, backs turn as far as they lean; a collar bone
-# goes up and down with the arm; bones that only lead to a limb, or are the second half of one, hardly move.
+# Without a table: hinges move a little sideways and in twist, backs twist as far as they bend. A collar bone moves up
+# and down with the arm. Bones that only lead to a limb, or are the second half of one, hardly move.
 HINGE_SIDES, KNEE_TURNS, BACK_TURNS, COLLAR_GOES, STIFF = 8.0, 15.0, 35.0, 30.0, 10.0
-# A jaw opens, eyes look aside, ears and flesh give.
+# A jaw opens, eyes look around, ears and flesh move a little.
 JAW_OPENS, EYE_TURNS, EAR_BENDS, FLESH = 30.0, 35.0, 30.0, 15.0
-# Spines and necks are of several bones: each goes so much farther than its even part. More, and the bones of a neck
+# Spines and necks have several bones: each may bend this many times its even part. More, and the bones of a neck
 # together would fold it.
 UNEVEN = 1.25
-# [degrees] Where a joint rests when nobody drives it. Neutral body posture in weightlessness, about half of it: lying
-# people are straighter (NASA-STD-3000 §3.3.4: hip 52, knee 47, ankle 21 down; elbow 88, arm 36 ahead and 39 aside).
+# [degrees] Relaxed angles of joints without drive. About half of the neutral body posture in weightlessness, because
+# lying people are straighter (NASA-STD-3000 §3.3.4: hip 52, knee 47, ankle 21 down; elbow 88, arm 36 forward and 39
+# sideways).
 HIP_RELAXED, KNEE_RELAXED, ANKLE_RELAXED, ELBOW_RELAXED, ARM_RELAXED = 20.0, 25.0, -15.0, 35.0, 25.0
 
 
 def ranges(body: RestBody) -> dict[int, Range]:
-    """By body, how far it may turn, of a person's joints; others are left out."""
+    """Joint ranges of a person, by body; others are left out."""
     person = _Person(body)
     found = {b: limit for b in range(len(body.bones.parts)) if body.parent(b) >= 0 and (limit := person.limit(b))}
     return found | hand_joint_limits.ranges(body, person.palms)
 
 
 class _Person:
-    """A person at rest: which way is up, left and front, and how each role is limited."""
+    """A person at rest: the directions up, left and front, and the range of each role."""
 
     def __init__(self, body: RestBody) -> None:
         self.body, self.bones, self.first = body, body.bones, body.first
@@ -65,7 +66,7 @@ class _Person:
         return tuple(self.bones.heads[self.first[Part(role, side)]] for side in (LEFT, RIGHT))
 
     def limit(self, b: int) -> Range | None:
-        """How far the body's joint turns, None where nobody knows."""
+        """The range of the body's joint, or None if its role has none."""
         part, role = self.bones.parts[b], self.body.role(b)
         if role in ("UPPER_ARM", "LOWER_ARM", "THIGH", "SHANK"):
             if self.first[part] != b:
@@ -89,7 +90,7 @@ class _Person:
         return any(self.body.role(kid) in ("THIGH", "UPPER_ARM", "SPINE", "COLLAR") for kid in self.body.children[b])
 
     def _stack(self, b: int, role: str) -> Range:
-        """One of several bones upon one another: straight as they are at rest, bent to the front."""
+        """One of several vertebral bones: straight as at rest, bending to the front."""
         if b not in self.trunk:
             return self.body.even(b, FLESH, FLESH)
         if role == "SPINE":
@@ -99,7 +100,7 @@ class _Person:
         count = sum((self.body.role(other) == "SPINE") == (role == "SPINE") for other in self.trunk)
         part = min(1.0, UNEVEN / count)
         way = self.body.way(b)
-        if abs(way @ self.front) > 0.9:  # a head that looks along its bone
+        if abs(way @ self.front) > 0.9:  # a head whose bone points along its view
             return self.body.even(b, part * leans, part * turns)
         return self.body.laid(b, way, self.front, (-part * extends, part * flexes), part * leans, part * turns, 0.0)
 
@@ -114,7 +115,7 @@ class _Person:
         return self.body.even(b, SHOULDER_REACHES, SHOULDER_TURNS, unit(aside + self.front), hangs)
 
     def _hinge(self, b: int, part: Part) -> Range:
-        """A knee or an elbow: straight on from the limb above, bent to one side."""
+        """A knee or an elbow: straight along the limb above, bending to one side."""
         knee = part.role == "SHANK"
         above = self.body.way(self.first[Part("THIGH" if knee else "UPPER_ARM", part.side)])
         flexes, turns = (KNEE_FLEXES, KNEE_TURNS) if knee else (ELBOW_FLEXES, FOREARM_TURNS)
@@ -125,7 +126,7 @@ class _Person:
         return self.body.laid(b, above, bends, (0.0, flexes), HINGE_SIDES, turns, relaxed)
 
     def _bends(self, b: int, above: np.ndarray, part: Part) -> np.ndarray | None:
-        """(3,) to which side a hinge bends: as the source does, else as at rest; a knee away from the toes."""
+        """(3,) the side to which a hinge bends: as in the source, else as at rest; a knee away from the toes."""
         bends = self.body.bends(b, above)
         foot = self.first.get(Part("FOOT", part.side)) if part.role == "SHANK" else None
         if bends is not None or foot is None:
@@ -138,12 +139,12 @@ class _Person:
         return hand_joint_limits.wrist(self.body, b, self.body.way(b if above is None else above), self.palms.get(b))
 
     def _ankle(self, b: int, part: Part) -> Range:
-        """At rest the sole is flat; toes come up towards the shin."""
+        """At rest the sole is flat; toes move up towards the shin."""
         shank = self.first.get(Part("SHANK", part.side))
         if self.first[part] != b or shank is None:
             return self.body.even(b, STIFF, STIFF)
         way = self.body.way(b)
-        if abs(way @ self.body.way(shank)) > 0.9:  # a foot that hangs straight down says nothing
+        if abs(way @ self.body.way(shank)) > 0.9:  # a foot that points straight down does not show its front
             return self.body.even(b, ANKLE_DOWN, FOOT_TURNS)
         ends = (-ANKLE_DOWN, ANKLE_UP)
         return self.body.laid(b, way, -self.body.way(shank), ends, FOOT_TURNS, FOOT_TURNS, ANKLE_RELAXED)
@@ -157,12 +158,12 @@ class _Person:
         return self.body.laid(b, way, down, (-5.0, JAW_OPENS), HINGE_SIDES, HINGE_SIDES, 5.0)
 
 
-# By role, swing and twist to all sides.
+# Swing and twist to all sides, by role.
 EVENLY = {"COLLAR": (COLLAR_GOES, COLLAR_GOES), "EYE": (EYE_TURNS, EYE_TURNS), "EAR": (EAR_BENDS, EAR_BENDS)}
 
 
 def _line_to_head(body: RestBody) -> set[int]:
-    """The bodies between the root and the head: what has a spine's or a neck's role and is not among them is flesh."""
+    """The bodies between the root and the head. Other bodies with the role of a spine or neck are flesh."""
     last = [b for b in range(len(body.bones.parts)) if body.role(b) in ("HEAD", "NECK")]
     last += [b for b in range(len(body.bones.parts)) if body.role(b) in ("UPPER_ARM", "COLLAR")]
     found = set()

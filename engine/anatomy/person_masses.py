@@ -1,7 +1,7 @@
 """Segment masses of a person (de Leva), by role.
 
-Owns the table of body segments and how a rig's bodies share it. Must not know Blender, nor how bones get
-their roles. SI units; `parts` say what each bone is, None where nobody knows.
+Owns the table of body segments and how a rig's bodies share it. Must not know Blender, nor how roles are detected. SI
+units; `parts` has the part of each bone, None if unknown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Segment(NamedTuple):
     along: float
 
 
-# De Leva 1996 (J Biomech 29:1223), after Zatsiorsky: means of men and women. Of heads, hands and feet, which rigs cut
-# differently, only the mass is used.
+# De Leva 1996 (J Biomech 29:1223), after Zatsiorsky: means of men and women. Rigs divide heads, hands and feet
+# differently, so only their mass is used.
 TABLE = {
     "HEAD": Segment(0.0681, 0.5, 0.296, 0.261),  # with the neck, vertex to the seventh vertebra
     "TRUNK": Segment(0.43015, 0.505, 0.308, 0.158),  # that vertebra to the middle of the hips
@@ -41,7 +41,7 @@ TABLE = {
 # The trunk from the hips up, as parts of its length and of its mass: lower, middle and upper third (same tables).
 TRUNK_LENGTHS = np.array([0.2686, 0.3455, 0.3859])
 TRUNK_MASSES = np.array([0.1182, 0.1549, 0.15705]) / 0.43015
-# What a person's bones are part of. Others below a hand, foot or head are part of that.
+# The segment of each role. Other bones below a hand, foot or head are part of that.
 SEGMENT_OF_ROLE = {
     "PELVIS": "TRUNK", "SPINE": "TRUNK", "COLLAR": "TRUNK", "NECK": "HEAD", "HEAD": "HEAD", "UPPER_ARM": "UPPER_ARM",
     "LOWER_ARM": "LOWER_ARM", "HAND": "HAND", "FINGER": "HAND", "THIGH": "THIGH", "SHANK": "SHANK", "FOOT": "FOOT",
@@ -49,30 +49,30 @@ SEGMENT_OF_ROLE = {
 }  # fmt: skip
 PAIRED = ("UPPER_ARM", "LOWER_ARM", "HAND", "THIGH", "SHANK", "FOOT")
 ENDS = ("HEAD", "HAND", "FOOT")
-# A rig without bones for these has their mass on what would carry them.
+# A rig without bones for these has their mass on the bones that would carry them.
 CARRIER = {"HAND": "LOWER_ARM", "FOOT": "SHANK"}
 LIMBS = ("UPPER_ARM", "LOWER_ARM", "THIGH", "SHANK")
-# The least part of the trunk's length that a pelvis, and any bone of the spine, stands for: importers give hips no
-# length at all.
+# The smallest part of the trunk's length that a pelvis, or any bone of the spine, stands for: importers give hips a
+# length of 0.
 PELVIS_LEAST, SPINE_LEAST = 0.15, 0.04
-# What a collar bone, or one between pelvis and thigh, takes of the trunk's mass, and the most they do together.
+# The part of the trunk's mass of a collar bone, or of a bone between pelvis and thigh, and the most they have together.
 BESIDE, BESIDE_MOST = 0.03, 0.15
-# Necks take this part of head and neck; the rest of what a head carries (jaw, eyes, hair) at most so much.
+# Necks have this part of head and neck; other bones on a head (jaw, eyes, hair) together at most this part.
 NECK, ON_HEAD = 0.2, 0.1
-# Bones that are no part of a person (a tail, a coat) together take at most this part of the whole.
+# Bones that are not part of a person (a tail, a coat) together have at most this part of the whole.
 STRANGE = 0.3
-# A person's legs go on where the trunk ends: the cosine between the two ways. A dog's is about 0.
+# A person's legs continue the trunk: the cosine between the two directions. A dog's is about 0.
 UPRIGHT = -0.7
-# A person's arm from shoulder to wrist in parts of the leg from hip to ankle, and the most that is from ankle to toes
-# in parts of the shank. Measured on rigs: people 0.54 to 0.79 and 0.26 to 0.45, four-legged animals 0.84 to 1.12 and
-# 0.71 to 1.07.
+# The range of a person's arm from shoulder to wrist relative to the leg from hip to ankle, and the largest length from
+# ankle to toes relative to the shank. Measured on rigs: people 0.54 to 0.79 and 0.26 to 0.45, four-legged animals 0.84
+# to 1.12 and 0.71 to 1.07.
 ARM_OF_LEG, FOOT_OF_SHANK = (0.4, 0.82), 0.58
 
 
 def is_person(parts: Sequence[Part | None], heads: np.ndarray) -> bool:
-    """Whether the bones are those of someone on two legs: arms, legs, a trunk and a head; heads (n, 3) at rest.
+    """True if the bones are those of a person: arms, legs, a trunk and a head; heads (n, 3) at rest.
 
-    Who does not stand at rest is told by lengths, which no rest pose changes.
+    A person whose rest pose is not standing is recognised by lengths, which do not depend on the pose.
     """
     return _has_all_parts(parts) and (stands_upright(parts, heads) or _has_persons_lengths(parts, heads))
 
@@ -85,7 +85,7 @@ def _has_all_parts(parts: Sequence[Part | None]) -> bool:
 
 
 def stands_upright(parts: Sequence[Part | None], heads: np.ndarray) -> bool:
-    """Whether the bones are a person's and the legs go on at rest where the trunk ends."""
+    """True if the bones are a person's and the legs continue the trunk at rest."""
     if not _has_all_parts(parts):
         return False
     hips, knees, shoulders = (_mean(parts, heads, role) for role in ("THIGH", "SHANK", "UPPER_ARM"))
@@ -94,14 +94,14 @@ def stands_upright(parts: Sequence[Part | None], heads: np.ndarray) -> bool:
 
 
 def _has_persons_lengths(parts: Sequence[Part | None], heads: np.ndarray) -> bool:
-    """Are arms and feet as long as a person's? heads (n, 3)."""
+    """True if arms and feet have a person's lengths; heads (n, 3)."""
     first: dict[Part, np.ndarray] = {}
     for part, head in zip(parts, heads, strict=True):
         if part is not None:
             first.setdefault(part, head)
 
     def length(*roles: str) -> float:
-        """From joint to joint along a limb, the mean of both sides; 0 where one has no such bones."""
+        """The length along a limb from joint to joint, the mean of both sides; 0 if one side has no such bones."""
         rows = [[first.get(Part(role, side)) for role in roles] for side in (LEFT, RIGHT)]
         if any(spot is None for row in rows for spot in row):
             return 0.0
@@ -115,7 +115,7 @@ def _has_persons_lengths(parts: Sequence[Part | None], heads: np.ndarray) -> boo
 
 
 def _mean(parts: Sequence[Part | None], heads: np.ndarray, role: str) -> np.ndarray:
-    """The middle between the first bones of a role on both sides."""
+    """The mean of the heads of a role's first bones on both sides."""
     first = {}
     for part, head in zip(parts, heads, strict=True):
         if part is not None and part.role == role:
@@ -135,7 +135,7 @@ def by_role(
     """A person's bodies, or None if the bones are no person's.
 
     guess: capsules of all bones; parents (n,); rests (n, 4, 4) [m]; kept: the bones that are bodies; parts (n,);
-    overrides (n,) as in `bodies.measure`. A bone that rides along has no mass, unless it is given one.
+    overrides (n,) as in `capsule_masses.measure`. A riding bone has no mass, unless it is given.
     """
     heads = rests[:, :3, 3]
     chosen = set(kept)
@@ -166,8 +166,8 @@ def by_role(
 class _Person:
     """How the bodies of a person share the table.
 
-    segment: by bone, its segment or None; share: by bone, its part of the whole; forms: by bone where the table says
-    more than the capsule, the centre in its frame [m] and the inertia of one kilogram [m²].
+    segment: by bone, its segment or None; share: by bone, its part of the whole; forms: by bone that the table
+    describes better than a capsule, the centre in its frame [m] and the inertia of one kilogram [m²].
     """
 
     def __init__(self, guess: Bodies, parents, rests: np.ndarray, kept: list[int], parts) -> None:
@@ -186,7 +186,8 @@ class _Person:
         self._trunk()
 
     def _segment(self, bone: int) -> str | None:
-        """The bone's own, that of the end of a limb it hangs on, or the trunk's for what leads to a limb."""
+        """The bone's own segment, that of the end of a limb it belongs to, or the trunk for bones that lead to a
+        limb."""
         part = self.parts[bone]
         if bone in self.helpers:
             return None
@@ -247,7 +248,7 @@ class _Person:
                 self._slice(bone, 0.5 * ways[bone], ways[bone], TABLE[name].along * whole)
 
     def _way(self, bone: int) -> np.ndarray:
-        """(3,) from the bone's head to the next along the limb, in its frame; its own where there is none."""
+        """(3,) vector from the bone's head to the next along the limb, in its frame; its own if there is none."""
         after = ("UPPER_ARM", "LOWER_ARM", "HAND"), ("THIGH", "SHANK", "FOOT")
         row = next((row for row in after if self.segment[bone] in row), (self.segment[bone],))
         later = row[row.index(self.segment[bone]) :]
@@ -274,7 +275,7 @@ class _Person:
                 self.share[bone] = TABLE["HEAD"].mass * left * part * each
 
     def _trunk(self) -> None:
-        """Along the line from the hips to the neck; beside it collar bones and what else there is."""
+        """The bodies along the line from the hips to the neck; then collar bones and other bones of the trunk."""
         base = _mean(self.parts, self.heads, "THIGH")
         neck = next(bone for bone in self.kept if self.segment[bone] == "HEAD")
         line = self.heads[neck] - base
@@ -301,7 +302,7 @@ class _Person:
         for k, bone in enumerate(spine):
             self.share[bone] = float(masses[k])
             turn = self.rests[bone, :3, :3].T
-            # Who stands has the slices on one line; who is folded at rest each along its own bone.
+            # In a standing person the slices are on one line, in a folded one each along its own bone.
             middle = 0.5 * (joints[k] + joints[k + 1]) if line is None else base + 0.5 * (ends[k] + ends[k + 1]) * line
             way = joints[k + 1] - joints[k] if line is None else line * (ends[k + 1] - ends[k])
             self._slice(bone, turn @ (middle - self.heads[bone]), turn @ way, TABLE["TRUNK"].along * whole)
@@ -309,8 +310,7 @@ class _Person:
             self.share[bone] = aside * TABLE["TRUNK"].mass / len(beside)
 
     def _joints(self, spine: list[int], base: np.ndarray, neck: int) -> np.ndarray:
-        """(k + 1, 3) where the bones of the trunk begin and end one after another, from between the hips to the
-        neck."""
+        """(k + 1, 3) joints of the trunk's bones, from between the hips to the neck."""
         return np.array([base, *(self.heads[bone] for bone in spine[1:]), self.heads[neck]])
 
     def _role(self, bone: int) -> str:
@@ -324,7 +324,7 @@ class _Person:
         return found
 
     def _slice(self, bone: int, center: np.ndarray, way: np.ndarray, width: float) -> None:
-        """A piece of a round segment whose radius of gyration along it is `width`."""
+        """A slice of a round segment whose radius of gyration along it is `width`."""
         long = float(np.linalg.norm(way))
         self._shape(bone, center, way, float(np.sqrt(0.5 * width**2 + long**2 / 12.0)), width)
 
@@ -336,7 +336,7 @@ class _Person:
 
 
 def _above(parents: Sequence[int], kept: Sequence[int]) -> dict[int, int]:
-    """By body, the nearest one above it; -1 for none."""
+    """The nearest body above each body; -1 for none."""
     chosen, out = set(kept), {}
     for bone in kept:
         up = parents[bone]
@@ -347,8 +347,7 @@ def _above(parents: Sequence[int], kept: Sequence[int]) -> dict[int, int]:
 
 
 def _intervals(starts: Sequence[float], least: Sequence[float]) -> np.ndarray:
-    """(k + 1,) where each of k bones begins and ends on a line from 0 to 1, from where their heads are and the least
-    that each stands for."""
+    """(k + 1,) the borders of k bones on a line from 0 to 1, from their heads and the least length of each."""
     edges = np.zeros(len(starts) + 1)
     for k in range(1, len(starts)):
         edges[k] = max(starts[k], edges[k - 1] + least[k - 1])

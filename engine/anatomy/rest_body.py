@@ -1,7 +1,7 @@
 """Bodies at rest with the rotations of their source: the input of joint ranges.
 
-Owns the small questions that every family of ranges asks: where a bone points, what hangs on it, to which side a
-joint bends. Must not know Blender, nor any table of ranges.
+Owns geometric queries for all tables of ranges: a bone's direction, its children, the side to which a joint bends. Must
+not know Blender, nor any table of ranges.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from ..math import rotations
 from .joint_limit import Range, laid_out, round_about
 from .role_list import Part
 
-# Which way a hinge bends: seen from a pose bent by more than this [sine], or from a motion that on average is and keeps
-# to one side by this much.
+# The bending side of a hinge is known if a pose is bent by more than this [sine], or if the mean of a motion is, and
+# stays on one side by this much.
 BENT_AT_REST, BENT_IN_MOTION, ONE_SIDED = 0.07, 0.17, 0.8
-# Shorter than this part of the rig's size a bone has no direction of its own.
+# A bone shorter than this part of the rig's size has no direction of its own.
 SHORTEST_BONE = 1e-4
 
-# Where a limb goes on.
+# The role that continues a limb.
 NEXT = {"UPPER_ARM": "LOWER_ARM", "LOWER_ARM": "HAND", "THIGH": "SHANK", "SHANK": "FOOT", "FOOT": "TOE"}
 
-# Where one carries several others it points to their ends: where they begin may be anywhere beside it.
+# A bone that carries several others points to their ends, because their heads may be anywhere.
 DIGITS = ("FINGER", "TOE")
 
 
 class RestBones(NamedTuple):
     """The bodies of a rig at rest, parents first: parts (n,), parents (n,) -1 for none, heads (n, 3), turns (n, 3, 3)
-    their axes as columns, ways (n, 3) from head to end, in armature space; names (n,), or none."""
+    their axes as columns, ways (n, 3) from head to end, in armature space; names (n,), or empty."""
 
     parts: Sequence[Part | None]
     parents: Sequence[int]
@@ -41,7 +41,7 @@ class RestBones(NamedTuple):
 
 
 class RestBody:
-    """The bodies with their source (frames, n, 4), and ranges laid out on them."""
+    """The bodies with their source (frames, n, 4), and ranges built on them."""
 
     def __init__(self, bones: RestBones, source: np.ndarray) -> None:
         self.bones, self.source = bones, source
@@ -57,14 +57,14 @@ class RestBody:
                 self.first.setdefault(part, b)
 
     def role(self, b: int) -> str:
-        """What a body is; "" for a parent that is none."""
+        """A body's role; "" for none, and for no body."""
         if b < 0:
             return ""
         part = self.bones.parts[b]
         return part.role if part is not None else "OTHER"
 
     def side(self, b: int) -> str:
-        """On which side it is, "" where nobody knows."""
+        """A body's side; "" if unknown."""
         part = self.bones.parts[b]
         return part.side if part is not None else ""
 
@@ -72,22 +72,22 @@ class RestBody:
         return int(self.bones.parents[b])
 
     def above(self, b: int, roles: Sequence[str]) -> int:
-        """The nearest body above that is one of these; -1 for none."""
+        """The nearest body above with one of these roles; -1 for none."""
         b = self.parent(b)
         while b >= 0 and self.role(b) not in roles:
             b = self.parent(b)
         return b
 
     def below(self, b: int) -> list[int]:
-        """All bodies that hang on one."""
+        """All direct children of a body."""
         out = [*self.children[b]]
         for each in out:
             out.extend(self.children[each])
         return out
 
     def run(self, b: int, roles: Sequence[str]) -> list[int]:
-        """The bodies of these roles in a row that b is one of, from the first to the last: where several hang on one,
-        the row goes on with the first of them that leads on."""
+        """The row of bodies with these roles that contains b, from first to last. If a body has several children, the
+        row continues with the first that leads on."""
         row = [b]
         while self.role(self.parent(row[0])) in roles:
             row.insert(0, self.parent(row[0]))
@@ -96,8 +96,8 @@ class RestBody:
         return row
 
     def way(self, b: int) -> np.ndarray:
-        """(3,) unit, where a bone points at rest: along a limb to its next joint, else to its own end, else to what
-        hangs on it, else along its own axis."""
+        """(3,) unit direction of a bone at rest: along a limb to its next joint, else to its own end, else to its
+        children, else along its own axis."""
         if b not in self._ways:
             self._ways[b] = unit(self._find_way(b))
         return self._ways[b]
@@ -119,7 +119,7 @@ class RestBody:
         return away if np.linalg.norm(away) > least else self.bones.turns[b][:, 1]
 
     def even(self, b: int, swing: float, twist: float, middle: np.ndarray | None = None, relaxed=None) -> Range:
-        """As far to all sides of a direction: where the bone points at rest, unless told."""
+        """A range that is even around a direction: by default the bone's direction at rest."""
         way = self.way(b)
         middle = way if middle is None else middle
         return round_about(self.bones.turns[b], middle, way, swing, twist, self.source[:, b], relaxed)
@@ -127,13 +127,13 @@ class RestBody:
     def laid(
         self, b: int, straight, bends, ends: tuple[float, float], sides: float, twist: float, relaxed=None
     ) -> Range:
-        """Along one bend, narrower across it: as `joint_range.laid_out`."""
+        """A range along one bend, narrower across it: see `joint_limit.laid_out`."""
         turn, source = self.bones.turns[b], self.source[:, b]
         return laid_out(turn, straight, bends, self.way(b), ends, sides, twist, source, relaxed)
 
     def bends(self, b: int, straight: np.ndarray) -> np.ndarray | None:
-        """(3,) to which side of straight on the joint bends: as the source does, else as at rest, None where neither
-        tells."""
+        """(3,) the side of straight to which the joint bends: as in the source, else as at rest; None if neither shows
+        it."""
         way = self.way(b)
         aside = across(self.went(b), straight)
         total = np.linalg.norm(aside, axis=1)
@@ -143,17 +143,17 @@ class RestBody:
         return unit(rest) if np.linalg.norm(rest) > BENT_AT_REST else None
 
     def went(self, b: int) -> np.ndarray:
-        """(frames, 3) where the source has the bone point, its parent at rest."""
+        """(frames, 3) the bone's direction in the source, with its parent at rest."""
         turn = self.bones.turns[b]
         return rotations.rotate(self.source[:, b], turn.T @ self.way(b)) @ turn.T
 
 
 def unit(v: np.ndarray) -> np.ndarray:
-    """A vector of length one, the Y axis for one without length."""
+    """The normalized vector; the Y axis for a vector of length 0."""
     long = float(np.linalg.norm(v))
     return v / long if long > 1e-12 else np.array([0.0, 1.0, 0.0])
 
 
 def across(v: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """What of vectors (..., 3) is perpendicular to a unit axis."""
+    """The components of vectors (..., 3) perpendicular to a unit axis."""
     return v - (v @ axis)[..., None] * axis

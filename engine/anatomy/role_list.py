@@ -1,7 +1,6 @@
 """The list of roles that a bone can have.
 
-Owns the roles and which joint each turns in. Must not know Blender, nor how a rig's bones
-get their roles (`roles`), nor what follows from one.
+Owns the roles and the joint of each. Must not know Blender, nor how roles are detected (`roles`) or used.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("WING", "Wing"),
     ("OTHER", "Other"),
 )
-# Made of several bones in a row; a second bone of another role on the same side is the other half of the first.
+# Roles made of several bones in a row; for other roles a second bone on the same side is the other half of the first.
 IN_A_ROW = ("SPINE", "NECK", "FINGER", "TOE", "TAIL", "EAR", "WING")
-# Sides: as the character has them.
+# Sides of the character.
 LEFT, RIGHT, MIDDLE = "LEFT", "RIGHT", "MIDDLE"
-# The joint at the head of a bone, as `engine.STRENGTH_OF_ROLE` names it; a collar bone is as strong as the
-# shoulder it carries. Roles left out have no figures.
+# The joint at the head of a bone, by its name in `engine.STRENGTH_OF_ROLE`; a collar bone is as strong as the shoulder
+# it carries. Roles without known strength are left out.
 JOINT_OF_ROLE = {
     "SPINE": "spine",
     "NECK": "neck",
@@ -51,7 +50,7 @@ JOINT_OF_ROLE = {
 
 
 class Part(NamedTuple):
-    """A bone's role in the body, and on which side it is."""
+    """A bone's role in the body, and its side."""
 
     role: str
     side: str

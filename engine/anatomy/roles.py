@@ -1,10 +1,10 @@
-"""Role and side of every bone: by name, and by the rig's shape where names do not tell.
+"""Role and side of every bone: by name, and by the rig's shape where names are ambiguous.
 
-Owns how the two are weighed against each other. Must not know Blender or what a role is good for.
+Owns how the two are combined. Must not know Blender or the use of roles.
 
-A name that can mean but one thing counts. One that can mean several ("leg", "shoulder", "hip", "spine") is settled by
-its neighbours in the chain, then by the shape. What has no name known here gets the role that its shape gives it,
-unless another bone bears that role by name: then it is an extra.
+A name with a single meaning decides. One with several meanings ("leg", "shoulder", "hip", "spine") is resolved by its
+neighbours in the chain, then by the shape. A bone without a known name gets the role by shape, unless another bone has
+that role by name: then it is an extra.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LIMBS = (*ARM, *LEG)
 def find(
     names: Sequence[str], parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, deform: Sequence[bool]
 ) -> list[Part]:
-    """One part a bone.
+    """The part of each bone.
 
-    names, parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest in one space, which way up does not
-    matter; deform (n,): where some bones deform and others do not, the body is looked for in those that do.
+    names, parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest in one space with any orientation; deform
+    (n,): if only some bones deform, the body is searched among those.
     """
     heads, tails = np.asarray(heads, dtype=np.float64), np.asarray(tails, dtype=np.float64)
     if not len(names):
@@ -53,12 +53,12 @@ def find(
 
 
 def _counts(one: Told) -> bool:
-    """Is it a part of a body, rather than something that helps or hangs on one?"""
+    """True if it is a part of a body, rather than a helper or an accessory."""
     return not one.kind and one.role != "OTHER"
 
 
 def _by_the_way(one: Told, above: str | None, side: str | None) -> tuple[str, str | None]:
-    """Role and side of a bone that does not count: an end or a twist is a piece of what it hangs on."""
+    """Role and side of a bone that does not count: an end or a twist bone belongs to its parent."""
     side = one.side or side
     if (one.kind in ("END", "OFFSET") and above not in (None, "OTHER")) or (one.kind == "TWIST" and above in LIMBS):
         return above, side
@@ -85,7 +85,7 @@ class _Search:
     """The bones that count, as a tree of their own, and what is known of each so far."""
 
     def __init__(self, said: list[Told], kept: list[int], parents: Sequence[int], heads, tails, ends) -> None:
-        """heads, tails, ends (n, 3) of all bones: as drawn, and where they physically end."""
+        """heads, tails, ends (n, 3) of all bones: as drawn, and the physical ends."""
         is_kept = np.zeros(len(said), dtype=bool)
         is_kept[kept] = True
         place = {bone: k for k, bone in enumerate(kept)}
@@ -97,7 +97,7 @@ class _Search:
         self.roles: list[str | None] = [None] * len(kept)
         self.side_of: list[str | None] = [None] * len(kept)
         self.named = {one.role for one in self.said if one.role}
-        # A body whose four limbs are all called legs goes on four: those that the shape calls arms are the front ones.
+        # A body whose four limbs are all called legs is four-legged: those that are arms by shape are the front ones.
         if self.named.isdisjoint((*ARM, "ARM?", "COLLAR", "SHOULDER?")):
             for k, one in enumerate(self.said):
                 if one.role in bone_names.FRONT and self.plan.roles[k] in ARM:
@@ -105,7 +105,7 @@ class _Search:
             self.named = {one.role for one in self.said if one.role}
 
     def settle(self) -> None:
-        """Give every bone its role, parents first, then its side."""
+        """Assign every bone its role, parents first, then its side."""
         order = _downwards(self.parents)
         for bone in order:
             if self.roles[bone] is None:
@@ -136,7 +136,7 @@ class _Search:
             is_thigh = "THIGH" not in below and not {"LEG?", "SHANK"} <= below
             return "THIGH" if self.said[bone].side in (LEFT, RIGHT) and is_thigh else "PELVIS"
         if told == "PAW?":
-            # Below a hand or a foot it is what stands on the ground.
+            # Below a hand or a foot it is the part that touches the ground.
             family = ARM if limb in ARM else LEG
             return family[3] if limb in family[2:] else family[2]
         if told == "FRILL":
@@ -144,7 +144,7 @@ class _Search:
         return self._trunk(bone, told)
 
     def _certain(self, bone: int, told: str) -> str:
-        """A word with one meaning; hands and feet have the same words for their parts."""
+        """A word with one meaning; hands and feet use the same words for their parts."""
         limb = self._above(bone, LIMBS)
         if told == "FINGER" and limb in LEG:
             return "TOE"
@@ -156,7 +156,7 @@ class _Search:
         return told
 
     def _trunk(self, bone: int, told: str) -> str:
-        """A "spine" may go from tail to head where nothing else is named so; a "root" may be a pelvis."""
+        """A "spine" may go from tail to head if no other bone has such a name; a "root" may be a pelvis."""
         shape = self.plan.roles[bone]
         if told == "ROOT?":
             is_pelvis = shape == "PELVIS" or self._carries_legs(bone) or self._parts_legs_from_trunk(bone)
@@ -167,13 +167,13 @@ class _Search:
         return "PELVIS" if self._carries_legs(bone) or (unnamed and shape == "PELVIS") else "SPINE"
 
     def _carries_legs(self, bone: int) -> bool:
-        """Do a left and a right leg hang on it, by their names?"""
+        """True if a left and a right leg are among its descendants, by their names."""
         starts = ("THIGH", "LEG?", "HIP?", "PELVIS")
         sides = {self.said[kid].side for kid in self.tree.children[bone] if self.said[kid].role in starts}
         return {LEFT, RIGHT} <= sides
 
     def _parts_legs_from_trunk(self, bone: int) -> bool:
-        """Do both legs hang on one of its children, and the trunk on another, by their names?"""
+        """True if both legs are below one of its children and the trunk below another, by their names."""
         starts, trunk = ("THIGH", "LEG?", "SHANK"), ("SPINE", "SPINE?", "NECK", "HEAD", "UPPER_ARM", "ARM?")
         legs, others = False, False
         for kid in self.tree.children[bone]:
@@ -184,7 +184,8 @@ class _Search:
         return legs and others
 
     def _is_between_sides(self, bone: int) -> bool:
-        """Do a left and a right bone hang on it, by their names? Then it is in the middle, wherever it lies at rest."""
+        """True if a left and a right bone are below it, by their names: then it is in the middle, wherever it is at
+        rest."""
         return {LEFT, RIGHT} <= {self.said[each].side for each in self.tree.below[bone][1:]}
 
     def _unnamed(self, bone: int) -> str:
@@ -194,7 +195,8 @@ class _Search:
         return "FINGER" if shape is None and self._above(bone, ("HAND", "FINGER")) else "OTHER"
 
     def _fill_chain(self, first: int, told: str) -> None:
-        """Bones all called "leg" or "arm", from the first on: what is left between what stands above and below."""
+        """Assign roles to bones that are all called "leg" or "arm", from the first on: those missing between their
+        neighbours."""
         family = FAMILIES[told]
         chain = [first]
         while kids := [c for c in self.tree.children[chain[-1]] if self.said[c].role == told]:
@@ -212,7 +214,7 @@ class _Search:
                 self.roles[bone] = shape if shape in choice else choice[k * len(choice) // len(chain)]
 
     def _crown(self, order: list[int]) -> None:
-        """Where no head is named, the last of several neck bones carries it."""
+        """If no head is named, the last of several neck bones carries it."""
         if "HEAD" in self.roles:
             return
         for bone in reversed(order):
@@ -221,7 +223,7 @@ class _Search:
                 return
 
     def _above(self, bone: int, wanted: Sequence[str]) -> str | None:
-        """The role of the nearest ancestor that has one of these."""
+        """The role of the nearest ancestor with one of these roles."""
         bone = self.parents[bone]
         while bone >= 0:
             if self.roles[bone] in wanted:
@@ -230,7 +232,7 @@ class _Search:
         return None
 
     def _left(self) -> float:
-        """On which side of the mirror left is, +1 or -1: by the names, else by the way the body faces; 0 for none."""
+        """The side of the mirror plane that is left, +1 or -1: by names, else by the facing direction; 0 if unknown."""
         plan = self.plan
         if plan.lateral is None:
             return 0.0
@@ -239,7 +241,7 @@ class _Search:
             return told
         if plan.up is None:
             return 1.0
-        # Blender's characters look along -Y: what does not tell where it looks is taken to do the same.
+        # Blender's characters face -Y, which is the default for bodies whose facing is unknown.
         forward = plan.forward if plan.forward is not None else np.array([0.0, -1.0, 0.0])
         return 1.0 if np.cross(plan.up, forward) @ plan.lateral >= 0.0 else -1.0
 
@@ -247,7 +249,7 @@ class _Search:
         said, role = self.said[bone].side, self.roles[bone]
         aside = body_from_shape.offsets(self.tree, self.plan)[bone] if left else 0.0
         central = abs(aside) < body_from_shape.IN_THE_MIDDLE * self.tree.size
-        # A letter alone is no side where the bone stands in the middle: the L of a vertebra, say.
+        # A single letter is no side if the bone is in the middle: the L of a vertebra, for example.
         if said in (LEFT, RIGHT) and not (left and central and role in ("SPINE", "NECK", "HEAD")):
             return said
         above = self.side_of[self.parents[bone]] if self.parents[bone] >= 0 else None

@@ -1,4 +1,4 @@
-"""A rig's bones at rest, and which of them are bodies: what anatomy is found from. Must not know Blender."""
+"""A rig's bones at rest, and which of them are bodies: the input of anatomy. Must not know Blender."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .bone_ends import BoneEnds
 class Skeleton:
     """The rig's bones at rest, in the pose's order.
 
-    names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: where the bones end there,
-    carriers (b,): the body each bone belongs to (itself, an ancestor, one that its riding is left to, or -1),
-    holders (b,): the body each bone hangs on, riders: by bone, those that ride on their holder by keys of the result,
-    and whether the rig shows them.
+    names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: the bones' ends there.
+    carriers (b,): the body each bone belongs to (itself, an ancestor, one that it rides on by keys, or -1).
+    holders (b,): the nearest body above each bone.
+    riders: by bone, those that ride on their holder by keys of the result, and True if the rig shows them.
     """
 
     names: tuple[str, ...]

@@ -1,11 +1,10 @@
 """Volume and moments of a skin, split among bones by vertex weights.
 
-Owns what is inside of meshes that animators make: with holes, turned inside out, one over the other.
-Must not know Blender, nor masses.
+Owns the inside of meshes with holes, inverted faces, and overlapping parts. Must not know Blender, nor masses.
 
-The inside is cut into cells. A part of a mesh with small holes is closed over them; a part that is
-mostly hole (a cape, a blade of hair) has no inside. What several parts hold counts once. Each cell goes
-to the bones of the nearest place of the surface, by its weights.
+The inside is divided into cells. A mesh part with small holes is closed; a part that is mostly hole (a cape, a blade of
+hair) has no inside. Overlapping volumes count once. Each cell is assigned to the bones of the nearest point of the
+surface, by its weights.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ import numpy as np
 
 from ..geometry import distance_grid, mesh_inside
 
-# Cells in the box around the skin, and the most along its longest side.
+# The number of cells in the box around the skin, and the most along its longest side.
 CELLS, ALONG = 600_000, 300
-# Corners nearer than this part of the skin's size are one: importers split them at seams of a texture.
+# Vertices nearer than this part of the skin's size are merged: importers split them at UV seams.
 SAME = 1e-6
 # A part whose holes have more than this part of its area is a sheet. Sleeves have 0.1, a skirt 0.35, a cape 0.9.
 SHEET = 0.4
-# Places of the surface nearer to one another than this part of a cell are one.
+# Surface points nearer to one another than this part of a cell are merged.
 NEAR = 0.2
-# Parts with faces turned either way are looked at one by one: so many of them, the largest.
+# Parts with inconsistent faces are processed one by one: this many of them, the largest.
 MIXED = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One skinned mesh: vertices (k, 3), triangles (t, 3), of each vertex some bones (k, w) and their weights (k, w),
-    0 where there are fewer."""
+    """One skinned mesh: vertices (k, 3), triangles (t, 3), for each vertex bones (k, w) and their weights (k, w), 0 for
+    unused slots."""
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -42,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Of each bone: volumes (b,), firsts (b, 3) and seconds (b, 3, 3) about the origin; 0 where it has no skin."""
+    """For each bone: volumes (b,), firsts (b, 3) and seconds (b, 3, 3) about the origin; 0 without skin."""
 
     volumes: np.ndarray
     firsts: np.ndarray
@@ -50,7 +49,7 @@ class Moments:
 
 
 def fill(pieces: Sequence[Piece], count: int) -> Moments:
-    """What the skin of `count` bones holds, in the pieces' own units."""
+    """The moments of the inside of `count` bones' skin, in the pieces' own units."""
     empty = Moments(np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3)))
     pieces = [piece for piece in pieces if len(piece.triangles)]
     if not pieces:
@@ -72,7 +71,7 @@ def fill(pieces: Sequence[Piece], count: int) -> Moments:
 
 
 def _cells(points: np.ndarray, size: float) -> tuple[float, list[np.ndarray]]:
-    """The cells' width, and where their middles are along X, Y, Z: even about the middle of the skin."""
+    """The cells' width, and the coordinates of their centres along X, Y, Z, symmetric about the middle of the skin."""
     low, high = points.min(axis=0), points.max(axis=0)
     span = np.maximum(high - low, 1e-3 * size)
     cell = max(float(span.prod() / CELLS) ** (1.0 / 3.0), size / ALONG)
@@ -82,7 +81,7 @@ def _cells(points: np.ndarray, size: float) -> tuple[float, list[np.ndarray]]:
 
 
 def _inside(piece: Piece, axes: list[np.ndarray], cell: float, size: float) -> np.ndarray:
-    """Which cells a mesh holds."""
+    """True for cells inside a mesh."""
     vertices, triangles = _welded(piece.vertices, piece.triangles, SAME * size)
     inside = np.zeros([len(axis) for axis in axes], dtype=bool)
     if not len(triangles):
@@ -93,7 +92,7 @@ def _inside(piece: Piece, axes: list[np.ndarray], cell: float, size: float) -> n
     part = _parts(triangles, len(vertices))[triangles[:, 0]]
     mixed = np.zeros(part.max() + 1, dtype=bool)
     mixed[part[_disagreeing(triangles)]] = True
-    # Outward, each part for itself: what is inside out would take away from what it overlaps.
+    # Orient outward, each part by itself: an inverted part would subtract from what it overlaps.
     a, b, c = np.moveaxis(vertices[triangles] - vertices.mean(axis=0), 1, 0)
     volumes = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c)))
     turned = triangles.copy()
@@ -104,13 +103,13 @@ def _inside(piece: Piece, axes: list[np.ndarray], cell: float, size: float) -> n
     rows = np.bincount(part, minlength=len(mixed)) * mixed
     for each in np.argsort(-rows, kind="stable")[:MIXED]:
         if rows[each]:
-            # whichever way faces look, from the inside an odd number of them lies above
+            # whatever the faces' orientation, an odd number of them is above an inside point
             inside |= mesh_inside.windings_above(axes, vertices, triangles[part == each], cell) % 2 != 0
     return inside
 
 
 def _welded(vertices: np.ndarray, triangles: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray]:
-    """Corners at one place made one; without faces that have no area left."""
+    """Merge vertices at one position; drop triangles without area."""
     _, first, index = np.unique(np.round(vertices / near), axis=0, return_index=True, return_inverse=True)
     triangles = index.reshape(-1)[triangles]
     whole = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
@@ -118,9 +117,9 @@ def _welded(vertices: np.ndarray, triangles: np.ndarray, near: float) -> tuple[n
 
 
 def _parts(triangles: np.ndarray, count: int) -> np.ndarray:
-    """(count,) the number of the connected part each vertex is in."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+    """(count,) index of the connected part of each vertex."""
+    from scipy.sparse import coo_matrix  # noqa: PLC0415 - late: scipy loads slowly
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - late: scipy loads slowly
 
     start, stop = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
     joined = coo_matrix((np.ones(len(start), dtype=np.int8), (start, stop)), shape=(count, count))
@@ -128,14 +127,14 @@ def _parts(triangles: np.ndarray, count: int) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every side of every triangle: where it starts and stops, and a number for the edge it is on."""
+    """The sides of all triangles: start and end vertices, and an index of the edge."""
     start, stop = triangles.ravel(), triangles[:, [1, 2, 0]].ravel()
     count = int(triangles.max()) + 1
     return start, stop, np.minimum(start, stop).astype(np.int64) * count + np.maximum(start, stop)
 
 
 def _disagreeing(triangles: np.ndarray) -> np.ndarray:
-    """(t,) triangles with an edge that is not gone along as often one way as the other."""
+    """(t,) True for triangles with an edge that is not used equally often in both directions."""
     start, stop, edge = _edges(triangles)
     _, index = np.unique(edge, return_inverse=True)
     balance = np.bincount(index.reshape(-1), np.where(start < stop, 1.0, -1.0))
@@ -151,7 +150,7 @@ def _closed(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np
     if not rim.any():
         return vertices, triangles
     start, stop = start[rim], stop[rim]
-    # each hole's rim is a connected piece of open edges
+    # each hole's rim is a connected set of open edges
     loop = _parts(np.column_stack([start, stop, stop]), len(vertices))[start]
     loop = np.unique(loop, return_inverse=True)[1].reshape(-1)
     middles = np.stack([np.bincount(loop, vertices[start, k]) for k in range(3)], axis=1)
@@ -171,8 +170,8 @@ def _areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell: float) -> np.ndarray:
-    """(k,) whether places of a surface are inside of it all: the end of an arm within the chest."""
-    from scipy.ndimage import binary_erosion
+    """(k,) True for surface points inside other parts: the end of an arm inside the chest."""
+    from scipy.ndimage import binary_erosion  # noqa: PLC0415 - late: scipy loads slowly
 
     deep = binary_erosion(inside)
     index = [np.clip(np.rint((spots[:, k] - axes[k][0]) / cell).astype(int), 0, len(axes[k]) - 1) for k in range(3)]
@@ -180,8 +179,8 @@ def _buried(spots: np.ndarray, inside: np.ndarray, axes: list[np.ndarray], cell:
 
 
 def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) -> tuple[np.ndarray, np.ndarray]:
-    """Bones (n, w) and weights (n, w), together 1, of the nearest place to each node that the skin shows outside."""
-    from scipy.spatial import cKDTree
+    """Bones (n, w) and weights (n, w), with sum 1, of the visible surface point nearest to each node."""
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - late: scipy loads slowly
 
     width = max(piece.bones.shape[1] for piece in pieces)
     places, bones, weights = [], [], []
@@ -208,14 +207,14 @@ def _nearest(pieces: Sequence[Piece], nodes: np.ndarray, cell: float, buried) ->
 
 
 def _apart(spots: np.ndarray, near: float) -> np.ndarray:
-    """Some of the places (k, 3), none of them as near to another as that: meshes drawn many times over lie at one."""
+    """A subset of the points (k, 3) with this minimum distance: repeated meshes have coincident points."""
     at = np.round((spots - spots.min(axis=0)) / near).astype(np.int64)
     wide = at.max(axis=0) + 1
     return np.sort(np.unique((at[:, 0] * wide[1] + at[:, 1]) * wide[2] + at[:, 2], return_index=True)[1])
 
 
 def _gather(nodes: np.ndarray, bones: np.ndarray, volumes: np.ndarray, cell: float, count: int) -> Moments:
-    """Sum up cells (n, w) of some volume each by their bones."""
+    """Sum up cells (n, w) with volumes by their bones."""
     places = np.repeat(nodes, bones.shape[1], axis=0)
     bone, volume = bones.ravel(), volumes.ravel()
 

@@ -1,10 +1,11 @@
-"""Strength by role: how much a person's joints can give, by what they are in the body (METHODS §2).
+"""Strength by role: the largest torques of a person's joints (METHODS §2).
 
-Owns the figures and their scaling to a body's mass. Must not know how a rig's bones get their roles, nor what a
-drive does at its limit.
+Owns the figures and their scaling to a body's mass. Must not know how roles are detected, nor what a drive does at its
+limit.
 
-A joint has one limit, so each role has the torque of its strongest direction, isometric, at the joint's best angle
-[N m a kilogram of body mass]. What has no role known here holds three times what hangs on it (`Model.strengths`).
+A joint has one limit, so each role has the torque of its strongest direction, isometric, at the joint's best angle [N m
+a kilogram of body mass]. A joint without a known role holds three times the weight of what it carries
+(`Model.strengths`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..model.model import Model
 _TALL = 9.81 * 1.75
 # The whole-body torque muscles of RBDL (Millard; after Jackson, Kentel, Dolan, Raschke and others): a gymnast [kg].
 _GYMNAST = 69.6
-# Maximum isometric neck strength of nine men (doi 10.1007/s10439-014-1046-0), taken as of this mass [kg].
+# Maximum isometric neck strength of nine men (doi 10.1007/s10439-014-1046-0), assumed to have this mass [kg].
 _MAN = 75.0
 STRENGTH_OF_ROLE = {
     "hip": 0.161 * _TALL,  # extension
@@ -37,11 +38,11 @@ STRENGTH_OF_ROLE = {
 def strength_limits(
     model: Model, roles: Mapping[str, str | None] | Sequence[str | None], mass: float | None = None
 ) -> np.ndarray:
-    """(n,) [N m] the most each joint can give: at strength 1 of a strong person of this mass.
+    """(n,) [N m] the largest torque of each joint at strength 1: that of a strong person of this mass.
 
-    roles   body name → role, or one role a body; None, or a body left out: what hangs on it says. A collar bone
-            is a shoulder, or it would give in before the arm does
-    mass    [kg] the body's; None: the model's
+    roles   body name → role, or one role for each body; None or a missing body: by the weight that it carries. A collar
+            bone counts as a shoulder, or it would yield before the arm does
+    mass    [kg] the body's; None for the model's
     """
     given = _by_body(model, roles)
     total = model.total_mass if mass is None else float(mass)

@@ -1,6 +1,6 @@
-"""Joint ranges of unknown structures, by what hangs on a joint and by what the source does.
+"""Joint ranges of unknown structures, by what a joint carries and by what the source does.
 
-Owns the defaults for chains, hinges and things that hang on a body. Must not know Blender, names or roles' tables.
+Owns the defaults for chains, hinges and accessories. Must not know Blender, names or roles' tables.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from ..math import rotations
 from .joint_limit import LIMITS_AT_REST, Range
 from .rest_body import SHORTEST_BONE, RestBody
 
-# [degrees] Bones in a row (ropes, hair, coats) bend far and hardly turn; a single bone that ends in nothing (an
-# antenna, a sword, a plate) less; what has no length is flesh; a bone that carries several others is a trunk.
+# [degrees] Bones in a row (ropes, hair, coats) bend far and hardly twist; a single bone without children (an antenna, a
+# sword, a plate) less; a bone without length is flesh; a bone that carries several others is a trunk.
 CHAIN_SWINGS, CHAIN_TURNS = 70.0, 30.0
 END_SWINGS, END_TURNS = 40.0, 25.0
 FLESH_SWINGS, FLESH_TURNS = 15.0, 10.0
 HUB_SWINGS, HUB_TURNS = 35.0, 25.0
-# What the source does is allowed with this much more.
+# Margin around what the source does.
 MARGIN = 10.0
-# A source that turns by more than this about one axis and by less than this part of it about others shows a hinge; it
-# then gives so much to the sides.
+# A joint is a hinge if the source turns it by more than this about one axis and by less than this part of it about
+# others. It then moves by this much to the sides.
 HINGE_TURNS, HINGE_REST, HINGE_SIDES = 20.0, 0.1, 12.0
 
 
 def limit(body: RestBody, b: int) -> Range:
-    """How far a body's joint turns."""
+    """The range of a body's joint."""
     swing, twist = _default(body, b)
     turned = np.degrees(rotations.to_vector(body.source[:, b]))
     axis = _hinge_axis(turned)
@@ -53,14 +53,14 @@ def _default(body: RestBody, b: int) -> tuple[float, float]:
 
 
 def _in_row(body: RestBody, b: int) -> bool:
-    """Is it one of several bones in a row, none of which carries another row?"""
+    """True for one of several bones in a row, none of which carries another row."""
     above = body.parent(b)
     alone = [len(body.children[each]) == 1 for each in (b, above) if each >= 0]
     return len(body.children[b]) < 2 and any(alone)
 
 
 def _hinge_axis(turned: np.ndarray) -> np.ndarray | None:
-    """(3,) about which rotation vectors (frames, 3) [degrees] turn alone, None where they do not."""
+    """(3,) the single axis of rotation vectors (frames, 3) [degrees], or None."""
     axes = np.linalg.svd(turned, full_matrices=False)[2]
     most = float(np.abs(turned @ axes[0]).max())
     others = turned - np.outer(turned @ axes[0], axes[0])

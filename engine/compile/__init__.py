@@ -1,1 +1,1 @@
-"""numba: the decorators of kernels, their cache on disk, tables as one pointer."""
+"""Compiling with numba: decorators of kernels, their cache on disk, tables as pointers."""

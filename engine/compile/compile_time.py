@@ -1,11 +1,11 @@
 """Estimate how long compiling the kernels still takes.
 
-Owns the order in which children get through the kernels, and the estimate made of it and of what each costs. Must not
-compile anything.
+Owns the simulated order in which child processes compile the kernels, and the estimate from it and the kernels' costs.
+Must not compile anything.
 
-Kernels differ a hundredfold, and the last ones wait for one another: counting them tells little. So the whole work is
-gone through beforehand, with measured costs and as many children as there are. That gives a timeline. How fast the
-machine is shows in how much time it has taken to come as far as it is on that timeline.
+Kernels differ a hundredfold, and the last ones wait for one another, so counting them is a poor estimate. Instead the
+whole work is simulated beforehand, with measured costs and the number of children. That gives a timeline. The machine's
+speed is the progress along that timeline so far.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-# Until this part of the work is done nobody knows how fast the machine is.
+# Before this part of the work is done the machine's speed is unknown.
 TOO_EARLY = 0.05
 
 
 class BuildProgress(NamedTuple):
-    """done: from 0 to 1; left: seconds until it is done, None where that is not known yet."""
+    """done: from 0 to 1; left: remaining seconds, None if unknown."""
 
     done: float
     left: float | None
@@ -30,7 +30,7 @@ class BuildProgress(NamedTuple):
 def finish_times(
     order: Sequence[Callable], needs: Mapping[Callable, set], costs: Mapping[str, float], small: float, children: int
 ) -> dict[Callable, float]:
-    """When each of the functions is compiled, if children take the first that needs nothing more [s]."""
+    """Finish time of each function if children take the first one whose dependencies are compiled [s]."""
     left, open_needs = list(order), {each: set(needs[each]) for each in order}
     busy: list[tuple[float, int, Callable]] = []
     now, out = 0.0, {}
@@ -48,8 +48,8 @@ def finish_times(
 
 
 class Stage(NamedTuple):
-    """Kernels in the order in which they are compiled, what each waits for, and what they cost [s]; only the ratios of
-    costs matter, and one that is not among them counts as a small one."""
+    """Kernels in the order of compilation, their dependencies, and their costs [s]. Only ratios of costs matter; a
+    kernel without a cost counts as a small one."""
 
     word: str
     kernels: Sequence[Callable]
@@ -59,7 +59,7 @@ class Stage(NamedTuple):
 
 
 class Clock:
-    """Where the work stands on its timeline, and how fast it goes along it; stages in their order."""
+    """The position on the timeline, and the speed along it; stages in their order."""
 
     def __init__(self, stages: Sequence[Stage], children: int, now=time.monotonic):
         self.words = tuple(stage.word for stage in stages)
@@ -72,11 +72,11 @@ class Clock:
             start += max(times.values(), default=0.0)
         self._whole = start
         self._open = set(self._times)
-        # Of the last kernel: where on the timeline that was, and after how many seconds.
+        # Of the last kernel: its position on the timeline, and the seconds since the start.
         self._reached, self._passed = 0.0, 0.0
 
     def tell(self, word: str, function: Callable) -> None:
-        """It is compiled. Children are told of by several threads."""
+        """A kernel was compiled. Several threads call this."""
         with self._lock:
             self._open.discard((word, function))
             done = [when for each, when in self._times.items() if each not in self._open]
@@ -85,17 +85,18 @@ class Clock:
                 self._reached, self._passed = reached, self._now() - self._started
 
     def _next(self) -> float:
-        """Where on the timeline the next kernel would be done."""
+        """The position on the timeline of the next kernel's end."""
         return min((self._times[each] for each in self._open), default=self._whole)
 
     def progress(self) -> BuildProgress:
-        """How far it is, and how long it still takes."""
+        """The progress and the remaining time."""
         with self._lock:
             passed, reached, at, next_one = self._now() - self._started, self._reached, self._passed, self._next()
         if reached < TOO_EARLY * self._whole or at <= 0.0:
             return BuildProgress(reached / self._whole, None)
         speed = at / reached
-        # Since then it has gone on, but not past the next kernel; one that takes longer makes all the rest so.
+        # Assume progress since then, but not beyond the next kernel; a kernel that takes longer slows the estimate for
+        # the rest.
         here = min(reached + (passed - at) / speed, next_one)
         if here == next_one:
             speed = max(speed, passed / here)

@@ -34,8 +34,8 @@ from .kernel_sources import kernel_sources
 NUMPY_MIN = (1, 22)
 # The engine's name in this process: `engine`, or below the name that Blender gives the extension.
 PACKAGE = __package__.rpartition(".")[0]
-# No kernel allocates, so none needs numba's reference counting: without it the loops run
-# up to four times faster and compile sooner.
+# No kernel allocates, so none needs numba's reference counting: without it the loops run up to four times faster and
+# compile sooner.
 FLAGS = {"error_model": "numpy", "fastmath": {"contract", "nsz"}, "nogil": True, "_nrt": False}
 
 if tuple(int(part) for part in np.__version__.split(".")[:2]) < NUMPY_MIN:
@@ -54,19 +54,19 @@ else:
     from .table_type import register
 
     NO_NUMBA = ""
-    # Separate kernels reach into numba; only the version they were written for is known to bear it.
+    # Separate kernels use numba's internals, which are only known for the version they were written for.
     SEPARATE = numba.__version__.startswith("0.68.")
     if SEPARATE:
         from .separate_kernels import Cache, SeparateCompiler, keep_needs
 
 
 def is_compiled() -> bool:
-    """Whether kernels are compiled; if not they run as plain Python."""
+    """True if kernels are compiled; otherwise they run as plain Python."""
     return numba is not None and not numba.config.DISABLE_JIT
 
 
 def warn_if_plain() -> None:
-    """Say once that kernels run uncompiled (the warnings module keeps it to once)."""
+    """Warn once that kernels run uncompiled (the warnings module drops repetitions)."""
     if NO_NUMBA:
         warnings.warn(NO_NUMBA, RuntimeWarning, stacklevel=3)
 
@@ -88,7 +88,7 @@ def _processor() -> str:
 
 
 def cache_dir(package: str = PACKAGE) -> Path:
-    """A writable folder of this user's for this very build of the engine under that name of its package."""
+    """A writable folder of this user for this exact build of the engine under its package's name."""
     base = os.environ.get("HEFT_CACHE")
     if base is None:
         home = Path.home()
@@ -108,7 +108,7 @@ def cache_dir(package: str = PACKAGE) -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether the cache can be kept there."""
+    """True if the cache can be kept there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -117,7 +117,7 @@ def is_writable(folder: Path) -> bool:
 
 
 def table(kind: type) -> type:
-    """Hand named tuples of arrays of this class to kernels as one pointer (see `table_type`)."""
+    """Pass named tuples of arrays of this class to kernels as one pointer (see `table_type`)."""
     return kind if numba is None else register(kind)
 
 
@@ -129,14 +129,14 @@ def kernel(function: Callable) -> Callable:
 def separate(function: Callable) -> Callable:
     """Compile by itself, for calls by name from other kernels.
 
-    numba puts the code of all that a function calls into it and optimises the whole anew,
-    so what stands on top would be the whole engine once more. A separate kernel's callers only name it.
+    numba copies the code of all callees into a function and optimises all of it again, so the top function would
+    contain the whole engine. Callers of a separate kernel only refer to it by name.
     """
     return _cached(function, apart=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def inlined(function: Callable) -> Callable:
-    """Merge into its one caller before anything is compiled, and so compile once."""
+    """Merge into its only caller before anything is compiled, so that it is compiled once."""
     if numba is None:
         return function
     return numba.njit(inline="always", no_cpython_wrapper=True, no_cfunc_wrapper=True, **FLAGS)(function)
@@ -166,7 +166,7 @@ def _cached(function: Callable, apart: bool = False, **options: bool) -> Callabl
 
 
 def _keep_on_disk(dispatcher, folder: Path) -> None:
-    """Look the cache up when first compiling: doing so for every kernel at import takes a third of a second."""
+    """Open the cache when first compiling: opening it for every kernel at import takes a third of a second."""
     compile_now = dispatcher.compile
 
     def compile(types):
@@ -187,7 +187,7 @@ def _keep_on_disk(dispatcher, folder: Path) -> None:
 
 
 def _take_numbers(dispatcher) -> None:
-    """Compile once for a constant as for any number: numba would once for every constant in a call."""
+    """Compile once for all integers: numba would compile again for every literal in a call."""
     template = dispatcher.get_call_template
 
     def get_call_template(args, kws):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 IMPORT = re.compile(r"^[ \t]*from[ \t]+(\.+)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-# What a module imports that defines kernels, tables or columns.
+# Modules that every module with kernels, tables or columns imports.
 MARKS = {
     "compile.decorators": {"kernel", "separate", "inlined", "entry_point", "table"},
     "compile.columns": {"Columns"},
@@ -20,7 +20,7 @@ MARKS = {
 
 
 def kernel_sources(home: Path) -> list[Path]:
-    """Those of the package in this folder, in the order of their names."""
+    """The sources in this folder's package, sorted by name."""
     texts = {path.relative_to(home).with_suffix("").parts: path.read_text("utf-8") for path in home.rglob("*.py")}
     imports = {module: set(_imports(module, text, texts)) for module, text in texts.items()}
     found: set[tuple] = set()
@@ -34,7 +34,7 @@ def kernel_sources(home: Path) -> list[Path]:
 
 
 def _statements(module: tuple, text: str) -> Iterator[tuple[tuple, list[str]]]:
-    """What each relative import names: the parts of its dotted path from the package on, and the names."""
+    """For each relative import: the parts of its dotted path from the package on, and the imported names."""
     for dots, dotted, names in IMPORT.findall(text):
         if len(dots) <= len(module):
             base = module[: len(module) - len(dots)] + tuple(part for part in dotted.split(".") if part)

@@ -1,8 +1,8 @@
-"""The types of kernels' parameters: a small vocabulary for annotations, and what numba makes of them.
+"""Types of kernels' parameters: a small vocabulary for annotations, and its conversion to numba types.
 
 Owns that vocabulary. Must not know the tables: a table's type is that of a sample.
 
-Kernels that are compiled before they are first called (see `precompile`) say what their parameters are:
+Kernels that are compiled before their first call (see `precompile`) annotate their parameters:
 
     def even_part(tree: Tree, state: State, aim: Aim, work: Work, rest: Real, longest: Real, least: Real): ...
 """
@@ -20,7 +20,7 @@ from ..errors import LibraryError
 
 
 class Kind(NamedTuple):
-    """A number or an array without gaps of so many dimensions; `items`: a tuple of so many."""
+    """A number, or a contiguous array with this many dimensions; `items`: the length of a tuple."""
 
     dtype: str
     dimensions: int = 0
@@ -50,7 +50,7 @@ def types_of(function: Callable, samples: Mapping[type, Any]) -> tuple:
 
 
 def _type(hint: Any, samples: Mapping[type, Any]) -> Any:
-    from numba import typeof, types
+    from numba import typeof, types  # noqa: PLC0415 - numba may be missing
 
     if get_origin(hint) in (UnionType, Union):  # `Touch | None`: the sample says which
         hint = next(each for each in get_args(hint) if each is not type(None))

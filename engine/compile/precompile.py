@@ -1,11 +1,10 @@
-"""Compiling the kernels once, side by side in processes of their own.
+"""Compile the kernels once, in parallel child processes.
 
-Owns the child processes that do it, and the mark that it is done. Which kernels are compiled by themselves is
-registered beside the kernels (`kernel_suites`). Must not import kernels.
+Owns the child processes, and the marker that the cache is filled. The kernels to compile are registered in
+`kernel_suites`. Must not import kernels.
 
-numba compiles one function at a time and holds Python's lock meanwhile. Children fill
-the cache on as many cores as there are, and the caller's own Python (Blender's window)
-stays free. Where they cannot run, the caller compiles by itself.
+numba compiles one function at a time and holds Python's lock meanwhile. Children fill the cache on all cores, and the
+caller's own Python (Blender's window) stays responsive. If children cannot run, the caller compiles by itself.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from .gc_pause import without_gc
 from .kernel_types import types_of
 
 MAX_CHILDREN = 4
-# What a child runs: the engine under the caller's name for it, without what stands above it
-# (the add-on, which needs Blender).
+# The program of a child: import the engine under the caller's name for it, without its parent package (the add-on,
+# which needs Blender).
 CHILD = """
 import importlib, json, sys, types
 name, home, folder, modules, sys.path[:] = json.loads(sys.argv[1])
@@ -45,13 +44,13 @@ importlib.import_module(name + ".compile.precompile").serve(folder)
 class Suite(NamedTuple):
     """Kernels that are compiled by themselves.
 
-    word      its name, also of the mark that it is compiled
-    module    what a child imports to register it, from the engine's package on
-    kernels   the first that can be compiled is, so what others wait for stands first
-    samples   makes a table of each class, from which the parameters' types are taken
-    costs     seconds that a kernel took on one core; only their ratios matter
-    small     what one takes that is not among them
-    waited    a simulation waits for it: its progress is shown
+    word      its name, also of the marker that it is compiled
+    module    the module that registers it, relative to the engine's package
+    kernels   in order: the first one whose dependencies are compiled is next
+    samples   makes a table of each class, for the parameters' types
+    costs     seconds that a kernel took on one core; only ratios matter
+    small     the cost of a kernel that is not listed
+    waited    True if a simulation waits for it, so its progress is shown
     """
 
     word: str
@@ -67,7 +66,7 @@ SUITES: dict[str, Suite] = {}  # in the order in which they are compiled
 
 
 class Builds:
-    """What this process has seen to, and how far children are with what a simulation waits for."""
+    """The state of this process: suites that were handled, and the progress of the children."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -80,12 +79,12 @@ BUILDS = Builds()
 
 
 def register(suite: Suite) -> None:
-    """From now on `ensure_built` knows it."""
+    """Register a suite for `ensure_built`."""
     SUITES[suite.word] = suite
 
 
 def ensure_built(*words: str) -> None:
-    """Before the first call of a kernel: see to it that the cache is filled with these suites."""
+    """Make sure that the cache holds these suites, before a kernel is called for the first time."""
     if not is_compiled() or set(words) <= BUILDS.built:
         return
     with BUILDS.lock:
@@ -96,8 +95,7 @@ def ensure_built(*words: str) -> None:
 
 
 def build_progress() -> BuildProgress | None:
-    """How much of the engine is compiled while children are at it, and how long they still take; None where they are
-    not."""
+    """The progress of compiling and the remaining time while children run; None otherwise."""
     return BUILDS.clock.progress() if BUILDS.at_work and BUILDS.clock is not None else None
 
 
@@ -113,7 +111,7 @@ def _ensure(word: str) -> None:
 
 
 def _build_beside(word: str) -> None:
-    """Have every kernel compiled by children; OSError where that does not work."""
+    """Compile all kernels of a suite in children; raises OSError if they cannot run."""
     count = max(1, min(MAX_CHILDREN, os.cpu_count() or 1))
     children = [_start_child(PACKAGE) for _ in range(count)]
     if BUILDS.clock is None or word == _waited_for()[0] or word not in BUILDS.clock.words:
@@ -134,27 +132,27 @@ def _build_beside(word: str) -> None:
 
 
 def _waited_for() -> list[str]:
-    """What a simulation waits for, in this order."""
+    """The suites that a simulation waits for, in order."""
     return [word for word, suite in SUITES.items() if suite.waited]
 
 
 def _new_clock(word: str, children: int) -> Clock:
-    """Of this and of what comes after it."""
+    """The clock for this suite and the later ones."""
     waited = _waited_for()
     return Clock([stage_of(each) for each in (waited[waited.index(word) :] if word in waited else [word])], children)
 
 
 def stage_of(word: str) -> Stage:
-    """A suite as the clock sees it."""
+    """A suite as input of the clock."""
     suite = SUITES[word]
     needs = {each: _calls(each, set(suite.kernels)) for each in suite.kernels}
     return Stage(word, suite.kernels, needs, suite.costs, suite.small)
 
 
 def _start_child(name: str) -> subprocess.Popen:
-    """A Python of its own with this engine under the given name."""
+    """Start a Python process with this engine under the given name."""
     python = Path(sys.executable or "")
-    # some Blenders give themselves as the Python that runs
+    # some Blenders report themselves as the running Python
     if "python" not in python.name.lower() or not python.exists():
         raise OSError(f"no Python found to start beside this one ('{python}')")
     modules = sorted({suite.module for suite in SUITES.values()})
@@ -166,7 +164,7 @@ def _start_child(name: str) -> subprocess.Popen:
 
 
 class _Queue:
-    """The kernels that are left to compile; one can be once those it calls are."""
+    """The kernels that are left to compile, with their dependencies."""
 
     def __init__(self, functions: tuple, told: Callable[[Callable], None] = lambda _function: None) -> None:
         self._left, self._told = list(functions), told
@@ -174,7 +172,7 @@ class _Queue:
         self._changed = threading.Condition()
 
     def take(self) -> Callable | None:
-        """The first that can be compiled; None once all are taken."""
+        """Waits for and returns the next kernel whose callees are compiled; None once all are taken."""
         with self._changed:
             while self._left:
                 for function in self._left:
@@ -185,7 +183,7 @@ class _Queue:
         return None
 
     def tell(self, function: Callable) -> None:
-        """It is compiled."""
+        """Mark a kernel as compiled."""
         with self._changed:
             self._told(function)
             for needs in self._needs.values():
@@ -199,7 +197,7 @@ class _Queue:
 
 
 def _calls(function: Callable, kernels: set) -> set:
-    """Which of the kernels a function calls, by itself or through smaller ones."""
+    """The kernels that a function calls, directly or through smaller ones."""
     found: set = set()
     seen, todo = {function}, [function]
     while todo:
@@ -212,7 +210,7 @@ def _calls(function: Callable, kernels: set) -> set:
 
 
 def _feed(child: subprocess.Popen, word: str, queue: _Queue) -> None:
-    """Give the child one kernel after the other until there is none."""
+    """Send kernels to the child, one after the other, until none is left."""
     try:
         while (function := queue.take()) is not None:
             name = f"{word} {function.__name__}"
@@ -228,7 +226,8 @@ def _feed(child: subprocess.Popen, word: str, queue: _Queue) -> None:
 
 
 def serve(folder: str) -> None:
-    """A child's work: compile what it is told to, for the types of sample tables, into the caller's cache."""
+    """Main function of a child: compile the kernels it is sent, for the types of sample tables, into the caller's
+    cache."""
     if str(cache_dir()) != folder:
         print(f"another Python or other libraries ({sys.version.split()[0]})", flush=True)
         return
@@ -240,8 +239,8 @@ def serve(folder: str) -> None:
                 word, name = line.split()
                 function = functions[word, name]
                 function.compile(types_of(function, samples[word]))
-            except Exception as error:  # told to the caller, who compiles by itself and meets it again
+            except Exception as error:  # reported to the caller, who compiles by itself and raises it
                 print(f"{type(error).__name__}: {error}".replace("\n", " "), flush=True)
             else:
                 print("done", flush=True)
-    os._exit(0)  # taking numba's millions of objects apart takes a second
+    os._exit(0)  # freeing numba's millions of objects would take a second

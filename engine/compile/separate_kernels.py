@@ -1,11 +1,10 @@
 """Separate kernels: compiled by themselves and called by name.
 
-Owns what Heft does inside numba, of the one version `decorators` lets it. Must not know the
-engine.
+Owns the changes to numba's compiler, for the one version that `decorators` allows. Must not know the engine.
 
-numba copies the code of all that a function calls into it and optimises the whole anew,
-so the function on top is the whole program once more. A separate kernel's callers link an empty
-module in its place; the name is found when the code is loaded.
+numba copies the code of all callees into a function and optimises all of it again, so the top function would contain
+the whole program. Callers of a separate kernel are linked with an empty module in its place; the name is resolved when
+the code is loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import importlib
 from functools import partial
 
-from llvmlite.binding import parse_assembly
+from llvmlite.binding import Linkage, parse_assembly
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -38,8 +37,8 @@ from numba.core.untyped_passes import (
 
 from ..errors import LibraryError
 
-# What numba does with a function, without what no kernel has use for: closures, `with`, object mode,
-# parallel loops, array expressions, literals that call for code of their own.
+# numba's passes, without those that no kernel needs: closures, `with`, object mode, parallel loops, array expressions,
+# literal types.
 PASSES = (
     TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
     InlineInlinables, DeadBranchPrune, ReconstructSSA, DeadBranchPrune, NopythonTypeInference, PreLowerStripPhis,
@@ -48,20 +47,37 @@ PASSES = (
 
 
 class Library(JITCodeLibrary):
-    """Compiled code, without numba's first passes: they bring references together to drop them in
-    pairs, and no kernel counts references."""
+    """Compiled code, without numba's first passes, which group reference counting in order to remove it: no kernel
+    counts references."""
 
     def _optimize_functions(self, ll_module) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        """Merge what this code calls into it; of what stays a function, keep a copy that no other code is bound to.
+
+        Copies of one function differ: what stands around it decides which sums and products are contracted. Were
+        copies shared, the code loaded first would decide the last bits of the rest.
+        """
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+        self._copies = [each.name for each in self._final_module.functions if each.linkage == Linkage.linkonce_odr]
+        for name in self._copies:
+            self._final_module.get_function(name).linkage = Linkage.internal
+
+    def _get_module_for_linking(self):
+        """The code for its callers, in which what several of them need is linked once."""
+        first = self._shared_module is None
+        module = super()._get_module_for_linking()
+        if first:
+            for name in self._copies:
+                module.get_function(name).linkage = Linkage.linkonce_odr
+        return module
 
 
 class Cache(FunctionCache):
-    """Loads what is compiled and nothing else: numba would first import all it knows how to compile, and
-    scipy with it, which takes longer than all the rest."""
+    """Loads compiled functions without initialising numba's registries: numba would import everything it can compile,
+    and scipy with it, which takes longer than all the rest."""
 
     def load_overload(self, types, context):
         with self._guard_against_spurious_io_errors():
@@ -69,15 +85,15 @@ class Cache(FunctionCache):
 
 
 class Flags(set):
-    """Flags that read the same in every process, as they are part of a name."""
+    """Flags with the same text in every process, because they are part of a name."""
 
     def __str__(self) -> str:
         return str(sorted(self))
 
 
 class SeparateCompiler(CompilerBase):
-    """Names what it compiles by what it is, not by how many were compiled before it: processes that
-    share the cache call a separate kernel by that name."""
+    """Names functions by their content, not by a running number: processes that share the cache call a separate kernel
+    by that name."""
 
     def define_pipelines(self) -> list:
         state = self.state
@@ -93,10 +109,10 @@ class SeparateCompiler(CompilerBase):
 
 
 def keep_needs(dispatcher, apart: bool) -> None:
-    """See to it that what is loaded from the cache finds the separate kernels it calls.
+    """Make sure that code loaded from the cache finds the separate kernels it calls.
 
-    numba keeps with a compiled function what must be done before it is loaded, and hands it
-    on to the function's callers; of a function that was itself loaded it forgets it.
+    numba stores with a compiled function what must be done before it is loaded, and passes it on to the function's
+    callers. For a function that was itself loaded from the cache it forgets it.
     """
     add = dispatcher.add_overload
     name = dispatcher.py_func.__module__, dispatcher.py_func.__name__
@@ -118,6 +134,6 @@ def _load(module: str, name: str, types: tuple, called: str) -> None:
     function = getattr(importlib.import_module(module), name)
     function.compile(types)
     found = function.overloads[types].fndesc.llvm_func_name
-    if found != called:  # calling it would end the process
+    if found != called:  # calling it would crash the process
         folder = function.stats.cache_path
         raise LibraryError(f"Heft's compile cache does not fit together ('{name}'): empty the folder {folder}")

@@ -1,12 +1,10 @@
-"""Tables: named tuples of arrays that kernels are handed as one pointer.
+"""Tables: named tuples of arrays, passed to kernels as one pointer.
 
-Owns what numba must know of them, by its public means of extension. Must not know the
-engine.
+Owns the numba type, through its public extension interface. Must not know the engine.
 
-numba takes a tuple of arrays apart at every call, into nine words an array: a function of
-the engine would have 200 to 600 arguments, and most of the compiler's work would be passing
-them on. Of a table only the place in memory is passed where its arrays' own places and sizes
-are written down.
+numba unpacks a tuple of arrays at every call into nine words an array: a function of the engine would have 200 to 600
+arguments, and most compile time would go into passing them. Of a table only one address is passed, where its arrays'
+addresses and sizes are stored.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ class TableType(types.Type):
 
     def __init__(self, name: str, fields: tuple) -> None:
         self.fields = dict(fields)
-        # the name is part of the names of all functions that take the table, so it is short
+        # part of the names of all functions that take the table, so it is short
         digest = hashlib.sha256(repr(fields).encode()).hexdigest()[:8]
         super().__init__(f"{name}_{digest}")
 
@@ -53,20 +51,20 @@ class TableType(types.Type):
 
 @register_model(TableType)
 class TableModel(models.PrimitiveModel):
-    """To the compiler a pointer."""
+    """For the compiler a table is a pointer."""
 
     def __init__(self, manager, table: TableType) -> None:
         super().__init__(manager, table, cgutils.voidptr_t)
 
 
 def _words(kind: types.Type) -> int:
-    """How many words a field takes: an array its place and its sizes."""
+    """The number of words of a field: an array has its address and its sizes."""
     return kind.words if isinstance(kind, TableType) else 1 + kind.ndim
 
 
 def register(kind: type[NamedTuple]) -> type:
-    """The named tuples of this class as tables: a table's arrays stay where they are, so what numba asks at every
-    call is found once."""
+    """Register named tuples of this class as tables. A table's arrays never move, so what numba asks at every call is
+    cached."""
 
     class Table(kind):
         @cached_property
@@ -75,11 +73,11 @@ def register(kind: type[NamedTuple]) -> type:
 
         @cached_property
         def _written(self) -> bytes:
-            """Where the arrays are and how large, field by field, as the kernels read it."""
+            """The addresses and sizes of the arrays, field by field, as kernels read them."""
             return np.array(_numbers(self), dtype=np.int64).tobytes()
 
         def __reduce__(self) -> tuple:
-            return type(self), tuple(self)  # the arrays of a copy are elsewhere
+            return type(self), tuple(self)  # the arrays of a copy have other addresses
 
     Table.__name__, Table.__qualname__, Table.__doc__ = kind.__name__, kind.__qualname__, kind.__doc__
     Table.__module__ = kind.__module__
@@ -106,7 +104,7 @@ def _numbers(table: tuple) -> list[int]:
 
 @unbox(TableType)
 def unbox_table(table, value, c):
-    """A table that comes from Python is where its arrays are written down."""
+    """A table that comes from Python is the address of that description."""
     written = c.pyapi.object_getattr_string(value, "_written")
     failed = cgutils.is_null(c.builder, written)
     place = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(cgutils.voidptr_t))
@@ -125,7 +123,7 @@ class TableFields(AttributeTemplate):
 
 @lower_getattr_generic(TableType)
 def get_field(context, builder, table, place, name):
-    """The place of a table within the table, or an array."""
+    """A field of a table: the address of a table inside it, or an array."""
     before = 0
     for other, kind in table.fields.items():
         if other == name:
@@ -138,10 +136,10 @@ def get_field(context, builder, table, place, name):
 
 
 def _reader(context, module, kind: types.Array) -> ir.Function:
-    """A function that reads one array's place and sizes.
+    """A function that reads one array's address and sizes.
 
-    The compiler is told that they never change, and merges the function into its callers: what
-    it writes to an array cannot move another, so they are read once and not in every loop.
+    The compiler is told that they never change, and merges the function into its callers: writing to an array cannot
+    move another, so they are read once and not in every loop.
     """
     array = context.get_value_type(kind)
     name = f"heft_read_{kind.dtype}_{kind.ndim}"

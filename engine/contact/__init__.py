@@ -1,1 +1,1 @@
-"""Rows of contacts, ties and limits, and their solution."""
+"""Constraint rows of contacts, ties and limits, and their solution."""

@@ -1,8 +1,7 @@
 """Contact stages before a step: find contacts, make rows, apply impacts, limit the step for fast bodies (METHODS §1d).
 
-Owns finding contacts, making rows of them and cutting the step where something fast is
-about to meet; the order of what happens before a step. Must not know targets or
-controllers, nor how geometry is measured or rows are solved.
+Owns finding contacts, making rows of them and shortening the step before a fast contact; the order of the stages before
+a step. Must not know targets or controllers, nor how geometry is measured or rows are solved.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ..collision.broad_phase import find_pairs
 from ..collision.narrow_phase import collide
 from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Flag, Index, Real, Vector
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
@@ -39,19 +38,19 @@ from .step_size import even_part
 from .tie_rows import across, add_block, add_limits, add_ties, blow_wind, put_force
 from .unmet_contacts import give_up
 
-# Which pairs of shapes.
+# Which pairs of shapes are collided.
 EVERY, BETWEEN, WITHIN = 0, 1, 2
-# The share of SWERVE by which bodies of one ragdoll come nearer to one another than their rates say.
+# The share of SWERVE that is added to the approach speed of two bodies of one ragdoll.
 SWERVE_WITHIN = 0.25
-# So often contacts are sought within half the margin where there is no room for all.
+# If there is no room for all contacts, the search is repeated this many times, each with half the margin.
 MARGINS = 6
-# Shortest part of a step, where something fast is about to meet.
+# Shortest part of a step before a fast contact.
 LEAST_CUT = 1e-3
 
 
 @kernel
 def touching(touch):
-    """Whether any row may be felt in this step."""
+    """True if any row can be active in this step."""
     if touch is None:
         return False
     return touch.rows.count[R.BLOCKS] > 0 or touch.rows.count[R.WINDY] > 0
@@ -73,8 +72,8 @@ def meet(
     dt: Real,
     cut: Flag,
 ):
-    """At a time [frames]: find contacts, let what meets collide, see what leans. Returns the seconds to step:
-    h, or less where a blow sets joints whirling (but `least`), or something fast meets before (if `cut`).
+    """At a time [frames]: find contacts, apply impacts, mark leaning joints. Returns the seconds to step: h, or less if
+    an impact makes joints spin (at least `least`), or, with `cut`, if a fast contact comes before.
 
     Reads: A.FROM, A.LEANED, A.mode, C.TONE_DAMPING, C.TONE_PULL, CT.BODY_A, CT.BODY_B, CT.BOUNCE, CT.BOUNCE_SPEED,
         CT.FEATURE, CT.FRICTION, CT.GAP, CT.NORMAL, CT.PLANT, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.SLOP, CT.START_PLACE,
@@ -106,11 +105,7 @@ def meet(
     struck = collide_now(tree, control, state, aim, work, touch, frame, least)
     if struck != 0:
         answer_blow(tree, control, state, frame, time, dt, work.rate[W.ANSWER], struck == GIVING)
-        take_blow(tree, state, aim, work.rate[W.ANSWER])
-        velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
-        momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
-        _limit_again(tree, state, touch, h)
-        note_speeds(tree, state, work, touch.rows)
+        _take_up_blow(tree, state, aim, work, touch, now, h)
         let_return(tree, control, state, aim, work, touch, frame, time, dt)
         h = even_part(tree, state, aim, work, h, h, least)
     h = _first_meeting(tree, state, work, touch, h, gravity, cut)
@@ -124,7 +119,7 @@ def meet(
 
 @kernel
 def _find_contacts(tree, state, work, touch, h, gravity):
-    """Contacts of all pairs that may touch within h seconds, from their speeds."""
+    """Find the contacts of all pairs that may touch within h seconds at their speeds."""
     shapes = touch.shapes
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     slop = touch.limit[CT.SLOP]
@@ -135,14 +130,14 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     for s in range(len(touch.found.reach)):
         i = shapes.link[s, SH.BODY]
         w = load3(work.body, i, W.MOTION)
-        # velocity of the body's frame: the spatial velocity is that of the root anchor's point
+        # velocity of the body's frame: a spatial velocity refers to the point at the root's anchor
         root = touch.rows.root[i]
         arm = sub(load3(touch.found.where[CT.START_PLACE], i, 0), load3(touch.found.where[CT.START_PLACE], root, 0))
         v = add(load3(work.body, i, W.MOTION + 3), cross(w, arm))
         speed = math.sqrt(dot(v, v)) + shapes.shape[s, SH.REACH] * math.sqrt(dot(w, w)) if i > 0 else 0.0
         touch.found.reach[s] = h * speed + slop
         if shapes.link[s, SH.RESPONSE_KIND] != 0:
-            # what the blow has lifted a little stands all the same, if it does in the source
+            # a foot that the blow lifted a little still stands if it does in the source
             touch.found.reach[s] += touch.limit[CT.PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != C.ANIMATED:
             touch.found.reach[s] += 2.0 * fall
@@ -154,7 +149,7 @@ def _find_contacts(tree, state, work, touch, h, gravity):
     touch.rows.count[R.PAIRS] = find_pairs(
         shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
     )
-    # where there may be no room for all contacts, what bodies have with themselves comes last
+    # if there may be no room for all contacts, self contacts come last
     apart = 4 * touch.rows.count[R.PAIRS] > len(touch.found.contact)
     for root in tree.roots:
         apart = apart or touch.rows.ragdoll[root] == RAGDOLL
@@ -167,8 +162,8 @@ def _find_contacts(tree, state, work, touch, h, gravity):
 
 @kernel
 def _nearest_contacts(state, work, touch, h, first, which):
-    """Append the contacts of pairs of shapes (see `_collide_pairs`). Where there is no room for all of them the pairs
-    are asked again, with a smaller margin each time: what is near comes before what is far. The new count."""
+    """Append the contacts of pairs of shapes (see `_collide_pairs`). If there is no room for all of them, repeat with a
+    smaller margin, so that near contacts come before far ones. Returns the new count."""
     share = 1.0
     count = _collide_pairs(state, work, touch, h, first, which, share)
     for _ in range(MARGINS):
@@ -181,7 +176,7 @@ def _nearest_contacts(state, work, touch, h, first, which):
 
 @kernel
 def _note_flights(tree, work, touch, count):
-    """SWERVE of ragdolls that meet nothing but themselves, by the contacts so far: none."""
+    """Set SWERVE of ragdolls whose only contacts so far are with themselves to 0."""
     for root in tree.roots:
         touch.rows.tally[root] = 0
     for c in range(count):
@@ -194,14 +189,14 @@ def _note_flights(tree, work, touch, count):
 
 @kernel
 def _reach_within(work, touch, a, b, h):
-    """How near two shapes of a ragdoll may come to touch within h seconds [m]: by how one moves seen from the other."""
+    """The distance below which two shapes of a ragdoll may touch within h seconds [m], by their relative velocity."""
     shapes, where = touch.shapes, touch.found.where[CT.START_PLACE]
     i, j = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
     root = touch.rows.root[i]
     turn = sub(load3(work.body, j, W.MOTION), load3(work.body, i, W.MOTION))
     slide = sub(load3(work.body, j, W.MOTION + 3), load3(work.body, i, W.MOTION + 3))
     arm = sub(load3(where, j, 0), load3(where, root, 0))
-    # both velocities are of the point at the root's anchor: at the second body's place they differ by this
+    # both velocities refer to the point at the root's anchor: at the second body's position they differ by this
     slide = add(slide, cross(turn, arm))
     speed = math.sqrt(dot(slide, slide)) + shapes.shape[b, SH.REACH] * math.sqrt(dot(turn, turn))
     return 2.0 * touch.limit[CT.SLOP] + h * (speed + 2.0 * SWERVE_WITHIN * work.body[root, W.SWERVE])
@@ -209,8 +204,8 @@ def _reach_within(work, touch, a, b, h):
 
 @kernel
 def _collide_pairs(state, work, touch, h, count, which, share):
-    """Append the contacts of pairs of shapes: of EVERY one, of those BETWEEN trees, or WITHIN one. The new count.
-    `share`: of the margin within which they may touch."""
+    """Append the contacts of pairs of shapes: of EVERY pair, of those BETWEEN trees, or WITHIN one. Returns the new
+    count. share: of the margin within which they may touch."""
     shapes, found, rows = touch.shapes, touch.found, touch.rows
     for k in range(rows.count[R.PAIRS]):
         a, b = found.pairs[k, 0], found.pairs[k, 1]
@@ -228,19 +223,19 @@ def _collide_pairs(state, work, touch, h, count, which, share):
 
 @kernel
 def _touches_when_limp(shapes, a, b):
-    """Whether two shapes of one character touch only where they are limp."""
+    """True if two shapes of one character touch only while limp."""
     return shapes.link[a, SH.FAMILY] <= SH.LIMP_FAMILY and shapes.link[a, SH.FAMILY] == shapes.link[b, SH.FAMILY]
 
 
 @kernel
 def _falls(state, rows, i):
-    """Whether a body is limp, and the root of its tree as well."""
+    """True if a body is limp and the root of its tree is too."""
     return state.behaviour[i] == C.LIMP and state.behaviour[rows.root[i]] == C.LIMP
 
 
 @kernel
 def _make_blocks(tree, state, work, touch, frame, h):
-    """A block a contact: along the normal, and along two directions across it. Then ties and limits."""
+    """Make a block for each contact: along the normal and two tangents. Then those of ties and limits."""
     count = touch.rows.count[R.CONTACTS]
     where = touch.found.where[CT.START_PLACE]
     for c in range(count):
@@ -270,9 +265,25 @@ def _make_blocks(tree, state, work, touch, frame, h):
     note_speeds(tree, state, work, touch.rows)
 
 
+@inlined
+def _take_up_blow(tree, state, aim, work, touch, now, h):
+    """References, motions, limits and rows after a blow has changed the rates.
+
+    Reads: A.FROM, P.COM, P.MOMENT, P.ROTATION, P.WORLD_INERTIA, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN,
+        R.WHAT, R.ragdoll, R.root, S.DRIFT, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS,
+        S.V, S.behaviour, W.ANSWER, W.MOTION, now
+    Writes: R.BLOCKS, R.SPEED_NOW, S.ERROR, S.REFERENCE_V, S.SPIN, S.STRUCK, W.MOTION
+    """
+    take_blow(tree, state, aim, work.rate[W.ANSWER])
+    velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
+    momenta(tree, now, work.body, W.MOTION, state.body, S.SPIN)
+    _limit_again(tree, state, touch, h)
+    note_speeds(tree, state, work, touch.rows)
+
+
 @kernel
 def _limit_again(tree, state, touch, h):
-    """A blow sets joints turning: limits that were out of reach may be within it. Theirs are the last blocks."""
+    """Repeat the limits' blocks, which come last: an impact changes joint rates, so further limits may be reached."""
     count = touch.rows.count[R.BLOCKS]
     while count > 0 and touch.rows.link[count - 1, R.WHAT] == R.LIMIT:
         count -= 1
@@ -290,7 +301,8 @@ def note_speeds(tree, state, work, rows):
 
 @kernel
 def _first_meeting(tree, state, work, touch, h, gravity, cut):
-    """Contacts to come: drop those that will pass by; cut the step where a fast one meets, or a joint its limit."""
+    """Future contacts: drop those that will miss; shorten the step for a fast contact, or for a joint that reaches its
+    limit."""
     slop, fast = touch.limit[CT.SLOP], -touch.limit[CT.BOUNCE_SPEED]
     fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
     foreseen = False
@@ -313,7 +325,7 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
                 swerve *= SWERVE_WITHIN
             touch.rows.link[c, R.ROWS] = 1 if gap + h * (speed - swerve) < slop else 0
             continue
-        # along a straight way the gap of convex shapes is at least gap + speed·t
+        # along a straight path the gap of convex shapes is at least gap + speed·t
         if gap + h * speed - fall - 0.1 * h * abs(speed) > slop:
             touch.rows.link[c, R.ROWS] = 0
             continue
@@ -342,7 +354,7 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
 
 @kernel
 def _foresee(tree, state, work, touch, h, gravity):
-    """Where bodies would be after h seconds at their present rates."""
+    """Predict the bodies' poses after h seconds at their present rates."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         store4(
@@ -361,8 +373,9 @@ def _foresee(tree, state, work, touch, h, gravity):
 
 @kernel
 def _note_leaning(tree, state, aim, touch):
-    """Joints between a contact that is not braced against and the root will yield. Of a guided character the end of a
-    finger's range moves the finger alone: a hand that yielded to it would be thrown about by the arm."""
+    """Mark the joints between a contact that is not braced against and the root: they will yield. In a guided
+    character, contacts of a finger at the end of its range move the finger alone, because a hand that yielded to them
+    would be thrown about by the arm."""
     for i in range(1, len(tree.parent)):
         aim.body[i, A.LEANED] = float(touch.rows.count[R.WINDY])
     for b in range(touch.rows.count[R.BLOCKS]):
@@ -375,7 +388,7 @@ def _note_leaning(tree, state, aim, touch):
                 while i > 0 and aim.body[i, A.LEANED] == 0.0:
                     aim.body[i, A.LEANED] = 1.0
                     i = 0 if alone else tree.parent[i]
-    # what cannot be felt is left out from here on
+    # blocks that cannot be felt are left out from here on
     kept = 0
     for b in range(touch.rows.count[R.BLOCKS]):
         if touch.rows.link[b, R.ROWS] > 0:
@@ -390,7 +403,7 @@ def _note_leaning(tree, state, aim, touch):
 
 @kernel
 def _start_warm(touch, h):
-    """Contacts, and limits of ragdolls, that were there a step ago start with the forces they had."""
+    """Warm start: contacts, and limits of ragdolls, that existed a step ago start with their previous forces."""
     old, before = touch.rows.count[R.OLD], touch.found.old_meet
     if old == 0:
         return
@@ -406,7 +419,7 @@ def _start_warm(touch, h):
 
 @kernel
 def _keeps_warm(rows, b):
-    """Whether a block's forces are remembered from step to step."""
+    """True if a block's forces are kept from step to step."""
     if rows.link[b, R.WHAT] == R.LIMIT:
         return moves_ragdolls(rows, b)
     return rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.TURNING] == 0
@@ -414,7 +427,7 @@ def _keeps_warm(rows, b):
 
 @kernel
 def _name(touch, b):
-    """What tells a block from all others: a contact's shapes and feature, a limit's joint and side."""
+    """The identity of a block: a contact's shapes and feature, or a limit's joint and side."""
     rows = touch.rows
     if rows.link[b, R.WHAT] == R.LIMIT:
         return np.int64(-1), rows.link[b, R.BODY_A], rows.link[b, R.SIDE]
@@ -424,7 +437,7 @@ def _name(touch, b):
 
 @kernel
 def mark_contacts(touch, marks, frame, h):
-    """Write down what pressed in the step just taken."""
+    """Record the contacts that pressed in the step just taken."""
     if touch is None:
         return
     rows = touch.rows
@@ -451,7 +464,7 @@ def mark_contacts(touch, marks, frame, h):
 
 @kernel
 def keep_warm(touch, h):
-    """Remember the contacts' forces for the next step, which may shift places again."""
+    """Keep the contacts' forces for the next step, which may correct depth again."""
     if touch is None:
         return
     kept = 0

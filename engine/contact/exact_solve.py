@@ -1,13 +1,13 @@
-"""Exact solution of an island by pivoting, for the rows that the sweeps have sorted out.
+"""Exact solution of an island by pivoting, for the active set that the sweeps have found.
 
-Owns the active set: which rows press, stick and slide, and the way from one such set to the next. Must not know about
+Owns the active set (which rows press, stick and slide) and the steps from one such set to the next. Must not know about
 bodies, ties or time.
 
-Sweeps tell what presses, sticks and slides, but pass forces on slowly. With that known the rest is a linear system. Of
-a contact that sticks all three rows stand still. One that slides gives grip times its pressure, so that row is still
-with the friction that goes with its pressure, and across the sliding its friction turns until it is against it.
-Whatever would have to pull, or to rub more than it can, stops the step where it gets there, and is taken for what it
-is from there on: it parts, or slides. (Where contacts part or slide only together, all other ways go round in circles.)
+Sweeps find out what presses, sticks and slides, but converge slowly. With the active set known the rest is a linear
+system. All three rows of a sticking contact have rate 0. A sliding contact has friction of grip times its pressure: its
+normal row has rate 0 including that friction, and across the sliding its friction turns until it opposes it. A step
+ends where a contact would have to pull, or to rub more than it can; the contact is then taken out, or slides. (If
+contacts can only part or slide together, other orders of pivoting would cycle.)
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ import math
 from ..compile.decorators import kernel
 from ..tables import rows as R
 
-# How much softer than the rows are in the mean each is taken to be: of all impulses that do it redundant contacts give
-# the least. Where trunks and finger tips touch, that much would be no hint to the trunk: so at most than it is itself.
+# Softness added to each row, relative to the mean diagonal: of all solutions redundant contacts then take the least. At
+# most this relative to the row's own diagonal, because where trunks and finger tips touch it would be large for the
+# trunk.
 SOFT, SOFT_MOST = 1e-8, 2e-8
-# Beside the largest impulse: what is none, and what may go at once.
+# Relative to the largest impulse: what counts as zero, and what may be dropped at once.
 NOISE, NOTHING = 1e-10, 1e-6
-# What would give way by this share of what the hardest pressed does, were all soft, is let in.
+# A row is let in if, with softness everywhere, it would give way by this share of the row with the highest pressure.
 LETS_IN = 1e-2
-# Friction this near to all there is slides.
+# Friction this near to its maximum slides.
 SLIDES = 0.999999
-# A contact that slides and moves by less than this share of what it would alone, without friction, is about to jam.
+# A sliding contact whose rate is less than this share of its rate without friction is about to jam.
 JAMS = 1e-3
-# Softness and friction that turns leave something over: one more step is taken with the same elimination, at most so
-# many, until it is less than this share of what counts as near.
+# Softness and turning friction leave a residual: up to this many further steps use the same factors, until it is below
+# this share of what counts as near.
 TURNS, GOOD = 3, 1e-4
 
 
 @kernel
 def polish(rows, first, ties, size, least, near, pivots, follows):
-    """Solve exactly for the rows that press (and stick, and slide), the others left as they are.
+    """Solve exactly for the rows that press (and stick, and slide); the others stay as they are.
 
-    Of all impulses that do so the least: a hint of softness draws them to zero wherever that changes no rate, and lets
-    in what should bear its share. `follows`: friction follows the pressure; else it is held at RADIUS, and what slides
-    is left as it is. Returns whether it came to the end within so many `pivots`.
+    Returns the least of all solutions: a little softness draws impulses to zero where that changes no rate, and lets
+    rows in that should bear a share. follows: friction follows the pressure; otherwise it is held at RADIUS, and
+    sliding contacts stay as they are. Returns True if it converged within `pivots`.
     """
     for _ in range(pivots):
         most = 0.0
@@ -83,8 +84,9 @@ def _presses(rows, r, least, none):
 
 @kernel
 def _pick_rows(rows, ties, size, least, none, follows):
-    """The rows that shall stand still: of what presses with more than `none` the first, and all where it sticks.
-    ALONG_X, ALONG_Y of a contact that slides: which way its friction goes. Returns how many rows."""
+    """The rows that shall have rate 0: the normal row of every block that presses with more than `none`, and all three
+    where it sticks. ALONG_X, ALONG_Y of a sliding contact: the direction of its friction. Returns the number of
+    rows."""
     matrix, p, pick = rows.matrix, rows.row[R.FORCE], rows.pick
     n = 0
     for r in range(ties, size, 3):
@@ -107,7 +109,7 @@ def _pick_rows(rows, ties, size, least, none, follows):
 
 @kernel
 def _pick_sliding(rows, ties, size, n):
-    """Behind them two of every contact that slides: its pressure, and its friction across the sliding."""
+    """Then two for every sliding contact: its pressure, and its friction across the sliding."""
     for r in range(ties, size, 3):
         if rows.row[R.ALONG_X, r] != 0.0 or rows.row[R.ALONG_Y, r] != 0.0:
             rows.pick[n], rows.pick[n + 1] = r, r + 1
@@ -117,14 +119,14 @@ def _pick_sliding(rows, ties, size, n):
 
 @kernel
 def _gripped(rows, first, r):
-    """What a block's friction grows by with its pressure."""
+    """The growth of a block's friction with its pressure."""
     b = rows.order[first + r // 3]
     return rows.block[b, R.GRIP] if rows.link[b, R.WHAT] == R.CONTACT else 0.0
 
 
 @kernel
 def _answer_at(rows, first, still, q, j):
-    """What row q's rate grows by with the impulse that is picked as number j."""
+    """The change of row q's rate with the impulse picked as number j."""
     matrix, c = rows.matrix, rows.pick[j]
     if j < still:
         return matrix[q, c]
@@ -144,14 +146,14 @@ def _mean_softness(rows, n):
 
 @kernel
 def _softness(matrix, r, soft):
-    """How much softer than it is row r is taken to be, where rows in the mean are by `soft`."""
+    """The softness added to row r, if the mean row gets `soft`."""
     return min(soft, SOFT_MOST * matrix[r, r])
 
 
 @kernel
 def _factor(rows, first, still, n, soft):
-    """Gauss elimination of what is picked, each row a hint softer than it is; unless it is done already. Returns
-    whether it can be: not where contacts press the harder the more they rub."""
+    """Gauss elimination of the picked rows with their softness, unless it is done already. Returns False if it is
+    impossible: contacts that press the harder the more they rub."""
     matrix, upper, pick = rows.matrix, rows.upper, rows.pick
     same = rows.count[R.FACTORED] == n and n == still
     for i in range(n):
@@ -180,7 +182,7 @@ def _factor(rows, first, still, n, soft):
 
 @kernel
 def _turns_with(rows, r):
-    """How much faster sliding goes across, the more friction does: it is against the sliding."""
+    """The change of the sliding velocity across with friction across, which opposes the sliding."""
     p, w = rows.row[R.FORCE], rows.row[R.FREE_RATE]
     rubs = math.sqrt(p[r + 1] * p[r + 1] + p[r + 2] * p[r + 2])
     return max(0.0, -(rows.row[R.ALONG_X, r] * w[r + 1] + rows.row[R.ALONG_Y, r] * w[r + 2])) / rubs
@@ -189,8 +191,7 @@ def _turns_with(rows, r):
 @kernel
 def _eliminate(matrix, upper, pick, still, n, soft):
     """Gauss elimination in place, three rows at a time. The first `still` rows are symmetric and only their upper part
-    is looked at; what the others are multiplied by stays in their lower part. Returns whether
-    none of them jams."""
+    is read; the multipliers of the others are stored in their lower part. Returns False if a row jams."""
     k = 0
     while k + 3 <= still:
         for s in range(k, k + 3):
@@ -227,14 +228,14 @@ def _eliminate(matrix, upper, pick, still, n, soft):
 
 @kernel
 def _set_pivot(matrix, upper, pick, k, soft):
-    """No row gives way less than its softness, whatever others have said already."""
+    """No pivot is smaller than its row's softness, even if the row is redundant."""
     upper[k, k] = max(upper[k, k], 0.5 * _softness(matrix, pick[k], soft))
 
 
 @kernel
 def _ask_step(rows, still, n, soft):
-    """STEP becomes what the picked rows' rates shall change by: to none, and with `soft` to the least impulses. Returns
-    the largest."""
+    """Set STEP to the wanted change of the picked rows' rates: to zero rate, and with `soft` towards the least
+    impulses. Returns the largest."""
     p, w, pick, step = rows.row[R.FORCE], rows.row[R.FREE_RATE], rows.pick, rows.row[R.STEP]
     largest = 0.0
     for i in range(n):
@@ -249,7 +250,7 @@ def _ask_step(rows, still, n, soft):
 
 @kernel
 def _solve_step(upper, x, still, n):
-    """STEP from what it shall do."""
+    """Solve for STEP by substitution."""
     for k in range(n):
         f = x[k] / upper[k, k]
         for i in range(k + 1, still):
@@ -257,7 +258,7 @@ def _solve_step(upper, x, still, n):
         for i in range(max(k + 1, still), n):
             x[i] -= x[k] * upper[i, k]
     for k in range(n - 1, -1, -1):
-        # four sums, none of which waits for another
+        # four independent sums, for instruction parallelism
         one, two, three, four = x[k], 0.0, 0.0, 0.0
         j = k + 1
         while j + 4 <= n:
@@ -274,9 +275,9 @@ def _solve_step(upper, x, still, n):
 
 @kernel
 def _take_step(rows, first, ties, size, still, n, most, follows):
-    """Go along STEP as far as possible. Returns whether to its end.
+    """Go along STEP as far as possible. Returns True if to its end.
 
-    Rows that hardly press and would have to pull stop at once; without them the way is free for the rest.
+    Rows with little pressure that would have to pull stop at once, so that they do not block the rest.
     """
     p, pick, step, more = rows.row[R.FORCE], rows.pick, rows.row[R.STEP], rows.row[R.ADDED]
     for r in range(ties, size):
@@ -307,7 +308,7 @@ def _take_step(rows, first, ties, size, still, n, most, follows):
 
 @kernel
 def _slide(rows, first, r, more, across):
-    """ADDED of a contact that slides: it presses more, rubs the more, and its friction turns by `across`."""
+    """Set ADDED of a sliding contact: more pressure, more friction, and friction turned by `across`."""
     p, x, y = rows.row[R.FORCE], rows.row[R.ALONG_X, r], rows.row[R.ALONG_Y, r]
     radius, along = rows.row[R.RADIUS, r], _gripped(rows, first, r) * more
     one, other = (radius + along) * x - across * y, (radius + along) * y + across * x
@@ -322,7 +323,7 @@ def _slide(rows, first, r, more, across):
 
 @kernel
 def _share_inside(rows, first, ties, still, n, follows):
-    """How much of the step stays pressing and within the friction there is."""
+    """The share of the step for which all rows keep pressing and friction stays within its maximum."""
     p, step, pick = rows.row[R.FORCE], rows.row[R.STEP], rows.pick
     share = 1.0
     for i in range(n):
@@ -346,8 +347,8 @@ def _share_inside(rows, first, ties, still, n, follows):
 
 @kernel
 def _let_in(rows, ties, size, least, near, soft, most):
-    """What bears nothing, but touches and would give way if all were soft, presses a little from here on.
-    Returns whether anything does."""
+    """Let rows in that bear nothing but touch and would give way if all were soft: they press a little from here on.
+    Returns True if there are any."""
     matrix, p, w = rows.matrix, rows.row[R.FORCE], rows.row[R.FREE_RATE]
     found = False
     for r in range(ties, size, 3):

@@ -2,10 +2,10 @@
 
 Owns the pull on feet that do not stand, and which bodies are feet. Must not know how rows are solved.
 
-A blow shifts the hips of a guided character, and with them the legs. Feet that swung along would come down beside their
-steps, and would have to slide, or to stand there, while the hips come back. So a foot in the air is drawn to its place
-in the source: its velocity becomes the source's, less a part of how far it is off. The pull is limited, as the guidance
-of the root is: a foot gives way to the blow, and one that cannot reach its place is not torn there.
+A blow shifts the hips of a guided character, and with them the legs. Feet that moved along would land beside their
+steps, and would have to slide, or stand there, while the hips come back. So a foot in the air is drawn to its position
+in the source: its velocity becomes the source's, less a part of its offset. The pull is limited, as the guidance of the
+root is: a foot yields to the blow, and is not torn towards a position that it cannot reach.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .tie_rows import add_block, put_force, unit
 
-# What a foot is off its place falls to a third while it goes this far in the source [m]: a foot that hardly moves is
-# about to stand, or to leave, and would be seen to slide.
+# A foot's offset falls to a third while it moves this far in the source [m]: a foot that hardly moves is about to land
+# or to lift, and would visibly slide.
 RETURN = 0.1
-# High above what it could stand on it also falls to a third in this time [s].
+# High above the ground it also falls to a third in this time [s].
 ALOFT = 0.1
-# The most that a foot is drawn with, in parts of what guides the root.
+# The largest pull on a foot, relative to the root's guidance.
 LEG_PULL = 0.3
-# What turns a foot acts so far from its centre, in what counts as planted.
+# Lever arm of the torque on a foot, relative to the height that counts as planted.
 LEVER = 2.0
-# Of a struck character stands what is so many times as near: recorded floors are not level, and feet above them slip.
+# Factor of that height for feet of a struck character: recorded floors are not level, and feet above them would slip.
 STRUCK_STANDS = 2.5
-# A leg is stretched to this part of its length, or as far as it is in the source: less keeps feet off the ground, more
-# pulls the hips after them.
+# A leg is stretched to this part of its length, or as far as it is in the source: less would keep feet off the ground,
+# more would pull the hips.
 STRETCH = 1.0
-# A foot weighs at least this part of the body.
+# A foot counts with at least this part of the body's mass.
 SOLE = 0.006
 
 
 @kernel
 def note_foot(tree, state, root, i):
-    """Body i stands in the source: it is a foot, or part of one."""
+    """Mark body i, which stands in the source, as a foot or part of one."""
     mass = 0.0
     for k in range(root, tree.last[root] + 1):
         mass += tree.body[k, T.MASS]
@@ -79,7 +79,7 @@ def note_foot(tree, state, root, i):
 
 @separate
 def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
-    """Blocks on the feet of struck characters that stand on nothing: their velocities at the end of the step.
+    """Add blocks on the feet of struck characters that do not stand: their velocities at the end of the step.
 
     Reads: A.FROM, A.GOAL_DRIFT, A.PULL_LIMIT, A.TO, CT.BODY_A, CT.BODY_B, CT.GAP, CT.PLANT, R.BEARS, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.CONTACTS, R.GRIP, R.WHAT, R.mass, R.tally, S.ANCHOR, S.COORDS, S.STOOD, S.STRUCK,
@@ -113,7 +113,7 @@ def lead_feet(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | Non
 
 @kernel
 def _mark_standing(tree, rows):
-    """tally: not 0 for bodies that bear weight, and for what they hang on; not on ice, where nothing holds a foot."""
+    """tally: not 0 for bodies that bear weight and their ancestors; not on ice, where nothing holds a foot."""
     for i in range(len(tree.parent)):
         rows.tally[i] = 0
     for b in range(rows.count[R.BLOCKS]):
@@ -126,7 +126,8 @@ def _mark_standing(tree, rows):
 
 @kernel
 def _source_pose(tree, state, aim, work, sample, pose):
-    """The pose of the source at a sample, against the root's anchor there; what is not driven as it is."""
+    """The pose of the source at a sample, relative to the root's anchor there; bodies without a drive keep their
+    pose."""
     for i in range(1, len(tree.parent)):
         driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
         store4(work.body, i, W.NEW, load4(aim.body, i, sample + SA.VALUE) if driven else load4(state.body, i, S.COORDS))
@@ -137,7 +138,7 @@ def _source_pose(tree, state, aim, work, sample, pose):
 
 @kernel
 def _source_rates(tree, state, aim, work, pose):
-    """MOMENTUM: how fast the source's bodies are at the end of the step."""
+    """MOMENTUM: velocities of the source's bodies at the end of the step."""
     rates = work.rate[W.TOTAL_RATE]
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -152,7 +153,7 @@ def _source_rates(tree, state, aim, work, pose):
 
 @kernel
 def _draw_foot(tree, state, aim, work, touch, root, i, most):
-    """Two blocks on a foot: of its centre, and of its turn, each with up to `most` [N]."""
+    """Two blocks on a foot: on its centre, and on its rotation, each with up to `most` [N]."""
     now, before, after = pose_of(work, W.NOW), pose_of(work, W.UNDISTURBED_BEFORE), pose_of(work, W.UNDISTURBED)
     shift = sub(load3(state.body, root, S.ANCHOR), load3(aim.body, root, A.FROM + SA.ANCHOR))
     off = sub(add(load3(now.body, i, P.COM), shift), load3(before.body, i, P.COM))
@@ -181,7 +182,7 @@ def _draw_foot(tree, state, aim, work, touch, root, i, most):
 
 @kernel
 def _height(tree, touch, i):
-    """How high a foot is above the world, in parts of what still counts as standing; 1 for all that is higher."""
+    """Height of a foot above the world, relative to what counts as standing; 1 for anything higher."""
     gap = high = STRUCK_STANDS * touch.limit[CT.PLANT]
     for c in range(touch.rows.count[R.CONTACTS]):
         one, other = touch.found.meet[c, CT.BODY_A], touch.found.meet[c, CT.BODY_B]
@@ -192,8 +193,8 @@ def _height(tree, touch, i):
 
 @kernel
 def _out_of_reach(tree, work, i, shift):
-    """How far short of its place in the source a foot has to stay, as its leg is no longer: towards the hip as it is
-    now. `shift`: how far the root is off."""
+    """The part of a foot's offset that it cannot reach because of its leg's length: towards the present hip. shift: the
+    root's offset."""
     now, before = pose_of(work, W.NOW), pose_of(work, W.UNDISTURBED_BEFORE)
     hip, k, length = limb_of(tree, i), i, 0.0
     while k > hip:
@@ -208,7 +209,7 @@ def _out_of_reach(tree, work, i, shift):
 
 @kernel
 def limb_of(tree, i):
-    """Where the limb that ends in body i sets off: its joint nearest to the root beside which others are."""
+    """The first joint of the limb that ends in body i: the one nearest to the root that has siblings."""
     hip = i
     while tree.parent[i] > 0:
         p = tree.parent[i]

@@ -1,7 +1,7 @@
 """Inertia of welded objects, added to the body that holds them (METHODS §1c).
 
-Owns the inertia of carried things as part of the composite inertia that a joint's stiffness goes by: a hand
-that holds a box settles in its settle time with the box. Must not know how ties hold.
+Owns the inertia of carried objects as part of the composite inertia that scales a joint's stiffness: a hand that holds
+a box settles in its settle time with the box. Must not know how ties hold.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..tables.work import pose_of
 
 @kernel
 def note_carried(tree, state, work, touch):
-    """WELDED: the inertia of single free bodies that are welded to each body or to what it carries, about its
-    root anchor; row 0 sums up everything."""
+    """WELDED: the inertia of single free bodies that are welded to each body or to its descendants, about its root
+    anchor; row 0 is the sum."""
     holds = touch.holds
     if work.body[0, W.WELDED + 9] > 0.0:
         for i in range(len(tree.parent)):
@@ -33,20 +33,20 @@ def note_carried(tree, state, work, touch):
 
 @kernel
 def _is_thing(tree, state, i):
-    """Whether the body is all of a tree that nothing else holds."""
+    """True if the body is a tree of its own that nothing else holds."""
     return i > 0 and tree.parent[i] == 0 and tree.last[i] == i and tree.kind[i] == FREE and state.behaviour[i] == C.LIMP
 
 
 @kernel
 def _put_on(tree, state, work, i, thing, root):
-    """Add the thing's inertia to body i and all that carry it."""
+    """Add the object's inertia to body i and its ancestors."""
     if i == 0:
         return
     pose, out = pose_of(work, W.NOW), work.body
     mass, h = tree.body[thing, T.MASS], load3(pose.body, thing, P.MOMENT)
     o = sub(load3(state.body, thing, S.ANCHOR), load3(state.body, root, S.ANCHOR))
     moment = axpy(mass, o, h)
-    # Steiner's rule from the thing's anchor, which need not be its centre, to the root's
+    # Steiner's theorem from the object's anchor, which need not be its centre, to the root's
     straight = 2.0 * dot(o, h) + mass * dot(o, o)
     while True:
         for k in range(6):
@@ -63,7 +63,7 @@ def _put_on(tree, state, work, i, thing, root):
 
 @kernel
 def add_carried(tree, work):
-    """COMPOSITE with what is carried."""
+    """Add the carried inertia to COMPOSITE."""
     if work.body[0, W.WELDED + 9] > 0.0:
         for i in range(1, len(tree.parent)):
             for k in range(10):

@@ -2,13 +2,11 @@
 
 Owns complementarity and the friction cone. Must not know about bodies or time.
 
-Rows w = b + A p: of a tie w = 0; of a contact w₀ ≥ 0, p₀ ≥ 0, only one of them above
-zero, and friction p₁, p₂ at most grip·p₀, against the sliding. Ties are eliminated
-first, which leaves the contacts their Schur complement. Those are swept block by block
-(projected Gauss–Seidel), which finds out what presses, slides and parts. In between what
-is known of that is solved exactly (`polish`), without which heavy things on light ones
-take thousands of sweeps. What was so in the stage before mostly still is: then it takes
-one polish, and one sweep that finds nothing to change.
+Rows w = b + A p: for a tie w = 0; for a contact w₀ ≥ 0, p₀ ≥ 0, only one of them above zero, and friction p₁, p₂ at
+most grip·p₀, against the sliding. Ties are eliminated first, which leaves the contacts their Schur complement. Those
+are swept block by block (projected Gauss–Seidel), which finds out what presses, slides and parts. In between the active
+set known so far is solved exactly (`polish`), without which heavy bodies on light ones take thousands of sweeps. The
+active set of the stage before is mostly still right: then it takes one polish, and one sweep without changes.
 """
 
 from __future__ import annotations
@@ -24,34 +22,33 @@ from .exact_solve import change_rates, polish
 SWEEPS = 60
 # Sweeps end when no row's rate changes by more than this share of the largest.
 CLOSE = 1e-7
-# Redundant contacts share evenly when the sweep after their polish changes no more than this share.
+# Redundant contacts share evenly if the sweep after their polish changes no more than this share.
 EVEN = 1e-4
-# If the first sweep changes less than this share, nothing is new since the step before.
+# If the first sweep changes less than this share, nothing has changed since the step before.
 SAME = 1e-12
-# So often what has come to rest is polished once more; and so often a polish leaves rows out or lets them in.
+# After convergence the polish is repeated at most this often; and a polish adds or drops rows at most this often.
 POLISHES, PIVOTS = 3, 4
-# At first there is a polish for every so many rows of a sweep: so it takes no longer than the sweeps. Later, when
-# friction is held, every so often, and not right at the end.
+# At first there is a polish for every so many rows of a sweep, so that it takes no longer than the sweeps. Later, when
+# friction is held, it comes at this interval, and not right at the end.
 ROWS_A_SWEEP = 64
 POLISH, POLISH_EVERY = 3, 8
-# Friction follows every change of the pressure at first. Where that goes round in circles (levers that
-# press harder the more they rub) it is held for a while, from the best that was found, so that each round is a convex
-# problem.
+# Friction follows every change of the pressure at first. If that cycles (levers that press harder the more they rub),
+# it is held for a while, from the best solution found, so that each round is a convex problem.
 LOOSE, HOLD = 12, 8
-# Ties are as good as hard: what redundant ones are soft by, as a share of a row's diagonal. More than that gives way
-# under loads, and takes a crumb that holds something heavy for no hold at all.
+# Ties are practically hard: the softness of redundant ones, as a share of a row's diagonal. More would yield under
+# loads, and would treat a light body that holds something heavy as no hold at all.
 SOFT = 1e-10
-# A row that ties leave no more than this share of its diagonal is held fast by them: rounding, nothing can move it.
+# A row whose diagonal is reduced by ties to this share is fixed by them: the rest is rounding, nothing can move it.
 FAST = 1e-8
-# The largest impulse of a contact, in parts of what all bodies together have at the largest rate of the island's
-# contacts, when none presses yet.
-# What can be met needs less. What cannot (keys that force bodies through one another) would grow without end.
+# The largest impulse of a contact, relative to the momentum of all bodies at the largest rate of the island's contacts
+# before any of them presses. Feasible problems need less. Infeasible ones (keys that force bodies through one another)
+# would grow without bound.
 MOST_IMPULSE = 10.0
 
 
 @kernel
 def tie_rows(rows, first, last):
-    """How many rows the ties of an island have: they stand first."""
+    """The number of rows of an island's ties, which come first."""
     ties = 0
     while first + ties < last and rows.link[rows.order[first + ties], R.WHAT] == R.TIE:
         ties += 1
@@ -60,9 +57,8 @@ def tie_rows(rows, first, last):
 
 @separate
 def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
-    """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too
-    large to be fetched for every row. Rows with less than `least` on their diagonal move nothing.
-    Returns how many rows they are.
+    """Gauss elimination of the island's tie rows, in place, three at a time: the matrix of a net is too large to be
+    loaded for every row. Rows with a diagonal below `least` move nothing. Returns the number of tie rows.
 
     Reads: R.STEP, R.WHAT, R.matrix, R.order
     Writes: R.STEP, R.matrix
@@ -79,7 +75,7 @@ def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
                 f = matrix[s, r] / matrix[s, s] if matrix[s, s] > 0.0 else 0.0
                 for j in range(r, size):
                     matrix[r, j] -= f * matrix[s, j]
-            # nor does a row that says what others have said already
+            # nor does a redundant row
             soft = SOFT * whole[r]
             matrix[r, r] = matrix[r, r] + soft if whole[r] > least and matrix[r, r] > soft else 0.0
         p0, p1, p2 = matrix[k, k], matrix[k + 1, k + 1], matrix[k + 2, k + 2]
@@ -99,7 +95,7 @@ def eliminate_ties(rows: Rows, first: Index, last: Index, least: Real):
 
 @kernel
 def keep_ties(rows, at, ties):
-    """Remember the eliminated tie rows of the island that is in the matrix."""
+    """Keep the eliminated tie rows of the island that is in the matrix."""
     for k in range(ties):
         for j in range(k, ties):
             rows.tied[at + k, at + j] = rows.matrix[k, j]
@@ -117,9 +113,10 @@ def solve_ties(rows, at, ties):
 def solve_island(rows: Rows, first: Index, last: Index, ties: Index, least: Real, lasts: Real):
     """FORCE from FREE_RATE (b): tie rows by substitution, the others by sweeps starting from FORCE.
 
-    `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in;
-    below 0 there is no friction.
-    Returns the sweeps taken.
+    least    a row with a smaller diagonal moves nothing
+    lasts    the time of the impulses [s]; without friction below 0
+
+    Returns the number of sweeps.
 
     Reads: R.ADDED, R.ALONG_X, R.ALONG_Y, R.BEARS, R.FACTORED, R.FORCE, R.FREE_RATE, R.GRIP, R.KEPT_FORCE,
         R.KEPT_RADIUS, R.KEPT_RATE, R.MOST, R.RADIUS, R.STEP, R.TURNING, R.WHAT, R.mass, R.matrix, R.order, R.pick,
@@ -140,7 +137,7 @@ def solve_island(rows: Rows, first: Index, last: Index, ties: Index, least: Real
 
 @kernel
 def _take_out(matrix, b, first, ties, end):
-    """Forwards through the eliminated rows `first` to `ties`: what the rows behind them still have to do."""
+    """Forward substitution through the eliminated rows `first` to `ties`: updates the rows behind them."""
     for k in range(first, ties):
         if matrix[k, k] > 0.0:
             f = b[k] / matrix[k, k]
@@ -150,7 +147,7 @@ def _take_out(matrix, b, first, ties, end):
 
 @kernel
 def _put_back(matrix, b, p, first, ties, end):
-    """Backwards: the eliminated rows' forces, from those of the rows behind them."""
+    """Back substitution: the eliminated rows' impulses, from those of the rows behind them."""
     for k in range(ties - 1, first - 1, -1):
         p[k] = 0.0
         if matrix[k, k] > 0.0:
@@ -162,8 +159,8 @@ def _put_back(matrix, b, p, first, ties, end):
 
 @kernel
 def _sweep(rows, first, last, ties, least, lasts):
-    """Sweeps. b becomes w, kept up to date with every change of p. Done when a sweep finds nothing to change
-    and the one right after a polish found next to nothing."""
+    """Sweeps. b becomes w and is updated with every change of p. Converged when a sweep changes nothing and the one
+    right after a polish changed next to nothing."""
     size = 3 * (last - first)
     scale = 0.0
     for r in range(ties, size):
@@ -172,7 +169,7 @@ def _sweep(rows, first, last, ties, least, lasts):
     warm = _start(rows, first, ties, size, lasts)
     polishes, every = 0, 1 + (size - ties) // ROWS_A_SWEEP
     even, still, best = False, False, math.inf
-    # what pressed, stuck and slid a moment ago most likely still does
+    # the active set of the last stage is most likely still right
     new = warm and every == 1 and _off(rows, first, ties, size, least, lasts) > SAME * scale
     pivots, follows = PIVOTS if new else 0, lasts >= 0.0
     for sweep in range(SWEEPS):
@@ -209,7 +206,7 @@ def _sweep(rows, first, last, ties, least, lasts):
 
 @kernel
 def _start(rows, first, ties, size, lasts):
-    """The rates with the forces to start from, and the friction they allow. Returns whether there are any."""
+    """Compute the rates with the initial impulses, and the friction they allow. Returns True if there are any."""
     p, warm = rows.row[R.FORCE], False
     for r in range(ties, size, 3):
         rows.row[R.RADIUS, r] = 0.0
@@ -222,7 +219,7 @@ def _start(rows, first, ties, size, lasts):
 
 @kernel
 def _keep(rows, ties, size):
-    """Remember how far the sweeps have come."""
+    """Store the sweeps' state."""
     for r in range(ties, size):
         rows.row[R.KEPT_FORCE, r], rows.row[R.KEPT_RATE, r] = rows.row[R.FORCE, r], rows.row[R.FREE_RATE, r]
         rows.row[R.KEPT_RADIUS, r] = rows.row[R.RADIUS, r]
@@ -230,7 +227,7 @@ def _keep(rows, ties, size):
 
 @kernel
 def _take_back(rows, ties, size):
-    """Be there again."""
+    """Restore the stored state."""
     for r in range(ties, size):
         rows.row[R.FORCE, r], rows.row[R.FREE_RATE, r] = rows.row[R.KEPT_FORCE, r], rows.row[R.KEPT_RATE, r]
         rows.row[R.RADIUS, r] = rows.row[R.KEPT_RADIUS, r]
@@ -249,28 +246,28 @@ def set_most(rows, first, ties, size, lasts):
         if rows.link[rows.order[first + r // 3], R.WHAT] == R.CONTACT:
             rows.row[R.MOST, r] = MOST_IMPULSE * fastest * rows.mass[0]
             if rows.link[rows.order[first + r // 3], R.TURNING] == R.LEADS:
-                # as much up as down
+                # as much upwards as downwards
                 rows.row[R.MOST, r] = 2.0 * max(lasts, 0.0) * rows.block[rows.order[first + r // 3], R.BEARS]
 
 
 @kernel
 def besides(rows, b, lasts):
-    """The impulse that a contact bears besides what is solved; a foothold's is part of the solve."""
+    """A contact's impulse outside the solve; a foothold's is part of the solve."""
     return 0.0 if is_foothold(rows, b) else lasts * rows.block[b, R.BEARS]
 
 
 @kernel
 def is_foothold(rows, b):
-    """Whether a contact may pull, too, with what it bears: a foothold, or what leads a foot."""
+    """True for a contact that may also pull, up to what it bears: a foothold, or a row that leads a foot."""
     return rows.link[b, R.TURNING] == R.BESIDE or rows.link[b, R.TURNING] == R.LEADS
 
 
 @kernel
 def _load_footholds(rows, first, ties, size, lasts, sign):
-    """Take the weight that footholds bear into the solve (sign 1), and out of it again (sign −1).
+    """Add the weight that footholds bear to the solve (sign 1), or remove it (sign −1).
 
-    A foothold's impulse counts from the weight that it bears in the source: it may give less than that, down to
-    nothing, which pulls the foot to the ground. With all of it the solve is that of any contact, which only presses.
+    A foothold's impulse counts from the weight that it bears in the source: it may be less than that, down to 0, which
+    pulls the foot to the ground. With all of it included, the contact is an ordinary one that only presses.
     """
     if lasts < 0.0:
         return
@@ -285,8 +282,8 @@ def _load_footholds(rows, first, ties, size, lasts, sign):
 
 @kernel
 def _set_radii(rows, first, ties, size, lasts, share):
-    """How much friction each contact can give, from how hard it presses now. Returns by how much that can
-    change a row's rate."""
+    """Set the largest friction of each contact from its present pressure. Returns the largest change of a row's rate
+    that this can make."""
     radius, p = rows.row[R.RADIUS], rows.row[R.FORCE]
     largest = 0.0
     for r in range(ties, size, 3):
@@ -317,7 +314,7 @@ def _sweep_once(rows, first, ties, size, least, loose, lasts):
 
 @kernel
 def _off(rows, first, ties, size, least, lasts):
-    """The largest change of a row's rate that a block by itself would make."""
+    """The largest change of a row's rate that a block alone would make."""
     largest = 0.0
     for r in range(ties, size, 3):
         change, x, y = _set_right(rows, first, r, least, False, lasts)
@@ -332,7 +329,7 @@ def _rate_of(matrix, r, change, x, y):
 
 @kernel
 def _set_right(rows, first, r, least, loose, lasts):
-    """The changes of impulse that set the block at row r right, all others left as they are."""
+    """The changes of impulse that solve the block at row r, with all others fixed."""
     matrix, w, p = rows.matrix, rows.row[R.FREE_RATE], rows.row[R.FORCE]
     diagonal = matrix[r, r]
     if diagonal <= least:
@@ -349,8 +346,8 @@ def _set_right(rows, first, r, least, loose, lasts):
 
 @kernel
 def _rub(matrix, w, p, r, change, most, least):
-    """The change of a contact's friction when its pressure has changed by `change`: both directions together, held to
-    the cone."""
+    """The change of a contact's friction when its pressure has changed by `change`: both directions together, projected
+    onto the cone."""
     a, c, d = matrix[r + 1, r + 1], matrix[r + 1, r + 2], matrix[r + 2, r + 2]
     determinant = a * d - c * c
     if a <= least or d <= least:
@@ -363,7 +360,7 @@ def _rub(matrix, w, p, r, change, most, least):
         x, y = p[r + 1] - w1 / a, p[r + 2] - w2 / d
     length = math.sqrt(x * x + y * y)
     if length > most:
-        # sliding: step along the gradient, then onto the cone
+        # sliding: a gradient step, then projection onto the cone
         step = 1.0 / max(a, d)
         x, y = p[r + 1] - step * w1, p[r + 2] - step * w2
         length = math.sqrt(x * x + y * y)

@@ -1,9 +1,9 @@
-"""Keep a limp joint within its range where a step turns it far.
+"""Keep a limp joint within its range after a large turn in a step.
 
-Owns the correction of a ball's new coordinates. Must not know loads or rows.
+Owns the correction of a ball joint's new coordinates. Must not know loads or rows.
 
-Limits are rows of the solve, linear in the step's turn (`holds`). A hand or toe that a kick throws about, or a fall,
-turns by tens of degrees in a step; what the linear rows miss of that is taken back here, of driven joints and of
+Limits are rows of the solve, linear in the step's turn (`tie_rows`). A hand or toe that is thrown about by a kick or a
+fall turns by tens of degrees in a step. The error of the linear rows is corrected here, for driven joints and for
 ragdolls.
 """
 
@@ -16,7 +16,7 @@ from ..tables import control as C, state as S, work as W
 from .ragdoll import RAGDOLL
 from .tie_rows import room_of_ball
 
-# What was outside before the step comes back by this share of it.
+# The share of an excess from before the step that is corrected.
 BACK = 0.5
 ROUNDS = 8
 NEAR = 1e-6  # [rad]
@@ -24,12 +24,12 @@ NEAR = 1e-6  # [rad]
 
 @kernel
 def keep_in_range(tree, state, work, touch, i):
-    """Bring the new coordinates of a body back into its range. Returns whether they have changed."""
+    """Correct the new coordinates of a body to its range. Returns True if they have changed."""
     if touch is None:
         return False
     held = state.behaviour[i] == C.SIMULATED or touch.rows.ragdoll[touch.rows.root[i]] == RAGDOLL
     if tree.kind[i] != BALL or not held or len(touch.holds.tie) > 0:
-        return False  # a joint that is moved by itself would open ties
+        return False  # correcting a single joint would open ties
     bound = touch.holds.bound
     new = load4(work.body, i, W.NEW)
     if not _is_outside(bound, i, new):

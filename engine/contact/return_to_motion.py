@@ -1,12 +1,12 @@
 """Contacts of a body that returns to its motion after it was limp: they give way before the deadline.
 
-Owns how contacts and limits of such a body are given up as its time runs out, and which contacts its joints give way
-to. Must not know how rows are solved or contacts are found.
+Owns how contacts and limits of such a body are given up towards the deadline, and to which contacts its joints yield.
+Must not know how rows are solved or contacts are found.
 
-The way back is an appointment (`appointments`), from wherever the body is at the step's start: what a contact or a
-limit does to a joint is part of its error from then on. So only what lasts can make it late. What the body is braced
-against holds it off as anything does that gives way, but no farther than the source is. Where the source is free, what
-cannot yield itself lets the body through before the time is over.
+The return is an arrival (`controllers/on_time/arrivals.py`) from wherever the body is at the step's start, so whatever
+a contact or limit does to a joint becomes part of its error. Only lasting contacts can delay it. Objects that the body
+is braced against hold it off as yielding ones do, but at most as far as the source is. If the source is free there, an
+obstacle that cannot yield lets the body through before the deadline.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .joint_space import row_rate
 
-# The fastest that contacts may turn a joint on its way back, besides what its motion and its time ask for [rad/s].
+# The fastest rate that contacts may give a returning joint, besides what its motion and its deadline ask for [rad/s].
 OFF_RATE = 8.0
-# Times its error, over the time that is left, a joint is about as fast as its time asks for.
+# The rate that a deadline asks for is about this times the error over the remaining time.
 IN_TIME = 3.0
-# Contacts and limits are given up when this part of the time is left, and wholly when that is.
+# Contacts and limits are given up from this part of the remaining time on, and completely at the end.
 GIVES_FROM, GIVES_ALL = 0.3, 0.1
-# To this power of what is given up a body that something holds up may go through it.
+# Exponent of the given-up share for an obstacle that supports the returning body.
 LATE = 4
 
 
@@ -48,8 +48,8 @@ def let_return(
     time: Real,
     dt: Real,
 ):
-    """At a time [frames]: of what bodies on their way back meet, and of their limits, GIVEN_UP; of joints FASTEST.
-    What they are braced against, joints give way to; its gap counts from the depth that the source has there.
+    """At a time [frames]: set GIVEN_UP of the contacts and limits of returning bodies, and FASTEST of their joints. To
+    what they are braced against, joints yield; its gap counts from the source's depth there.
 
     Reads: A.FROM, C.RECOVERY, CT.AHEAD, CT.NORMAL, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.START_PLACE, R.ALLOWED,
         R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN, R.REBOUND, R.SOURCE,
@@ -77,15 +77,14 @@ def let_return(
                 rows.link[b, R.BRACED] = 0
                 _give_up(rows, b, share, 0.0)
             elif meant > 0.0 or meant < -_thickness(touch, b):
-                # it may stand in the way to the end: what it holds up gets through at last
+                # it may block the way to the end: the body that it supports gets through in the end
                 asked = row_rate(tree.dof, rows.block, rows.link, b, 0, work.body, W.MOMENTUM, total)
                 _give_up(rows, b, share, share**LATE * asked)
 
 
 @kernel
 def _give_up(rows, b, share, asked):
-    """Have a block ask for less by this share: it pushes nothing out, and what closes may go on closing, or close at
-    the rate asked for."""
+    """Reduce a block's demand by this share: it pushes nothing out, and allows closing at the present or asked rate."""
     if share > 0.0:
         rows.block[b, R.GIVEN_UP], rows.block[b, R.STUCK] = share, 1.0
         rows.block[b, R.GRIP] *= 1.0 - share
@@ -96,8 +95,8 @@ def _give_up(rows, b, share, asked):
 
 @kernel
 def _ask_in_time(tree, state, aim, work, time, dt):
-    """TOTAL_RATE: the rates that bring bodies on their way back to their motion in time, and of others those they have;
-    FASTEST. Returns whether there are any."""
+    """TOTAL_RATE: for returning bodies the rates that bring them back in time, for others their present rates; FASTEST.
+    Returns True if there are any."""
     total = work.rate[W.TOTAL_RATE]
     found = False
     for i in range(1, len(tree.parent)):
@@ -117,7 +116,7 @@ def _ask_in_time(tree, state, aim, work, time, dt):
 
 @kernel
 def _meets_return(state, rows, b):
-    """Whether the block is a contact of a body on its way back with something that does not yield by itself."""
+    """True if the block is a contact of a returning body with something that does not yield by itself."""
     i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
     if rows.link[b, R.WHAT] != R.CONTACT or state.behaviour[i] == C.LIMP or state.behaviour[j] == C.LIMP:
         return False
@@ -126,7 +125,7 @@ def _meets_return(state, rows, b):
 
 @kernel
 def _thickness(touch, b):
-    """How far both bodies of a contact reach along it [m]: a source that is farther in has passed through."""
+    """The extent of both bodies along the contact's normal [m]: a source deeper than that has passed through."""
     c = touch.rows.link[b, R.SOURCE]
     one, other = touch.found.meet[c, CT.SHAPE_A], touch.found.meet[c, CT.SHAPE_B]
     return 2.0 * (touch.shapes.shape[one, SH.THICK] + touch.shapes.shape[other, SH.THICK])
@@ -134,7 +133,7 @@ def _thickness(touch, b):
 
 @kernel
 def _source_gap(touch, b):
-    """The gap that the source has where a contact is [m]."""
+    """The source's gap at a contact [m]."""
     rows = touch.rows
     c = rows.link[b, R.SOURCE]
     point = load3(touch.found.contact, c, CT.POINT)
@@ -146,7 +145,7 @@ def _source_gap(touch, b):
 
 @kernel
 def _place_source(tree, state, aim, work, touch):
-    """Where bodies are in the source; those that do not follow it, where they are."""
+    """The bodies' poses in the source; those that do not follow it keep their pose."""
     for i in range(1, len(tree.parent)):
         driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
         store4(work.body, i, W.NEW, load4(aim.body, i, A.FROM + SA.VALUE) if driven else load4(state.body, i, S.COORDS))
@@ -161,7 +160,7 @@ def _place_source(tree, state, aim, work, touch):
 
 @kernel
 def _off_source(now, source, i, point):
-    """How far a point of body i is from where the source has it; the world is where it is."""
+    """The distance of a point of body i from its position in the source; 0 for the world."""
     if i == 0:
         return 0.0, 0.0, 0.0
     turn = quat_mul(load4(source, i, 3), quat_conj(load4(now, i, 3)))
@@ -170,7 +169,7 @@ def _off_source(now, source, i, point):
 
 @kernel
 def _share_given_up(control, state, i, frame, time, dt):
-    """How much of a contact body i's way back leaves it no time for, 0 to 1."""
+    """The share of a contact that is given up because body i's return has no more time, 0 to 1."""
     row = min(frame, len(control.behaviour) - 1)
     if state.body[i, S.RETURNS] == 0.0 or not control.setting[row, i, C.RECOVERY] > 0.0:
         return 0.0

@@ -3,13 +3,13 @@
 Owns how long each tree has been calm and how fast calm trees lose their motion. Must not know how contacts are found,
 or sleep.
 
-A body of flesh on the ground does not creep, roll and sway on for seconds as rigid bodies do: skin sticks, flesh
-deforms. So a ragdoll that lies on something, and in which nothing was faster than CALM for SETTLE_AFTER seconds, loses
-speed at a rate that grows with the time it is calm. Whatever still falls gets faster than CALM while the rate is low,
-in less than a tenth of a second, which ends it. What creeps on comes to a stop, as dry friction would have it. A large
-body that topples slowly is not calm, as its centre of mass is not above what bears it (`borne`).
+A soft body on the ground does not creep, roll and sway for seconds as rigid bodies do: skin sticks, flesh deforms. So a
+ragdoll that lies on something, and in which nothing was faster than CALM for SETTLE_AFTER seconds, loses speed at a
+rate that grows with the time of calm. A body that still falls becomes faster than CALM in less than a tenth of a
+second, while the rate is low, which ends the damping. A body that creeps comes to a stop, as with dry friction. A large
+body that topples slowly is not calm, because its centre of mass is not above its support (`support`).
 
-Fingers, toes and ends of hair do not keep a body from being calm: bodies with less than CRUMB of the mass.
+Fingers, toes and hair ends may move in a calm body: bodies with less than CRUMB of the mass do not count.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from ..tables.work import pose_of
 from .ragdoll import RAGDOLL, SCENERY
 from .support import is_borne
 
-# Of a body's centre of mass, in parts of √(g · size), and of a joint [rad/s]: a person is calm below 0.45 m/s.
+# Limits for a body's centre of mass [parts of √(g · size)], and for a joint [rad/s]: a person is calm below 0.45 m/s.
 CALM, CALM_TURN = 0.11, 5.0
-# Of the tree's mass: a body that has no more, with all that hangs on it.
+# Relative to the tree's mass: a body is ignored if it and its descendants have less.
 CRUMB = 0.006
-# [s] calm until motion is taken, and from there until the rate is SETTLE_RATE.
+# [s] time of calm before damping starts, and time from there until the rate is SETTLE_RATE.
 SETTLE_AFTER, SETTLE_RAMP = 0.05, 0.05
-# A centre of mass so far beside what bears it, as a share of the size, is above it all the same.
+# A centre of mass outside its support by at most this share of the size counts as above it.
 BESIDE = 0.02
-# Rates below this are none: halved for ever they would become numbers that processors are slow with [rad/s, m/s].
+# Lower rates become 0: halved for ever they would become denormal numbers, which are slow [rad/s, m/s].
 NOTHING = 1e-15
-# [1/s] of rates, after which the rate grows with the square of the time.
+# [1/s] damping rate, beyond which it grows with the square of the time.
 SETTLE_RATE = 30.0
 
 
 @kernel
 def note_calm(tree, state, work, touch, rate, gravity, dt):
-    """QUIET of the roots of ragdolls: the seconds in which the tree was calm and not about to topple; `rate` (nv,): the
-    mean rates of the frame that ends."""
+    """QUIET of the roots of ragdolls: the seconds for which the tree was calm and balanced. rate (nv,): the mean rates
+    of the frame that ends."""
     pose, rows = pose_of(work, W.NOW), touch.rows
     most = CALM * math.sqrt(GRAVITY * touch.limit[CT.PLANT] / CT.PLANT_SHARE)
     velocities(tree, pose, rate, state.body, S.DRIFT, work.body, W.MOTION)
@@ -73,7 +73,7 @@ def _is_calm(tree, work, rows, pose, rate, root, most):
 
 @kernel
 def is_balanced(tree, touch, pose, root, gravity):
-    """Whether a tree's centre of mass is above what bears it, to within a share of its size."""
+    """True if a tree's centre of mass is above its support, within a share of its size."""
     pull = math.sqrt(dot(gravity, gravity))
     if pull == 0.0:
         return True
@@ -85,15 +85,15 @@ def is_balanced(tree, touch, pose, root, gravity):
 
 @kernel
 def _settle_rate(calm):
-    """How fast a tree loses its motion [1/s] that was calm for so long [s]."""
+    """The damping rate of a tree [1/s] after this time of calm [s]."""
     ramp = (calm - SETTLE_AFTER) / SETTLE_RAMP
     return SETTLE_RATE * ramp * ramp
 
 
 @kernel
 def note_disturbed(state, work, rows, column):
-    """QUIET of trees that a contact pushes, with impulses in `column`: what moves, or was calm for less long, disturbs
-    what lies. MOTION holds the bodies' velocities."""
+    """Limit QUIET of trees that a contact pushes, with impulses in `column`: a body that moves, or was calm for less
+    time, disturbs the one it touches. MOTION holds the bodies' velocities."""
     for b in range(rows.count[R.BLOCKS]):
         i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         one, other = rows.root[i], rows.root[j]
@@ -107,7 +107,7 @@ def note_disturbed(state, work, rows, column):
 
 @kernel
 def _calm_of(state, work, rows, i):
-    """How long the tree of body i was calm [s]; without end for what stands still by itself."""
+    """The time for which the tree of body i was calm [s]; infinite for trees that do not move by themselves."""
     if rows.ragdoll[rows.root[i]] != SCENERY:
         return state.body[rows.root[i], S.QUIET]
     v = load6(work.body, i, W.MOTION)
@@ -116,8 +116,8 @@ def _calm_of(state, work, rows, i):
 
 @kernel
 def settle_moves(tree, state, work, touch, h):
-    """Joints of ragdolls that settle turn less in this step, and are shifted less out of depth: what they gain within
-    the step they would not lose by its end."""
+    """Reduce the turns of settling ragdolls' joints in this step, and their depth corrections: what they gain within
+    the step would not be damped at its end."""
     if touch is None:
         return
     rows = touch.rows
@@ -136,7 +136,7 @@ def settle_moves(tree, state, work, touch, h):
 
 @separate
 def settle_rates(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Ragdolls that settle end the step slower.
+    """Damp settling ragdolls at the end of the step.
 
     Reads: A.GOAL_DRIFT, R.BLOCKS, R.BODY_A, R.BODY_B, R.TOTAL, R.WHAT, R.ragdoll, R.root, S.QUIET, W.ENDS, W.FINAL,
         W.MOTION
@@ -167,7 +167,7 @@ def _slowed(state, rows, root, h):
 
 @kernel
 def _leans(rows, root):
-    """Whether something outside bears a tree."""
+    """True if something outside supports a tree."""
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] == R.CONTACT and rows.block[b, R.TOTAL] > 0.0:
             one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]

@@ -1,13 +1,13 @@
 """Soft ends of a range: an implicit spring and damper over the last degrees before a limit.
 
-Owns the push that grows over the last few degrees of a range. Must not know how limits act as rows (`holds`).
+Owns the torque that grows over the last few degrees of a range. Must not know how limits act as rows (`tie_rows`).
 
 Tissue is taut before a joint is at its end: passive moments rise steeply there (Riener and Edrich 1999). Within a zone
-before the limit a joint with tone is pushed back by m (k s − c ġ s / zone): s how deep it is in the zone, g the room
-that is left, m its inertia along the direction that widens g. k = STIFF / t² and c = 2 √STIFF / t with the pendulum
-time t of `tone`, so that a limb held out level comes to rest 1 / STIFF radians deep in the zone. The push is implicit,
-and joints of light bodies that come to rest on it take no row in the solve of contacts. It damps on the way out as
-well: a push that ends where the joint leaves by itself had light fingers rattle between their range and the ground.
+before the limit a joint with tone is pushed back by m (k s − c ġ s / zone): s its depth in the zone, g the room that is
+left, m its inertia along the direction that widens g. k = STIFF / t² and c = 2 √STIFF / t with the pendulum time t of
+`tone`, so that a limb held out level comes to rest 1 / STIFF radians deep in the zone. The torque is implicit, and
+joints of light bodies that rest on it take no row in the solve of contacts. It also damps on the way out: without that,
+light fingers rattle between their range and the ground.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ZONE, PART_OF_RANGE = 0.1, 0.2
 
 @kernel
 def soften_ends(tree, state, aim, work, bound, i, h):
-    """Add the pushes of joint i to TONED and SLOWED, and what makes them implicit to its rows of work.block.
+    """Add the torques of joint i to TONED and SLOWED, and their implicit part to its rows of work.block.
 
     The rows of work.block hold D, of which COMPLIANCE times joins the mass.
     """
     first = tree.dof[i]
-    # 1 / t from the gains of tone, whatever the tone is
+    # 1 / t from the gains of tone, without the tone factor
     pace = aim.body[i, A.TONE + 1] / aim.body[i, A.TONE] * (2.0 * DAMPING / PULL)
     if tree.kind[i] == BALL:
         gap, along, below, above, turn = room_of_ball(bound, i, load4(state.body, i, S.COORDS))
@@ -55,7 +55,8 @@ def soften_ends(tree, state, aim, work, bound, i, h):
 
 @kernel
 def _push_back(state, work, i, first, count, along, room, span, pace, h):
-    """One end of a range: rates `along` widen the `room` that is left, of a range of `span` radians."""
+    """The torque of one end of a range. Rates `along` widen the `room` that is left; the range is `span` radians
+    wide."""
     zone = min(ZONE, PART_OF_RANGE * span)
     depth = zone - room
     if not depth > 0.0:
@@ -66,7 +67,7 @@ def _push_back(state, work, i, first, count, along, room, span, pace, h):
         widening += along[d] * state.rate[S.V, first + d]
         for e in range(count):
             inertia += along[d] * block[first + d, e] * along[e]
-    depth = min(depth, zone)  # beyond the limit its row holds
+    depth = min(depth, zone)  # beyond the limit its row acts
     stiff, slow = STIFF * pace * pace, 2.0 * math.sqrt(STIFF) * pace * depth / zone
     implicit = h * (slow + h * stiff)
     push = h * stiff * depth

@@ -1,14 +1,14 @@
-"""Contacts that the source itself presses on: braced feet may bear what the source needs.
+"""Contacts that the source itself has: braced feet may bear what the source needs.
 
-Owns what the source's own contact is allowed, and the weight that standing feet bear.
-Must not know how rows are solved.
+Owns what the source's own contacts are allowed, and the weight that standing feet bear. Must not know how rows are
+solved.
 """
 
 from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Real, Vector
 from ..controllers.shared.blow_state import is_deflected
 from ..dynamics.joints import difference, store_rates
@@ -32,21 +32,21 @@ from .footfall import SOLE, STRUCK_STANDS, limb_of, note_foot
 from .joint_space import row_rate
 from .tie_rows import across, add_block, put_force
 
-# Slower than this a foot near the ground stands on it [m/s].
+# A foot near the ground that is slower than this stands on it [m/s].
 STANDS = 0.4
-# A foot that comes down too early by less than this does not stop for it: it would throw the body up [s].
+# A foot that lands earlier than the source by less than this is not stopped: stopping it would throw the body up [s].
 LANDS = 0.03
-# How far from its contact a foot has its holds, in what counts as planted.
+# Distance of a foot's footholds from its contact, relative to the height that counts as planted.
 FOOTHOLD = 2.0
-# A foot that holds is bent from its source by less than this [rad].
+# A foot with footholds deviates from its source by less than this [rad].
 SOLE_BENDS = 0.35
-NONE = 1.0  # [m] the gap of one that does not hold
+NONE = 1.0  # [m] the gap of a disabled foothold
 
 
 @kernel
 def add_footholds(tree, state, touch, where, count):
-    """Blocks beside the contacts of feet with what they are braced against, while their character is struck. A foot
-    may touch at one point only, about which it would swivel and roll. Returns the number of blocks."""
+    """Add footholds: blocks beside the contacts of braced feet, while their character is struck. A foot with a single
+    contact point would swivel and roll about it. Returns the number of blocks."""
     rows = touch.rows
     contacts, most = count, count + CT.MOST_FOOTHOLDS
     for c in range(contacts):
@@ -80,7 +80,7 @@ def _add_ring(touch, where, c, middle, count):
 
 @kernel
 def _add_hold(touch, where, c, point, kind, count):
-    """A block beside contact c, at another point of its foot. Returns the number of blocks."""
+    """A block of contact c at another point of its foot. Returns the number of blocks."""
     rows = touch.rows
     i, j = rows.link[c, R.BODY_A], rows.link[c, R.BODY_B]
     normal = load3(touch.found.contact, c, CT.NORMAL)
@@ -102,9 +102,9 @@ def _add_hold(touch, where, c, point, kind, count):
 
 @kernel
 def _is_bare(touch, contacts, c, heel, height):
-    """Whether a foot, of whose contacts c is the first, lies flat and touches nothing at its `heel`, so far below its
-    ankle. Shapes of feet slope from the ankle to the toes, and the heel of a sole is no part of them: a foot that
-    bears its character would roll and swivel about its toes."""
+    """True if a foot, whose first contact is c, is level and touches nothing at its `heel`, this far below its ankle.
+    Shapes of feet slope from the ankle to the toes and do not include the heel of a sole: a foot that bears its
+    character would roll and swivel about its toes."""
     rows = touch.rows
     foot, near = max(rows.link[c, R.BODY_A], rows.link[c, R.BODY_B]), max(FOOTHOLD * touch.limit[CT.PLANT], height)
     for k in range(contacts):
@@ -117,7 +117,7 @@ def _is_bare(touch, contacts, c, heel, height):
 
 @kernel
 def _is_sole(tree, state, root, i):
-    """Whether a body is heavy enough for a sole, not a toe, and near to its source: holds would flip what is not."""
+    """True if a body is heavy enough for a sole, no toe, and near its source: footholds would flip others."""
     mass = 0.0
     for k in range(root, tree.last[root] + 1):
         mass += tree.body[k, T.MASS]
@@ -127,8 +127,8 @@ def _is_sole(tree, state, root, i):
 
 @kernel
 def _source_pose(tree, state, aim, work):
-    """The pose in which the source's rates are what they are: the present one, but that of the source itself where a
-    character is struck. A foot stands because rates cancel: those of a tilted body would let it slide."""
+    """The pose for the source's rates: the present one, but for a struck character that of the source. A foot stands
+    because rates cancel: the rates of a tilted body would let it slide."""
     struck = False
     for root in tree.roots:
         struck = struck or state.body[root, S.STRUCK] != 0.0
@@ -148,11 +148,11 @@ def _source_pose(tree, state, aim, work):
 
 @separate
 def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Braced contacts of a character whose root is held: what its source motion does there, it may.
+    """Braced contacts of a character with a guided or animated root: allow what its source motion does there.
 
-    Recorded feet sink into the floor, slide and land hard; held roots carry the weight. So such
-    a contact resists only what goes beyond the source: its gap counts from the depth the source
-    has there, its rates from the source's, and its friction knows the weight it bears.
+    Recorded feet sink into the floor, slide and land hard, and the root carries the weight. So such a contact resists
+    only what exceeds the source: its gap counts from the source's depth, its rates from the source's, and its friction
+    includes the weight it bears.
 
     Reads: A.FROM, CT.PLANT, CT.SLOP, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.ON_A, R.ON_B,
         R.OWN, R.TURNING, R.WHAT, R.block, R.root, R.tally, S.ANCHOR, S.COORDS, S.DRIFT, S.RETURNS, S.STRUCK, S.V,
@@ -162,35 +162,10 @@ def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | 
         W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED
     """
     rows = touch.rows
-    found = False
-    for i in range(len(tree.parent)):
-        rows.tally[i] = 0
-    for b in range(rows.count[R.BLOCKS]):
-        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
-            i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
-            if _held(tree, state, i) and _held(tree, state, j):
-                rows.tally[rows.root[max(i, j)]] += 1
-                found = True
-    if not found:
+    if not _count_held(tree, state, rows):
         return
-    pose = pose_of(work, W.NOW)
     total, off = work.rate[W.TOTAL_RATE], work.rate[W.LOADED_RATE]
-    for i in range(1, len(tree.parent)):
-        kind, d = tree.kind[i], tree.dof[i]
-        for k in range(d, tree.dof[i + 1]):
-            total[k], off[k] = state.rate[S.V, k], 0.0
-        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
-            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
-            away = difference(kind, load4(aim.body, i, A.FROM + SA.VALUE), load4(state.body, i, S.COORDS))
-            store_rates(kind, work.rate, W.LOADED_RATE, d, away)
-            if kind == FREE:
-                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.FROM + SA.ANCHOR_RATE))
-                away = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.FROM + SA.ANCHOR))
-                store3(work.rate, W.LOADED_RATE, d + 3, away)
-    # rates of the source, and how far the body is from it, as motions
-    source = _source_pose(tree, state, aim, work)
-    velocities(tree, source, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
-    velocities(tree, pose, off, work.body, W.STILL, work.body, W.MOMENTUM2)
+    source = _source_motions(tree, state, aim, work, total, off)
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] != R.CONTACT or rows.link[b, R.BRACED] == 0:
             continue
@@ -215,16 +190,61 @@ def allow_source(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | 
             note_foot(tree, state, root, max(i, j))
         rows.block[b, R.ERROR_NOW] = gap - min(meant, 0.0)
         if rows.link[b, R.TURNING] != 0:
-            # a foothold keeps the foot as it is in the source, or is none
+            # a foothold keeps the foot as it is in the source, or is disabled
             rows.block[b, R.ERROR_NOW] = gap - meant if rows.block[b, R.BEARS] > 0.0 else NONE
             rows.block[b, R.ALLOWED] = rate
 
 
+@inlined
+def _count_held(tree, state, rows):
+    """Whether any braced contact is of bodies that are held; `tally` of a root: how many of its are.
+
+    Reads: R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.WHAT, R.root, R.tally, S.RETURNS, S.behaviour
+    Writes: R.tally
+    """
+    found = False
+    for i in range(len(tree.parent)):
+        rows.tally[i] = 0
+    for b in range(rows.count[R.BLOCKS]):
+        if rows.link[b, R.WHAT] == R.CONTACT and rows.link[b, R.BRACED] != 0:
+            i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
+            if _held(tree, state, i) and _held(tree, state, j):
+                rows.tally[rows.root[max(i, j)]] += 1
+                found = True
+    return found
+
+
+@inlined
+def _source_motions(tree, state, aim, work, total, off):
+    """Rates of the source (`total`), and how far the body is from it (`off`), as motions. Returns the source's pose.
+
+    Reads: A.FROM, S.ANCHOR, S.COORDS, S.DRIFT, S.STRUCK, S.V, S.behaviour, W.MOMENTUM, W.MOMENTUM2, W.NEW,
+        W.NEW_ANCHOR, W.NOW, W.STILL, W.UNDISTURBED, off, total
+    Writes: W.LOADED_RATE, W.MOMENTUM, W.MOMENTUM2, W.NEW, W.NEW_ANCHOR, W.TOTAL_RATE, W.UNDISTURBED, off, total
+    """
+    for i in range(1, len(tree.parent)):
+        kind, d = tree.kind[i], tree.dof[i]
+        for k in range(d, tree.dof[i + 1]):
+            total[k], off[k] = state.rate[S.V, k], 0.0
+        if state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST:
+            store_rates(kind, work.rate, W.TOTAL_RATE, d, load3(aim.body, i, A.FROM + SA.RATE))
+            away = difference(kind, load4(aim.body, i, A.FROM + SA.VALUE), load4(state.body, i, S.COORDS))
+            store_rates(kind, work.rate, W.LOADED_RATE, d, away)
+            if kind == FREE:
+                store3(work.rate, W.TOTAL_RATE, d + 3, load3(aim.body, i, A.FROM + SA.ANCHOR_RATE))
+                away = sub(load3(state.body, i, S.ANCHOR), load3(aim.body, i, A.FROM + SA.ANCHOR))
+                store3(work.rate, W.LOADED_RATE, d + 3, away)
+    source = _source_pose(tree, state, aim, work)
+    velocities(tree, source, total, state.body, S.DRIFT, work.body, W.MOMENTUM)
+    velocities(tree, pose_of(work, W.NOW), off, work.body, W.STILL, work.body, W.MOMENTUM2)
+    return source
+
+
 @kernel
 def _beside_source(tree, state, aim, work, rows, b, source, total, off):
-    """Of a block's rows: how far along the first its bodies are from where the source has them, and the three rates
-    there. Of a struck character's contact with the world as the poses are, else to first order: one that is bent far
-    has its feet elsewhere than that says."""
+    """For a block's rows: the offset of its bodies from the source along the first, and the three rates there. For a
+    struck character's contact with the world the offset is exact, else linear: in a strongly bent body feet are
+    elsewhere than the linear estimate."""
     i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
     root = rows.root[max(i, j)]
     if min(i, j) > 0 or state.body[root, S.STRUCK] == 0.0:
@@ -251,11 +271,11 @@ def _beside_source(tree, state, aim, work, rows, b, source, total, off):
 
 @kernel
 def yield_to_pull(tree, state, aim, touch):
-    """The hips of a guided character that is off its motion, with nothing but its feet on anything, or struck, give
-    way to what pulls it back.
+    """Let the hips of a guided character yield to the pull back to its motion, if it is off its motion and only its
+    feet touch anything, or it was struck.
 
-    Otherwise what stands would hold the whole character where it came down, step after step: each foot
-    would be set down as far off as the other stands.
+    Otherwise the standing foot would hold the whole character where it landed, step after step: each foot would land
+    with the offset of the other.
     """
     rows = touch.rows
     for i in range(len(tree.parent)):
@@ -278,7 +298,7 @@ def yield_to_pull(tree, state, aim, touch):
 
 @kernel
 def _held(tree, state, i):
-    """Whether the body is the world, or follows its keys all the way from its root."""
+    """True for the world, and for a body that follows its keys along the whole chain from its root."""
     while i > 0:
         if state.behaviour[i] == C.LIMP or state.body[i, S.RETURNS] != 0.0:
             return False

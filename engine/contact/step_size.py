@@ -1,13 +1,12 @@
-"""Step size: retry with a smaller step where loose joints turn too far, fewer steps where springs alone move.
+"""Step size: retry with a smaller step if loose joints turn too far, fewer steps if only springs act.
 
-Owns the length of a step as the joints' turning limits it, and how many suffice. Must not know what meets, or
-what a step does.
+Owns the length of a step as limited by the joints' turns, and the number of steps. Must not know contacts, or what a
+step does.
 
-The midpoint rule holds while a joint turns by a fraction of a radian. Limp chains of
-short links, at one step a frame, turn by several: by the rates they have, and by those
-they gain under way, which only the step itself tells: one that turns them too far is taken
-again, in parts, and so is one that opens ties or makes energy. What whirls too fast even
-for the shortest of them (a crumb between heavy things) is braked.
+The midpoint rule is accurate while a joint turns by a fraction of a radian. Limp chains of short links, at one step a
+frame, turn by several: by their present rates, and by those they gain within the step, which only the step itself
+shows. A step that turns them too far is retried in parts, and so is one that opens ties or adds energy. A joint that is
+too fast even for the shortest part (a light body between heavy ones) is braked.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from ..tables.classes import Aim, Control, Pose, State, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
 
-# Steps a second that are enough where nothing can touch or hang loose, of which 240 are taken else: where springs alone
-# move, a step need only be short against what they settle in. A path is then as near as ever (`test_heaviness`).
+# Steps a second that suffice where nothing can touch or is loose, instead of 240: with springs alone a step need only
+# be short against their settle time, and paths are equally accurate (`test_heaviness`).
 SPRING_STEPS, OF_STEPS = 72.0, 240.0
-SPRING_TURN = 0.28  # [rad] of the fastest spring's ω t in one of them
-# Steps a second that ragdolls fall with at least. How they come to lie hangs on the moments at which they touch, so it
-# would change with every other number: with this many it does not change with fewer that are asked for.
+SPRING_TURN = 0.28  # [rad] ω t of the fastest spring in one step
+# Least steps a second for ragdolls. How they come to lie depends on the times of contact, so it would change with the
+# number of steps: with this minimum it does not depend on lower settings.
 FALL_STEPS = 480.0
 
-TURN_LIMIT = 0.3  # [rad] a loose joint may turn in one step
-# [rad] a joint may turn in one step whose rate is bounded anyway: it is in contact, or its range ends soon
+TURN_LIMIT = 0.3  # [rad] largest turn of a loose joint in one step
+# [rad] largest turn of a joint whose rate is bounded: it is in contact, or its range ends soon
 BOUNDED_TURN = 0.12
-TOO_FAR = 2.0  # a step in which a limp joint turns by this many times as much is not taken
-MOST_PARTS = 64.0  # of a step, however fast joints whirl
-# [rad] any joint may turn in the shortest of these: links without weight between heavy things turn and turn while
-# those hardly move, and what a straight step misses of that way (half the square of the turn) throws the heavy ones.
+TOO_FAR = 2.0  # a step in which a limp joint turns by more than this many times the limit is retried
+MOST_PARTS = 64.0  # of a step, however fast joints are
+# [rad] largest turn of any joint in the shortest part: light links between heavy bodies turn fast while those hardly
+# move, and the error of a straight step (half the square of the turn) would throw the heavy ones.
 WHIRL = 0.1
-# So often joints are braked at most: one that is slowed down sets others turning.
+# Most rounds of braking: slowing one joint accelerates others.
 BRAKINGS = 4
-# A joint is braked to within this share of the rate it may have, in at most so many rounds a degree of freedom.
+# A joint is braked to within this share of its limit, in at most this many rounds for each degree of freedom.
 BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
 
 
 def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> float:
-    """Steps a second needed where `steps` are asked for; `bounded`: things may touch, tie, push, blow."""
+    """Steps a second needed if `steps` are asked for; bounded: things may touch, tie, push, blow."""
     setting = control.setting[:, 1:]
     if bounded and any_ragdoll(tree, control):
         return max(steps, FALL_STEPS)
@@ -85,13 +84,13 @@ def even_part(tree: Tree, state: State, aim: Aim, work: Work, rest: Real, longes
 
 @kernel
 def turn_limit(state, work, i):
-    """How far joint i may turn in one step [rad]."""
+    """The largest turn of joint i in one step [rad]."""
     return BOUNDED_TURN if state.behaviour[i] == C.LIMP and work.body[i, W.FASTEST] < math.inf else TURN_LIMIT
 
 
 @kernel
 def too_far(tree: Tree, state: State, work: Work, h: Real):
-    """Whether a limp joint would turn too far between the rates it has and those it ends with."""
+    """True if a limp joint would turn too far with its present rates and those at the step's end."""
     for i in range(1, len(tree.parent)):
         if state.behaviour[i] == C.LIMP and tree.kind[i] != FREE:
             turn = 0.0
@@ -112,7 +111,7 @@ def any_limp(state):
 
 @kernel
 def remember(state: State, work: Work):
-    """Keep the state as it is before a step that may have to be taken again."""
+    """Save the state before a step that may be retried."""
     for i in range(len(state.body)):
         for k in range(S.COLUMNS):
             work.kept[i, k] = state.body[i, k]
@@ -123,7 +122,7 @@ def remember(state: State, work: Work):
 
 @kernel
 def return_to(state: State, work: Work):
-    """The state as it was remembered."""
+    """Restore the saved state."""
     for i in range(len(state.body)):
         for k in range(S.COLUMNS):
             state.body[i, k] = work.kept[i, k]
@@ -134,14 +133,14 @@ def return_to(state: State, work: Work):
 
 @kernel
 def forget_quickening(state):
-    """A new step: joints are taken to keep their rates until it shows that they do not."""
+    """A new step: assume that joints keep their rates, until a retry shows otherwise."""
     for i in range(len(state.body)):
         state.body[i, S.QUICKENS] = 0.0
 
 
 @kernel
 def note_quickening(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
-    """From the rates a step begins with and those it would end with, of a step that is not taken."""
+    """Store the gain of rates within a step that is not taken."""
     for i in range(1, len(tree.parent)):
         change = 0.0
         if aim.mode[i] == A.LOOSE and tree.kind[i] != FREE:
@@ -152,7 +151,7 @@ def note_quickening(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
 
 @kernel
 def brake_ends(tree, state, work, least):
-    """Brake what would whirl in the middle of the step, so that it turns no farther in it than it can be followed."""
+    """Brake joints in the middle of the step that would turn farther than the step can follow."""
     change, rate = work.rate[W.X2], work.rate
     for d in range(len(change)):
         change[d] = rate[W.ENDS, d] - state.rate[S.V, d]
@@ -166,10 +165,10 @@ def brake_ends(tree, state, work, least):
 
 @separate
 def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, change: Row, least: Real):
-    """Joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change, give
-    off speed by friction of their own: within the tree, so that its momentum stays. So do guided roots, by what guides
-    them. Those of characters that met are held by `held_rates`. The main factor is that of `pose`; `change` and base
-    (nv,). Returns whether any does.
+    """Brake joints that turn faster than steps of `least` seconds can follow, or than FASTEST, at rates base + change,
+    by internal friction: within the tree, so its momentum is conserved. Guided roots are braked by their guidance.
+    Joints of characters that met are limited by `rate_limits`. The main factor is that of `pose`; `change` and base
+    (nv,). Returns True if any joint was braked.
 
     Reads: P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, S.behaviour, W.BONE_TURN, W.FASTEST, W.G,
         W.MAIN, W.MOMENTUM, W.MOTION, W.OWN_RATE, W.STILL, W.X1, base, change
@@ -198,18 +197,18 @@ def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, ch
 
 @kernel
 def _brake(tree, work, pose, factor, base, change, i, rate, most):
-    """Slow joint i down from `rate` to `most` [rad/s], the axis it turns about staying as it is.
+    """Brake joint i from `rate` to `most` [rad/s], with its axis of rotation unchanged.
 
-    A push along that axis alone is not enough: a ball between light bodies of uneven inertia answers it across the
-    axis, many times faster than it was. So the push is solved for by conjugate gradients, a round for each degree of
-    freedom. The push of any number of rounds takes energy.
+    An impulse along that axis alone is not enough: a ball joint between light bodies of uneven inertia responds across
+    the axis, many times faster than before. So the impulse is solved for by conjugate gradients, one round for each
+    degree of freedom. The impulse after any number of rounds removes energy.
     """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
     push, answer = work.rate[W.G], work.rate[W.X1]
     for d in range(len(push)):
         push[d] = 0.0
     share = most / rate - 1.0
-    left = (0.0, 0.0, 0.0)  # what the joint's rates have still to change by
+    left = (0.0, 0.0, 0.0)  # the remaining change of the joint's rates
     for d in range(first, end):
         left = _set(left, d - first, share * (base[d] + change[d]))
         push[d] = left[d - first]
@@ -234,5 +233,5 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
 
 @kernel
 def _set(v, k, value):
-    """A vector (3,) with its part k replaced."""
+    """A vector (3,) with component k replaced."""
     return (value if k == 0 else v[0], value if k == 1 else v[1], value if k == 2 else v[2])

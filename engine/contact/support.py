@@ -1,10 +1,10 @@
 """Static stability of a tree at rest: is its centre of mass above its contacts?
 
-Owns the test of static balance. Must not know what comes of it.
+Owns the test of static balance. Must not know how it is used.
 
-At rest the moments of the contacts and of the weight about any line are nothing together. Contacts only press. So the
-centre of mass is, seen along gravity, within the hull of the points that bear. A tree whose centre of mass is beside
-that hull topples, however slowly. What leans on a wall or hangs on a tie may rest anywhere.
+At rest the moments of contacts and weight about any line add up to 0, and contacts only press. So the centre of mass,
+projected along gravity, is within the hull of the supporting points. A tree whose centre of mass is outside that hull
+topples, however slowly. A body that leans on a wall or is held by a tie may rest anywhere.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..compile.decorators import kernel
 from ..math.vectors import axpy, dot, load3, sub
 from ..tables import contacts as CT, rows as R
 
-# A contact whose normal is at less than this cosine to gravity is a wall.
+# A contact is a wall if the cosine between its normal and gravity is below this.
 STEEP = 0.7
 ROUNDS = 24
-# How a block bears a tree.
+# Kinds of support by a block.
 NOT_AT_ALL, BELOW, BESIDE = 0, 1, 2
 
 
 @kernel
 def is_borne(touch, root, center, up, margin):
-    """Whether the centre of mass, seen from the anchor of the tree's root, is no farther than `margin` beside what is
-    below the tree. `up`: a unit vector. True where nothing bears it."""
+    """True if the centre of mass, relative to the anchor of the tree's root, is at most `margin` outside the support
+    below the tree. up: a unit vector. True if nothing supports it."""
     place = load3(touch.found.where[CT.START_PLACE], root, 0)
     near = (0.0, 0.0, 0.0)
     found = False
@@ -37,7 +37,7 @@ def is_borne(touch, root, center, up, margin):
             near, found = _aside(touch, b, place, center, up), True
     if not found:
         return True
-    # from a point of the hull to the one that is nearest to the centre
+    # from a point of the hull to the one nearest to the centre
     for _ in range(ROUNDS):
         length = math.sqrt(dot(near, near))
         if length <= margin:
@@ -58,7 +58,7 @@ def is_borne(touch, root, center, up, margin):
 
 @kernel
 def _bears(touch, b, root, up):
-    """How a block bears a tree from outside: a contact that presses or touches, or a tie."""
+    """How a block supports a tree from outside: a contact that presses or touches, or a tie."""
     rows = touch.rows
     one, other = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
     if one == other or root not in (one, other):
@@ -75,6 +75,6 @@ def _bears(touch, b, root, up):
 
 @kernel
 def _aside(touch, b, place, center, up):
-    """Where a contact is beside the centre of mass, seen along gravity."""
+    """A contact's offset from the centre of mass, projected along gravity."""
     point = sub(sub(load3(touch.found.contact, touch.rows.link[b, R.SOURCE], CT.POINT), place), center)
     return axpy(-dot(point, up), up, point)

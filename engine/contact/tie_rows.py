@@ -1,6 +1,6 @@
 """Constraint rows of ties and joint limits; external impulses; wind.
 
-Owns what a tie, a limit and a push are in the solve. Must not know how rows are solved.
+Owns how ties, limits and pushes enter the solve. Must not know how rows are solved.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .impacts import STIFFENINGS, stiffen
 from .ragdoll import RAGDOLL
 
 AIR = 1.2  # [kg/m³]
-# A limit is watched from this far before it, besides what the step's rate covers [rad].
+# A limit gets a row within this distance of it, besides what the step's rate covers [rad].
 WATCH = 0.02
-# So far along the edge of an oval its neighbouring tangents are taken [rad].
+# Distance along the edge of an oval to the neighbouring tangents [rad].
 BESIDE = 0.08
-# A swing whose sine is no larger has no direction.
+# Below this sine a swing has no direction.
 STRAIGHT = 1e-9
 # A joint this near to its motion is on it [rad, rad/s].
 ON_MOTION = 1e-9
@@ -53,7 +53,7 @@ ON_MOTION = 1e-9
 
 @kernel
 def add_block(rows, b, what, source, i, j, braced):
-    """An empty block between two bodies; returns the next one's number."""
+    """An empty block between two bodies; returns the number of blocks."""
     rows.link[b, R.BODY_A], rows.link[b, R.BODY_B] = i, j
     rows.link[b, R.WHAT], rows.link[b, R.SOURCE], rows.link[b, R.ROWS] = what, source, 1
     rows.link[b, R.BRACED], rows.link[b, R.TURNING], rows.link[b, R.SIDE] = braced, 0, 0
@@ -72,14 +72,14 @@ def add_block(rows, b, what, source, i, j, braced):
 
 @kernel
 def put_force(block, b, column, body, arm, direction):
-    """A unit force as a wrench about the root anchor; nothing on the world."""
+    """A unit force as a wrench about the root anchor; 0 for the world."""
     if body > 0:
         store6(block, b, column, cross(arm, direction), direction)
 
 
 @kernel
 def across(n):
-    """Two unit vectors that make a right-handed frame with the unit vector n."""
+    """Two unit vectors that complete the unit vector n to a right-handed frame."""
     one = (0.0, -n[2], n[1])
     if abs(n[0]) > 0.7:
         one = (n[2], 0.0, -n[0])
@@ -99,7 +99,7 @@ def unit(r):
 
 @separate
 def add_ties(holds: Holds, rows: Rows, where: Table, frame: Index, count: Index):
-    """Blocks of the ties that hold in this frame.
+    """Blocks of the ties that are on in this frame.
 
     Reads: H.ACTS_AT, H.FINDS_LENGTH, H.FINDS_POINT, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_BRACED, H.TIE_KIND, H.TIE_LENGTH,
         H.TIE_POINT_A, H.TIE_POINT_B, H.TIE_TURN, H.tie_on, R.BODY_A, R.BODY_B, R.SOURCE, R.TURNING, R.root, where
@@ -126,7 +126,7 @@ def add_ties(holds: Holds, rows: Rows, where: Table, frame: Index, count: Index)
 
 @kernel
 def aim_tie(holds, rows, where, b):
-    """The wrenches of a tie's block, with its bodies as they are in `where`."""
+    """The wrenches of a tie's block, with its bodies at `where`."""
     i, j, t = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B], rows.link[b, R.SOURCE]
     if rows.link[b, R.TURNING] != 0:
         for r in range(3):
@@ -157,7 +157,7 @@ def aim_tie(holds, rows, where, b):
 
 @kernel
 def tie_error(holds, rows, where, b):
-    """How far a tie's rows are off, with its bodies as they are in `where` [m, rad]."""
+    """The errors of a tie's rows, with its bodies at `where` [m, rad]."""
     i, j, t = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B], rows.link[b, R.SOURCE]
     if rows.link[b, R.TURNING] != 0:
         should = quat_mul(load4(where, j, 3), load4(holds.tie, t, H.TIE_TURN))
@@ -175,7 +175,7 @@ def _spot(where, i, point):
 
 @kernel
 def _take_hold(holds, where, t, i, j):
-    """A tie keeps what it finds when it takes hold."""
+    """Store the bodies' relative pose when a tie is switched on."""
     holds.tie_link[t, H.HOLDS] = 1
     spot = _spot(where, i, load3(holds.tie, t, H.TIE_POINT_A))
     if holds.tie_link[t, H.FINDS_POINT] != 0:
@@ -188,7 +188,7 @@ def _take_hold(holds, where, t, i, j):
 
 @separate
 def add_limits(tree: Tree, state: State, bound: Table, rows: Rows, h: Real, count: Index):
-    """Blocks of joints at or near their limits, one a side.
+    """Blocks of joints at or near their limits, one for each side.
 
     Reads: H.HIGH, H.LIMIT_FRAME, H.LOW, H.NATURAL, H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, R.ragdoll, R.root,
         S.COORDS, S.DEFLECTION, S.ERROR, S.REFERENCE_V, S.V, S.behaviour
@@ -223,7 +223,7 @@ def add_limits(tree: Tree, state: State, bound: Table, rows: Rows, h: Real, coun
 
 @kernel
 def _is_off(tree, state, i):
-    """Whether a driven joint is not where its motion has it: pushed off its reference, or on the way back with it."""
+    """True if a driven joint is off its motion: pushed off its reference, or returning with it."""
     for k in range(6):
         if abs(state.body[i, S.ERROR + k]) > ON_MOTION:
             return True
@@ -232,7 +232,7 @@ def _is_off(tree, state, i):
 
 @kernel
 def _limit_ball(state, bound, rows, i, d, h, count):
-    """Swing is the angle of the Y axis from where the limits have it, twist the turn about it."""
+    """Swing is the angle of the Y axis from its direction in the limits' frame, twist the rotation about it."""
     w = load3(state.rate, S.V, d)
     reach = WATCH + h * math.sqrt(dot(w, w))
     c = load4(state.body, i, S.COORDS)
@@ -250,8 +250,8 @@ def _limit_ball(state, bound, rows, i, d, h, count):
 
 @kernel
 def _limit_beside(bound, rows, i, c, reach, count):
-    """A swing near the edge of its oval is stopped by the edge beside it, too: where it turns sharply a finger that is
-    pressed would slide along the tangent, and out."""
+    """Add rows for the neighbouring tangents of a swing near the edge of its oval: where the edge bends sharply, a
+    finger that is pressed would slide along one tangent and out."""
     body, q, _, inward, angle, sine = _swing(bound, i, c)
     if sine <= STRAIGHT:
         return count
@@ -265,8 +265,8 @@ def _limit_beside(bound, rows, i, c, reach, count):
 
 @kernel
 def _swing(bound, i, c):
-    """A ball joint's swing: the frame it is seen in, the turn, its Y axis, the rates that bring it back, its angle and
-    that angle's sine."""
+    """A ball joint's swing: its reference frame, the rotation, its Y axis, the rates that reduce it, its angle and that
+    angle's sine."""
     body = load4(bound, i, H.LIMIT_FRAME + 4)
     q = quat_mul(quat_conj(load4(bound, i, H.LIMIT_FRAME)), quat_mul(c, body))
     axis = (0.0, 1.0, 0.0)
@@ -279,10 +279,10 @@ def _swing(bound, i, c):
 
 @kernel
 def room_of_ball(bound, i, c):
-    """How far a ball joint at c is from its limits [rad], infinite where it has none.
+    """Distances of a ball joint at c from its limits [rad], infinite without limits.
 
-    Of the swing, with the rates that widen it; of the twist from its low and from its high end, with the rates that
-    widen the first and narrow the second.
+    For the swing, with the rates that widen it; for the twist from its low and its high end, with the rates that widen
+    the first and narrow the second.
     """
     swing, low, high = bound[i, H.SWING], bound[i, H.TWIST_LOW], bound[i, H.TWIST_HIGH]
     gap = below = above = math.inf
@@ -318,9 +318,9 @@ def _limit_row(rows, i, side, coefficients, gap, count):
 
 @kernel
 def blow_wind(tree, pose, work, touch, frame, h):
-    """What the wind gives each body over the step, at its centre of mass; velocities in MOTION.
+    """The wind's impulse on each body over the step, at its centre of mass; velocities in MOTION.
 
-    Drag ½ρA|w − v|(w − v), never more than brings the body to the wind's speed.
+    Drag ½ρA|w − v|(w − v), at most what accelerates the body to the wind's speed.
     """
     holds = touch.holds
     row = min(frame, len(holds.wind_on) - 1)
@@ -342,7 +342,7 @@ def blow_wind(tree, pose, work, touch, frame, h):
 
 @kernel
 def feel_wind(tree, aim, work, touch, pose):
-    """The wind's load is felt in full by whatever is not prescribed."""
+    """Bodies that are not prescribed feel the wind's load in full."""
     if touch is None:
         return
     if touch.rows.count[R.WINDY] > 0:
@@ -360,7 +360,8 @@ def feel_wind(tree, aim, work, touch, pose):
 def strike(
     tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, dt: Real
 ):
-    """Pushes of this frame: driven joints are passive, as in any impact (but see `recovery`), and swing no farther.
+    """Apply the pushes of this frame. Driven joints are passive, as in any impact (except `recovery`), and stop at
+    their limits.
 
     Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, H.PUSH_FRAME, H.PUSH_IMPULSE, H.PUSH_POINT, H.PUSH_ROW, R.root,
         R.tally, S.COORDS, S.DRIFT, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.V,
@@ -410,7 +411,7 @@ def strike(
 
 @kernel
 def _pushes(tree, touch, frame):
-    """tally: not 0 for joints between a push of this frame and the root. Returns whether there is any."""
+    """tally: not 0 for joints between a push of this frame and the root. Returns True if there is any."""
     found = False
     for i in range(len(tree.parent)):
         touch.rows.tally[i] = 0

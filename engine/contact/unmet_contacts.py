@@ -1,14 +1,13 @@
 """Contacts that no force can meet, because keys force two bodies through one another: give up a share of them.
 
-Owns which trees are led by keys, and how much a contact between two of them asks for. Must not
-know how rows are solved or contacts are found.
+Owns which trees are led by keys, and what a contact between two of them demands. Must not know how rows are solved or
+contacts are found.
 
-Two characters whose roots are Animated, or one and a wall, come together however hard their
-joints yield. So such a contact asks for no more than its joints can do: the speed at which
-bodies part while no joint turns faster than YIELD_RATE, or into its limit. The rest of the
-speed at which keys close them is allowed. Where bodies that were led into one another get
-deep nevertheless, the contact is given up bit by bit, and wholly before they have passed the middle of one
-another, where the direction that parts them turns round.
+Two characters whose roots are Animated, or one and a wall, approach each other however far their joints yield. So such
+a contact demands no more than its joints can do: the speed at which bodies separate while no joint turns faster than
+YIELD_RATE, or into its limit. The rest of the keys' closing speed is allowed. If bodies that are led into one another
+still get deep, the contact is given up gradually, and completely before they have passed the middle of one another,
+where the separating direction flips.
 """
 
 from __future__ import annotations
@@ -39,39 +38,39 @@ from ..tables.work import pose_of
 from .joint_space import row_rate
 from .tie_rows import room_of_ball
 
-# The fastest a contact between led bodies may ask a joint to turn off its motion [rad/s].
+# The fastest rate off its motion that a contact between led bodies may demand of a joint [rad/s].
 YIELD_RATE = 6.0
-# In less than this time no joint is asked to reach its limit [s].
+# No joint is asked to reach its limit in less than this time [s].
 LIMIT_TIME = 0.05
-# A contact whose line passes by all joints nearer than this asks for less, in parts of the character's size: its
-# impulses would be out of proportion.
+# A contact whose line passes all joints at less than this distance demands less [parts of the character's size]: its
+# impulses would be disproportionate.
 SHORT_LEVER = 0.1
-# A contact is given up from this depth on, and wholly from that, in parts of both bodies' thickness.
+# A contact is given up from this depth on, and completely at the second [parts of both bodies' thickness].
 GIVES_FROM, GIVES_ALL = 0.1, 0.3
-# The fastest a driven joint may turn off its motion from when its character touches another, or is forced into
-# anything, until it is back [rad/s]: light hands and feet would whirl. Where it stands there, this comes down to what
-# is as good as rest, with this time constant [s].
+# The fastest rate of a driven joint off its motion, from when its character touches another, or is forced into
+# anything, until it is back [rad/s]: light hands and feet would spin. While the character stands there, the limit falls
+# to practically rest, with this time constant [s].
 MOST_RATE, REST_RATE, CALM_TIME = 8.0, 0.2, 0.25
-# What rested against another character and parts from it for no longer than this still rests there: joints that tremble
-# touch and part by turns [s].
+# A character that separates from another for no longer than this still rests there: joints that tremble touch and
+# separate alternately [s].
 TREMBLES = 0.1
-# Slower than this led bodies stand [m/s].
+# Led bodies slower than this stand [m/s].
 STILL_SPEED = 0.05
-# What becomes of a tree: it touches what is led, rests against another character, meets one, stands in what it is
-# forced into, or is on its way through it.
+# States of a tree: it touches what is led, rests against another character, meets one, stands in what it is forced
+# into, or moves through it.
 TOUCHES, RESTS, MEETS, STANDS, GOES = 1, 2, 3, 4, 5
-# A motion whose joints turn slower stands [rad/s].
+# A motion whose joints turn slower stands still [rad/s].
 STILL_RATE = 0.05
-# A tree none of whose bodies is farther off its motion is back [rad, m].
+# A tree is back when all its bodies are this near to their motion [rad, m].
 BACK = 0.01
-# PRESSED of a tree that was just led into something, and MET of one that just met another [s].
+# Initial PRESSED of a tree that was just led into something, and initial MET of one that just met another [s].
 JUST_NOW = 1e-9
 
 
 @separate
 def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Of contacts between led trees the closing speed ALLOWED, GIVEN_UP and STUCK; of joints FASTEST. The step takes h
-    seconds.
+    """For contacts between led trees set the closing speed ALLOWED, GIVEN_UP and STUCK; for joints FASTEST. The step
+    takes h seconds.
 
     Reads: A.FROM, CT.PLANT, CT.SHAPE_A, CT.SHAPE_B, H.HIGH, H.LIMIT_FRAME, H.LOW, H.SWING, H.SWING_Z, H.TWIST_HIGH,
         H.TWIST_LOW, R.ALLOWED, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN,
@@ -110,9 +109,9 @@ def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None,
 
 @kernel
 def _hold_light(tree, state, aim, work, root, i):
-    """FASTEST of the hands, fingers and toes of a driven character that nothing holds, where one of them, body i, comes
-    to touch something: it may fall on it with all its weight, and what next to nothing between two heavy things does
-    is no matter of theirs."""
+    """Set FASTEST of the hands, fingers and toes of a driven character that nothing holds, if body i, one of them,
+    comes to touch something: the character may fall on it with all its weight, and the motion of a very light body
+    between two heavy ones has no effect on them."""
     if i == root or state.behaviour[root] != C.LIMP or state.behaviour[i] != C.SIMULATED:
         return
     if work.body[root, W.FASTEST] < math.inf or not is_light(tree, root, i):
@@ -127,8 +126,8 @@ def _hold_light(tree, state, aim, work, root, i):
 
 @kernel
 def _ask_less(tree, state, work, touch, pose, total, b):
-    """Have a contact ask for what its joints can do; `total` (nv,): the rates that keys alone say. Notes in `tally`
-    what becomes of its trees."""
+    """Limit a contact's demand to what its joints can do; `total` (nv,): the rates of the keys alone. Stores the state
+    of its trees in `tally`."""
     rows = touch.rows
     i, j, c = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B], rows.link[b, R.SOURCE]
     lever = _lever(tree, state, pose, touch, b, i, j, R.ON_A) + _lever(tree, state, pose, touch, b, j, i, R.ON_B)
@@ -151,7 +150,7 @@ def _ask_less(tree, state, work, touch, pose, total, b):
     if touches and (share > 0.0 or asked < 0.0):
         how = GOES if abs(led) > STILL_SPEED else STANDS
     for root in (rows.root[i], rows.root[j]):
-        # a single animated thing just goes its way
+        # a single animated object is not affected
         if root > 0 and (tree.last[root] > root or state.behaviour[root] != C.ANIMATED):
             rows.tally[root] = max(rows.tally[root], how)
             if touches and led < -STILL_SPEED and state.body[root, S.PRESSED] == 0.0:
@@ -160,14 +159,14 @@ def _ask_less(tree, state, work, touch, pose, total, b):
 
 @kernel
 def is_led_into(state, rows, i, j):
-    """Whether keys have led the tree of one of two bodies into something it touches."""
+    """True if keys have led the tree of one of two bodies into something it touches."""
     return state.body[rows.root[i], S.PRESSED] > 0.0 or state.body[rows.root[j], S.PRESSED] > 0.0
 
 
 @kernel
 def _calm_down(tree, state, aim, work, rows, h):
-    """FASTEST of the joints of trees that met others and are not back yet: MOST_RATE, and less and less once they stand
-    in what they are forced into. Depth is left as it is there."""
+    """FASTEST of the joints of trees that met others and are not back yet: MOST_RATE, and decreasing once they stand in
+    what they are forced into. Depth is not corrected there."""
     for root in tree.roots:
         how = rows.tally[root]
         if how == 0:
@@ -186,7 +185,7 @@ def _calm_down(tree, state, aim, work, rows, h):
             own = load3(aim.body, i, A.FROM + SA.RATE)
             work.body[i, W.FASTEST] = most + math.sqrt(dot(own, own))
             if how <= MEETS and state.body[i, S.DUE_KEY] >= 0.0:
-                # one that is on its way to a key is as fast as that takes
+                # a joint on its way to a key is as fast as that takes
                 for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
                     work.body[i, W.FASTEST] += abs(state.rate[S.REFERENCE_V, d])
     for b in range(rows.count[R.BLOCKS]):
@@ -197,7 +196,7 @@ def _calm_down(tree, state, aim, work, rows, h):
 
 @kernel
 def _note_meeting(tree, state, aim, root, how, h):
-    """MET of a tree: how long it has rested against others, until it is back on its motion."""
+    """MET of a tree: the time for which it has rested against others, until it is back on its motion."""
     state.body[root, S.APART] = 0.0 if how >= RESTS else state.body[root, S.APART] + h
     if how == RESTS and state.body[root, S.MET] > 0.0:
         state.body[root, S.MET] += h
@@ -214,7 +213,7 @@ def _note_meeting(tree, state, aim, root, how, h):
 
 @kernel
 def _stands(tree, aim, root):
-    """Whether the motion of a tree stands still."""
+    """True if the motion of a tree stands still."""
     drift = load3(aim.body, root, A.FROM + SA.ANCHOR_RATE)
     if dot(drift, drift) > STILL_SPEED * STILL_SPEED:
         return False
@@ -227,7 +226,7 @@ def _stands(tree, aim, root):
 
 @kernel
 def _is_back(tree, state, root):
-    """Whether all bodies of a tree are on their motion again; one that is free to fall never is."""
+    """True if all bodies of a tree are back on their motion; never for a tree that is free to fall."""
     if state.behaviour[root] == C.LIMP:
         return False
     for i in range(root, tree.last[root] + 1):
@@ -241,13 +240,13 @@ def _is_back(tree, state, root):
 
 @kernel
 def _is_forced(rows, b):
-    """Whether the block is a contact between led trees."""
+    """True if the block is a contact between led trees."""
     return rows.link[b, R.WHAT] == R.CONTACT and are_led(rows, rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
 
 
 @kernel
 def _meets(tree, rows, b):
-    """Whether two characters touch, or one itself."""
+    """True if two characters touch, or one itself."""
     if rows.link[b, R.WHAT] != R.CONTACT or rows.link[b, R.BRACED] != 0:
         return False
     for root in (rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]):
@@ -258,7 +257,7 @@ def _meets(tree, rows, b):
 
 @kernel
 def _find_led(tree, state, rows):
-    """Trees whose root is animated or fixed in the world; clears `tally`."""
+    """Find trees whose root is animated or fixed in the world; clears `tally`."""
     led = rows.led
     led[0] = 1
     for i in range(len(tree.parent)):
@@ -269,14 +268,14 @@ def _find_led(tree, state, rows):
 
 @kernel
 def are_led(rows, i, j):
-    """Whether keys or the world say where both bodies' trees are."""
+    """True if keys or the world prescribe both bodies' trees."""
     return rows.led[rows.root[i]] != 0 and rows.led[rows.root[j]] != 0
 
 
 @kernel
 def _lever(tree, state, pose, touch, b, i, other, column):
-    """How fast a contact's bodies part by one joint between body i and its root that turns at 1 rad/s, of all these
-    joints the one that does most [m]. Joints that carry both bodies part nothing; wrenches on i in `column`."""
+    """The separating speed of a contact's bodies when one joint between body i and its root turns at 1 rad/s, for the
+    most effective of these joints [m]. Joints that carry both bodies have no effect; wrenches on i in `column`."""
     most = 0.0
     force = load6(touch.rows.block, b, column)
     while i > 0 and not i <= other <= tree.last[i]:
@@ -296,7 +295,7 @@ def _lever(tree, state, pose, touch, b, i, other, column):
 
 @kernel
 def _within_limits(tree, state, bound, i, turn):
-    """The length of joint i's rates `turn` without what would turn it into a limit before LIMIT_TIME is over."""
+    """The length of joint i's rates `turn` without components that would reach a limit within LIMIT_TIME."""
     if tree.kind[i] == BALL:
         swing, along, low, high, about = room_of_ball(bound, i, load4(state.body, i, S.COORDS))
         turn = _less_into(turn, along, swing)
@@ -313,7 +312,7 @@ def _within_limits(tree, state, bound, i, turn):
 
 @kernel
 def _less_into(turn, away, room):
-    """Rates without what turns into a limit `room` radians off, `away` the rates that lead away from it."""
+    """Rates without the component into a limit `room` radians away; `away`: the rates that lead away from it."""
     into = dot(turn, away)
     if into >= 0.0 or math.isinf(room):
         return turn
@@ -323,7 +322,7 @@ def _less_into(turn, away, room):
 
 @kernel
 def share_given_up(touch, a, b, gap):
-    """How much of a contact between two led shapes is given up at this gap [m], 0 to 1."""
+    """The share of a contact between two led shapes that is given up at this gap [m], 0 to 1."""
     thick = touch.shapes.shape[a, SH.THICK] + touch.shapes.shape[b, SH.THICK]
     share = (-gap / thick - GIVES_FROM) / (GIVES_ALL - GIVES_FROM)
     share = min(max(share, 0.0), 1.0)
@@ -332,7 +331,7 @@ def share_given_up(touch, a, b, gap):
 
 @kernel
 def mark_forced(state, touch, forced, frame):
-    """Write down which led bodies are so deep in one another that their contact is given up."""
+    """Record which led bodies are so deep in one another that their contact is given up."""
     if touch is None:
         return
     rows = touch.rows

@@ -1,6 +1,6 @@
-"""What every controller shares: whose bones obey it, how the root is held, and what it may declare.
+"""What every controller shares: behaviours, the root's mode, and what it may declare.
 
-Owns the behaviours, the roots and the control table made of a controller's settings. Must not know how a step is
+Owns the behaviours, the roots and the control table made from a controller's settings. Must not know how a step is
 solved, nor which controllers there are.
 
 A controller is one file: its settings with their columns of the control table, its channels of a result, and the hooks
@@ -29,28 +29,28 @@ BEHAVIOURS = ("ANIMATED", "SIMULATED", "LIMP")
 ROOTS = ("ANIMATED", "ASSISTED", "FREE")
 ROOT_BEHAVIOUR = (C.ANIMATED, C.ASSIST, C.LIMP)
 
-# A forward simulation of other motions or controllers in the same scene: progress, the last report with the results.
+# A function that simulates other motions or controllers in the same scene: yields progress, the last report has the
+# results.
 Forward = Callable[[Sequence["object"]], Iterator[Progress]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Controller:
-    """Settings every controller has, and what a controller may declare and do.
+    """Settings of every controller, and what a controller may declare and implement.
 
-    behaviour   a word, one a body, or (frames, n) indices into BEHAVIOURS
-    root        'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited
-                force) or 'FREE' (may fall): for every root with a free joint,
-                whatever its behaviour; or (frames,) indices into ROOTS
+    behaviour   a name, one for each body, or (frames, n) indices into BEHAVIOURS
+    root        'ANIMATED' (exactly the keys), 'ASSISTED' (guided with limited force) or 'FREE' (may fall): for every
+                root with a free joint, whatever its behaviour; or (frames,) indices into ROOTS
     assist      limit of the guiding force, in body weights; one, or (frames,)
     """
 
-    # Numbers by body, and by body and frame: each the field of that name.
+    # Settings with a value for each body, and for each frame and body: the field of the same name.
     settings: ClassVar[tuple[Setting, ...]] = ()
-    # What it adds to a result.
+    # The channels that it adds to a result.
     channels: ClassVar[tuple[Channel, ...]] = ()
-    # True where what one limb does depends on another, so that they may not be simulated side by side.
+    # True if one limb's motion depends on another's, so that they cannot be simulated in parallel.
     couples_limbs: ClassVar[bool] = False
-    # True where it has a run of its own (`run`), which may simulate many times.
+    # True if it implements `run`, which may simulate many times.
     runs_itself: ClassVar[bool] = False
 
     behaviour: object = "SIMULATED"
@@ -60,29 +60,30 @@ class Controller:
     # --- hooks ------------------------------------------------------------------------------
 
     def columns(self, model: Model, values: Mapping[str, np.ndarray]) -> Mapping[np.int64, np.ndarray]:
-        """Columns of the control table that are worked out from settings; values: (1 or frames, n) by setting."""
+        """Columns of the control table that are computed from several settings; values: (1 or frames, n) by setting."""
         return {}
 
     def prepare(self, model: Model, motion: Motion, scene: Scene) -> Motion:
-        """Before the first step: the motion that joints are driven to; the result is compared with the source."""
+        """Called before the first step. Returns the motion that joints are driven to; the result is compared with the
+        source."""
         return motion
 
     def measure(self, model: Model, motion: Motion, result: Result) -> Mapping[str, np.ndarray]:
-        """After the last frame: values of channels that no kernel fills, by name; motion: the source."""
+        """Called after the last frame. Returns values of channels that no kernel fills, by name; motion: the source."""
         return {}
 
     def run(self, actors: Sequence[object], forward: Forward) -> Iterator[Progress]:
-        """A run of its own, where `runs_itself`: any number of forward simulations; the last report carries results.
+        """Replaces the simulation if `runs_itself`: any number of forward simulations; the last report carries results.
 
-        actors: those of the shot, this controller's among them; forward: simulates actors in the scene of the shot, as
-        `simulate_together_iter` does. It must be given controllers that do not run themselves.
+        actors: those of the shot, including this controller's; forward: simulates actors in the scene of the shot, as
+        `simulate_together_iter` does, with controllers that do not run themselves.
         """
         raise NotImplementedError(f"{type(self).__name__} has no run of its own.")
 
     # --- the control table -------------------------------------------------------------------
 
     def control(self, model: Model, frames: int) -> Control:
-        """What is asked of each body at each frame."""
+        """The control table: values for each frame and body."""
         values = {each.name: each.spread(getattr(self, each.name), model, frames) for each in self.settings}
         columns = {each.column: values[each.name] for each in self.settings if each.column is not None}
         columns |= self.columns(model, values)
@@ -115,8 +116,8 @@ class Controller:
         return behaviour
 
     def at_frames(self, rows: np.ndarray, frames: int) -> Controller:
-        """The same with every setting that changes frame by frame taken at these rows, in any order, any number of
-        times; frames: how many there are now."""
+        """The same with every setting that changes by frame taken at these rows, in any order, with repetitions;
+        frames: the present number of frames."""
         keyed = {}
         for field in dataclasses.fields(self):
             shape = np.shape(getattr(self, field.name))

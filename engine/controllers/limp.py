@@ -1,4 +1,4 @@
-"""Limp: nothing drives the joints; the body hangs, swings and falls."""
+"""Limp: joints without drive; the body hangs, swings and falls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .shared.following import TONE, tone_columns
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limp(Controller):
-    """Joints without drive; 'SIMULATED' means limp here. The root is free unless said otherwise.
+    """Joints without drive; 'SIMULATED' means limp here. The root is free by default.
 
-    tone    times the damping and the pull to the middle of its range of a relaxed person's joint; 0: a rag. One number,
-            one a body (n,), or (frames, n)
+    tone    factor of the damping of a relaxed person's joint and of its pull to the middle of its range; 0: none. One
+            number, one for each body (n,), or (frames, n)
     """
 
     behaviour: object = "LIMP"

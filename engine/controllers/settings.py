@@ -1,6 +1,6 @@
-"""What a controller declares: its settings, and the channels that it adds to a result.
+"""Declarations of a controller: its settings, and the channels that it adds to a result.
 
-Owns their description, the checks of what users give, and the columns of the control table. Must not know which
+Owns their description, the checks of given values, and the columns of the control table. Must not know which
 controllers there are.
 """
 
@@ -17,7 +17,7 @@ from .follow.spring import SETTLE
 
 
 class ControlColumns:
-    """The columns of the control table, with what stands there of a body that no controller asks anything of."""
+    """The columns of the control table, with the neutral value of each for bodies without a controller."""
 
     def __init__(self, neutral: dict[np.int64, float]) -> None:
         self._neutral = dict(neutral)
@@ -45,11 +45,11 @@ assert len(CONTROL.neutral) == C.COLUMNS
 
 @dataclass(frozen=True)
 class Setting:
-    """A number that a controller has for every body: one, one a body (n,), or (frames, n).
+    """A setting with a value for every body: one number, one for each body (n,), or (frames, n).
 
     name       the controller's field
     low, high  its range
-    column     where it stands in the control table as it is given; None where columns are worked out from it
+    column     the column of the control table that holds it as given; None if columns are computed from it
     what       its name in messages
     """
 
@@ -82,14 +82,14 @@ CHANNELS = ChannelColumns()
 
 @dataclass(frozen=True)
 class Channel:
-    """Numbers that a controller adds to a result, frame by frame.
+    """A channel: numbers that a controller adds to a result, frame by frame.
 
     name    its key in `Result.channels`
-    unit    "" where it has none
+    unit    "" without one
     per     "body" for (frames, n), "character" for (frames,)
-    column  of `Record.channel`, where kernels fill it (of a character in the row of its first body); None where the
+    column  of `Record.channel`, if kernels fill it (for a character in the row of its first body); None if the
             controller's `measure` does
-    text    what it is, for the user
+    text    a description for the user
     """
 
     name: str
@@ -100,7 +100,7 @@ class Channel:
 
 
 def per_frame(values: object, frames: int, what: str) -> np.ndarray:
-    """(1,) or (frames,) numbers of zero or above."""
+    """(1,) or (frames,) non-negative numbers."""
     given = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if given.shape not in ((1,), (frames,)):
         raise SettingError(f"The {what} has shape {given.shape}: give one number or {frames}.")
@@ -121,7 +121,7 @@ def spread(values: np.ndarray, model: Model, frames: int, what: str) -> np.ndarr
 
 
 def per_body(values: np.ndarray, model: Model, frames: int, what: str, low: float, high: float) -> np.ndarray:
-    """The same, checked: the message names the body."""
+    """The same, checked: error messages name the body."""
     array = spread(values, model, frames, what)
     bad = ~((array >= low) & (array <= high))
     if bad.any():

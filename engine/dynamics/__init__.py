@@ -1,1 +1,1 @@
-"""Rigid bodies in reduced coordinates: kinematics, the articulated-body algorithm, momentum, tissue."""
+"""Rigid bodies in reduced coordinates: kinematics, the articulated-body algorithm, momentum, tone."""

@@ -1,14 +1,13 @@
 """The articulated-body algorithm as a factor and a solve.
 
-Owns (M + C)⁻¹ on the active degrees of freedom, in O(bodies), without forming M.
-Must not know why a joint is active or where a right-hand side comes from.
+Owns (M + C)⁻¹ on the active degrees of freedom, in O(bodies), without forming M. Must not know why a joint is active or
+where a right-hand side comes from.
 
-A joint is prescribed (not active: it moves as told), free (active, C = 0) or
-compliant (active, C = c·B with a block B of the joint's own): METHODS §1b, §1c.
-For a spring B is D, the joint's block of M: Sᵀ I_composite S.
+A joint is prescribed (not active), free (active, C = 0) or compliant (active, C = c·B with a block B of the joint's
+own): METHODS §1b, §1c. For a spring B is D, the joint's block of M: Sᵀ I_composite S.
 
-Joints stand in rows, each waiting for the one before it: what a child hands its parent stays in registers, and hinges,
-the most of them, have code of their own.
+Joints are in rows, each depending on the one before it: values from a child to its parent stay in registers, and
+hinges, the most common kind, have code of their own.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from ..tables import factor as F, pose as P, tree as T, work as W
 from ..tables.classes import Factor, Pose, Tree
 from .kinematics import apply_inertia, velocities
 
-# A pivot this small against the joint's rigid inertia means nothing hangs on the joint.
+# A pivot this small relative to the joint's rigid inertia means that the joint carries nothing.
 PIVOT_FLOOR = 1e-14
 
 
 @separate
 def composite_inertia(tree: Tree, pose: Pose, out: Table, column: Column):
-    """Ten numbers a body: inertia (6), mass × centre (3) and mass of it with all it carries."""
+    """Ten numbers for each body: inertia (6), mass × centre (3) and mass of the body with all its descendants."""
     n1 = len(tree.parent)
     inertia, moment, mass = load6(pose.body, 0, P.WORLD_INERTIA), load3(pose.body, 0, P.MOMENT), 0.0
     for i in range(n1 - 1, 0, -1):
         own, h = load6(pose.body, i, P.WORLD_INERTIA), load3(pose.body, i, P.MOMENT)
         if tree.last[i] > i:
             inertia, moment, mass = _sum6(own, inertia), add(h, moment), tree.body[i, T.MASS] + mass
-            if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
+            if tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are in the table
                 inertia = _sum6(inertia, load6(out, i, column))
                 moment, mass = add(moment, load3(out, i, column + 6)), mass + out[i, column + 9]
         else:
@@ -92,7 +91,7 @@ def mass_block(tree, pose, table, composite, i, block):
 
 @kernel
 def _times_rigid(inertia, h, mass, s):
-    """A rigid inertia on a spatial motion."""
+    """A rigid inertia times a spatial motion."""
     w, u = (s[0], s[1], s[2]), (s[3], s[4], s[5])
     a, b = add(symmetric_apply(inertia, w), cross(h, u)), sub(scale(mass, u), cross(h, w))
     return a[0], a[1], a[2], b[0], b[1], b[2]
@@ -106,12 +105,12 @@ def factorise(tree: Tree, pose: Pose, table: Table, compliance: Column, block: T
     inertia = factor.inertia
     turning, mixed, moving = load6(inertia, 0, F.TURNING), _load9(inertia, 0, F.MIXED), load6(inertia, 0, F.MOVING)
     for i in range(n1 - 1, 0, -1):
-        # in registers, from child to parent in a chain too: written down and read again it takes twice as long
+        # from child to parent along a chain in registers: storing and loading takes twice as long
         own = _rigid(tree, pose, i)
         turning, mixed, moving = (
             (_sum6(own[0], turning), _sum9(own[1], mixed), _sum6(own[2], moving)) if tree.last[i] > i else own
         )
-        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are written down
+        if tree.last[i] > i and tree.last[i + 1] < tree.last[i]:  # more than one child: the others' are in the table
             turning = _sum6(turning, load6(inertia, i, F.TURNING))
             mixed = _sum9(mixed, _load9(inertia, i, F.MIXED))
             moving = _sum6(moving, load6(inertia, i, F.MOVING))
@@ -131,7 +130,7 @@ def factorise(tree: Tree, pose: Pose, table: Table, compliance: Column, block: T
                 )
         p = tree.parent[i]
         if 0 < p < i - 1:
-            first = tree.last[i] == tree.last[p]  # of those written down: the last child
+            first = tree.last[i] == tree.last[p]  # the last child of those stored
             for k in range(6):
                 inertia[p, F.TURNING + k] = turning[k] + (0.0 if first else inertia[p, F.TURNING + k])
                 inertia[p, F.MOVING + k] = moving[k] + (0.0 if first else inertia[p, F.MOVING + k])
@@ -169,7 +168,7 @@ def _load9(a, i, c):
 
 @kernel
 def _add_squares(s, x, y):
-    """S + x yᵀ, for x along y."""
+    """S + the symmetric product x yᵀ, for x parallel to y."""
     return (
         s[0] + x[0] * y[0], s[1] + x[1] * y[1], s[2] + x[2] * y[2],
         s[3] + x[0] * y[1], s[4] + x[0] * y[2], s[5] + x[1] * y[2],
@@ -188,7 +187,7 @@ def _add_products(m, x, y):
 
 @kernel
 def _times_inertia(turning, mixed, moving, s):
-    """An articulated inertia on a spatial motion."""
+    """An articulated inertia times a spatial motion."""
     w, u = (s[0], s[1], s[2]), (s[3], s[4], s[5])
     a, b = symmetric_apply(turning, w), symmetric_apply(moving, u)
     return (
@@ -203,7 +202,7 @@ def _times_inertia(turning, mixed, moving, s):
 
 @inlined
 def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
-    """What takes the joint's degrees of freedom out of the articulated inertia: block LDLᵀ, the columns follow L."""
+    """Remove the joint's degrees of freedom from the articulated inertia: block LDLᵀ, the columns follow L."""
     joint, axes = factor.joint, pose.axes
     first, end = tree.dof[i], tree.dof[i + 1]
     for d in range(first, end):
@@ -231,7 +230,7 @@ def _columns(tree, pose, c, block, i, turning, mixed, moving, factor):
 
 @inlined
 def _hinge_column(axes, c, block, d, turning, mixed, moving, joint):
-    """The same of a hinge."""
+    """The same for a hinge."""
     s = load6(axes, d, P.TURNS)
     u = _times_inertia(turning, mixed, moving, s)
     pivot = dot6(s, u)
@@ -274,7 +273,7 @@ def solve(tree: Tree, pose: Pose, factor: Factor, g: Row, x: Row):
 
 @kernel
 def solve_outwards(tree, pose, factor, x):
-    """The second half of `solve`, for whoever has done the first, from the roots to the leaves: x = L⁻ᵀ x on the
+    """The second half of `solve`, from the roots to the leaves, for callers that have done the first: x = L⁻ᵀ x on the
     active degrees of freedom, 0 on the others."""
     joint, axes, scratch = factor.joint, pose.axes, factor.scratch
     still = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -298,7 +297,7 @@ def solve_outwards(tree, pose, factor, x):
 
 @kernel
 def _push(axes, joint, first, end, g, x, force):
-    """On the way to the root: x becomes D⁻¹ L⁻¹ of the impulse on the joint itself. Returns the force on its parent."""
+    """Pass towards the root: x becomes D⁻¹ L⁻¹ of the impulse on the joint itself. Returns the force on its parent."""
     for d in range(first, end):
         w = g[d] - dot6(load6(axes, d, P.TURNS), force)
         for e in range(first, d):
@@ -312,7 +311,7 @@ def _push(axes, joint, first, end, g, x, force):
 
 @kernel
 def _move(axes, joint, first, end, x, motion):
-    """On the way out: x as it is with the parent's motion. Returns the body's."""
+    """Pass outwards: x with the parent's motion. Returns the body's motion."""
     for d in range(end - 1, first - 1, -1):
         w = x[d] - joint[d, F.PIVOT] * dot6(load6(joint, d, F.COLUMN), motion)
         for e in range(d + 1, end):
@@ -325,7 +324,7 @@ def _move(axes, joint, first, end, x, motion):
 
 @separate
 def momentum_of(tree: Tree, pose: Pose, table: Table, x: Row, g: Row):
-    """g = M x, columns MOTION and LOAD of `table` used up; x, g (nv,)."""
+    """g = M x, overwrites columns MOTION and LOAD of `table`; x, g (nv,)."""
     velocities(tree, pose, x, table, W.STILL, table, W.MOTION)
     for i in range(1, len(tree.parent)):
         angular, linear = apply_inertia(tree, pose, i, load3(table, i, W.MOTION), load3(table, i, W.MOTION + 3))
@@ -335,7 +334,7 @@ def momentum_of(tree: Tree, pose: Pose, table: Table, x: Row, g: Row):
 
 @separate
 def generalized(tree: Tree, pose: Pose, table: Table, load: Column, g: Row):
-    """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, used up; g (nv,)."""
+    """g = Σ Jᵀ load over bodies: loads about the root anchors in column `load`, overwritten; g (nv,)."""
     for i in range(len(tree.parent) - 1, 0, -1):
         p = tree.parent[i]
         for d in range(tree.dof[i], tree.dof[i + 1]):

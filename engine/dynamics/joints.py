@@ -1,6 +1,6 @@
-"""One joint's rates and coordinates: read, written, moved on and compared.
+"""Rates and coordinates of one joint: read, write, integrate and compare.
 
-Owns what every kind of joint makes of them. Must not know about masses or control.
+Owns the differences between kinds of joints. Must not know about masses or control.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def store_rates(kind, rate, row, d, w):
 
 @kernel
 def advance(kind, c, w, h):
-    """Coordinates c after turning at rates w for h seconds."""
+    """Coordinates c after h seconds at rates w."""
     if kind >= BALL:
         return quat_tidy(quat_mul(c, quat_exp(scale(h, w))))
     return c[0] + h * w[0], c[1] + h * w[1], 0.0, 0.0
@@ -52,7 +52,7 @@ def advance(kind, c, w, h):
 
 @kernel
 def difference(kind, a, b):
-    """What leads from coordinates a to b, in the frame of b's body: rotation vector or angles."""
+    """The difference from coordinates a to b, in the frame of b's body: rotation vector or angles."""
     if kind >= BALL:
         return quat_log(quat_mul(quat_conj(a), b))
     return b[0] - a[0], b[1] - a[1], 0.0

@@ -1,11 +1,9 @@
 """Forward kinematics: world poses, velocities and momenta from joint coordinates.
 
-Owns forward kinematics and the passes that go with it. Must not know about
-forces, control or time steps.
+Owns forward kinematics and the related passes. Must not know about forces, control or time steps.
 
-Coordinates of a body are four numbers: a quaternion (ball, free), one angle
-(hinge) or two (universal). Its anchor in the parent's frame is kept apart.
-Tables are passed with the column where the group they are to read begins.
+Coordinates of a body are four numbers: a quaternion (ball, free), one angle (hinge) or two (universal). Its anchor in
+the parent's frame is stored separately. Tables are passed with the first column of the group that is read.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from ..tables.classes import Pose, Tree
 
 @kernel
 def joint_rotation(kind, axis, axis2, c):
-    """The rotation that four coordinates stand for."""
+    """The rotation of a joint's four coordinates."""
     if kind >= BALL:
         return c
     if kind == HINGE:
@@ -59,7 +57,7 @@ def forward(tree: Tree, table: Table, coords: Column, anchors: Column, pose: Pos
         kind = tree.kind[i]
         parent, rest = load4(pose.body, p, P.ROTATION), load4(tree.body, i, T.REST)
         turn = joint_rotation(kind, load3(tree.body, i, T.AXIS), load3(tree.body, i, T.AXIS2), load4(table, i, coords))
-        # what a body waits for its parent with is one product
+        # a body waits for its parent through one product only
         q = quat_tidy(quat_mul(parent, quat_mul(rest, turn)))
         store4(pose.body, i, P.ROTATION, q)
         m = quat_matrix(q)
@@ -93,7 +91,7 @@ def _joint_axes(tree, pose, i, parent, m, anchor):
 
 @kernel
 def _store_axis(axes, d, s, anchor):
-    """A rotation about the axis s through the anchor, seen from the tree's root anchor."""
+    """Spatial axis of a rotation about s through the anchor, relative to the tree's root anchor."""
     store6(axes, d, P.TURNS, s, cross(anchor, s))
 
 
@@ -112,7 +110,7 @@ def _world_inertia(tree, pose, i, turn, anchor):
 
 @kernel
 def place_bodies(tree, pose, table, anchors, where):
-    """World places and rotations of all bodies; root anchors in column `anchors` of `table`."""
+    """World positions and rotations of all bodies; root anchors in column `anchors` of `table`."""
     for root in tree.roots:
         origin = load3(table, root, anchors)
         for i in range(root, tree.last[root] + 1):
@@ -151,7 +149,7 @@ def apply_inertia(tree, pose, i, w, u):
 
 @separate
 def momenta(tree: Tree, pose: Pose, table: Table, motion: Column, out: Table, spin: Column):
-    """Each body's angular momentum about its own centre (column `spin` of `out`) and, behind it, its linear one."""
+    """Each body's angular momentum about its own centre (column `spin` of `out`), followed by its linear momentum."""
     for i in range(1, len(tree.parent)):
         angular, p = apply_inertia(tree, pose, i, load3(table, i, motion), load3(table, i, motion + 3))
         store6(out, i, spin, sub(angular, cross(load3(pose.body, i, P.COM), p)), p)

@@ -1,11 +1,10 @@
 """Carry spatial momenta through a step, from pose to pose (METHODS §1b).
 
-Owns how momenta and spins go from pose to pose and what they leave on the joints. Must not know
-which joints are loose, nor what is done about a load.
+Owns the transport of momenta and spins between poses, and the remainder on the joints. Must not know which joints are
+loose, nor how loads are handled.
 
-The bodies' turning (Coriolis) comes in two halves, from their momenta: once at the
-middle pose, once at the end pose. That is the midpoint rule: to second order no energy
-is lost or gained, and loose joints end with a projection, which cannot blow up.
+The gyroscopic terms (Coriolis) come in two halves, from the momenta: once at the middle pose, once at the end pose.
+That is the midpoint rule: energy is conserved to second order, and loose joints end with a projection, which is stable.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ LEAK = 0.01
 def leftover(
     tree: Tree, pose: Pose, table: Table, spin: Column, rates: Row, drifts: Table, drift: Column, work: Work, g: Row
 ):
-    """g: the generalized part of momenta (from column `spin` of `table`) less those of moving at `rates`."""
+    """g: the generalized part of momenta (from column `spin` of `table`) minus those of moving at `rates`."""
     velocities(tree, pose, rates, drifts, drift, work.body, W.MOTION)
     for i in range(1, len(tree.parent)):
         w, u = load3(work.body, i, W.MOTION), load3(work.body, i, W.MOTION + 3)
@@ -70,13 +69,11 @@ def turn_spins(
 ):
     """Carry spins from one pose to another with the bodies, and let them precess for `half` seconds.
 
-    A spin that nothing turns stays as it is in the world, and while the step is short that is
-    second order. But a thin body's spin, kept so while joints turn the body, leaks into its
-    light axis, where it means great speed. Where more than a little of its energy would come
-    or go that way, the spin turns with its body instead, the gyroscopic couple is added, and
-    its energy is put back to what it was: such a step cannot make a loose tree faster.
-    Column `spin` of `table` is carried; `motion` holds velocities and `own` the spins that
-    go with them, `here`.
+    A spin without torque is constant in the world, and for short steps that is second order. But the spin of a thin
+    body, kept constant while joints turn the body, leaks into its light axis, where it means a high speed. If more than
+    a little of its energy would change that way, the spin turns with its body instead, the gyroscopic couple is added,
+    and its energy is restored: such a step cannot accelerate a loose tree. Column `spin` of `table` is carried;
+    `motion` holds velocities and `own` the spins that belong to them, `here`.
     """
     for i in range(1, len(tree.parent)):
         q = load4(here.body, i, P.ROTATION)
@@ -90,7 +87,7 @@ def turn_spins(
         if gained > 0.0:
             turned = scale(math.sqrt(energy / gained), turned)
         if energy > 0.0:
-            # second order as long as little leaks, safe where much would
+            # second order while little leaks, stable if much would
             leak = (dot(fixed, symmetric_apply(inverse, fixed)) / energy - 1.0) / LEAK
             turned = axpy(1.0 / (1.0 + leak * leak), sub(fixed, turned), turned)
         store3(out, i, column, rotate(load4(there.body, i, P.ROTATION), turned))
@@ -98,7 +95,7 @@ def turn_spins(
 
 @inlined
 def bring_momenta(tree, state, work, middle, h):
-    """CARRIED: the bodies' momenta, brought from the step's start to its middle."""
+    """CARRIED: the bodies' momenta, transported from the step's start to its middle."""
     now = pose_of(work, W.NOW)
     velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
     for i in range(1, len(tree.parent)):
@@ -113,9 +110,9 @@ def carry_over(
 ):
     """CARRIED, the start's momenta at the middle, becomes the step's at its end.
 
-    The joints' impulses that turn the momenta into feasible ones at the middle act for the
-    whole step, so they count twice (the midpoint rule): momenta of `ends` plus those of
-    `start` less CARRIED, brought from the middle to the final pose.
+    The joints' impulses that project the momenta at the middle act for the whole step, so they count twice (the
+    midpoint rule): momenta of `ends` plus those of `start` minus CARRIED, transported from the middle to the final
+    pose.
     """
     velocities(tree, middle, start, state.body, S.DRIFT, work.body, W.MOTION)
     momenta(tree, middle, work.body, W.MOTION, work.body, W.MOMENTUM)

@@ -1,10 +1,10 @@
-"""The elliptic limit of a ball joint's swing: distance and direction to its edge.
+"""The oval limit of a ball joint's swing: distance and direction to its edge.
 
 Owns the oval's geometry. Must not know rows or joints.
 
-A swing as a vector is angle · (c, s), its parts about X and Z. The oval of half widths a and b is k(c, s) · angle ≤ 1
-with k⁴ = (c/a)⁴ + (s/b)⁴. It is nearly upright at its sides: a knee fully bent is as free to the sides as one half
-bent. It is convex, so that it lies on one side of each of its tangents.
+A swing as a vector is angle · (c, s), its components about X and Z. The oval of half widths a and b is k(c, s) · angle
+≤ 1 with k⁴ = (c/a)⁴ + (s/b)⁴. It is nearly vertical at its sides: a knee fully bent is as free to the sides as one half
+bent. It is convex, so it lies on one side of each of its tangents.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import math
 from ..compile.decorators import kernel
 from ..math.vectors import add, cross, rotate, scale
 
-# An angle over its sine is no more than this: near half a turn directions are undefined.
+# Largest angle over its sine: near half a turn directions are undefined.
 STEEPEST = 10.0
 
 
 @kernel
 def oval_room(q, inward, angle, sine, a, b):
-    """How far a swing q is within the oval, and what rates widen that, to first order. `inward`: the rates that bring
-    the swing back."""
+    """The distance of a swing q from the oval's edge, positive inside, and the rates that widen it, to first order.
+    inward: the rates that reduce the swing."""
     about = scale(-1.0, rotate(q, inward))
     k, slope = _edge(about[0], about[2], a, b)
     steep = math.sqrt(k * k + slope * slope)
@@ -32,7 +32,7 @@ def oval_room(q, inward, angle, sine, a, b):
 def room_beside(q, inward, angle, sine, a, b, way):
     """The same to the tangent of the edge that is `way` radians farther along the edge.
 
-    Where the edge turns sharply a step that slides along one tangent is stopped by the next.
+    Where the edge bends sharply, a step that slides along one tangent is stopped by the next.
     """
     about = scale(-1.0, rotate(q, inward))
     here = math.atan2(about[2], about[0])
@@ -41,7 +41,7 @@ def room_beside(q, inward, angle, sine, a, b, way):
     c, s = math.cos(here + turn), math.sin(here + turn)
     k, slope = _edge(c, s, a, b)
     steep = math.sqrt(k * k + slope * slope)
-    # the tangent's normal along the swing and across it
+    # the tangent's normal, components along the swing and across it
     along = (k * math.cos(turn) - slope * math.sin(turn)) / steep
     beside = (slope * math.cos(turn) + k * math.sin(turn)) / steep
     return 1.0 / steep - along * angle, _rates(along, beside, inward, angle, sine)
@@ -49,7 +49,7 @@ def room_beside(q, inward, angle, sine, a, b, way):
 
 @kernel
 def _edge(c, s, a, b):
-    """k in a direction (c, s), and how it changes as the direction turns."""
+    """k in a direction (c, s), and its derivative along the edge."""
     c2, s2 = c * c / (a * a), s * s / (b * b)
     k = math.sqrt(math.sqrt(c2 * c2 + s2 * s2))
     return k, c * s * (s2 / (b * b) - c2 / (a * a)) / (k * k * k)
@@ -57,6 +57,6 @@ def _edge(c, s, a, b):
 
 @kernel
 def _rates(along, beside, inward, angle, sine):
-    """The rates that widen a gap whose normal has these parts, along the swing and across it."""
+    """The rates that widen a gap whose normal has these components along the swing and across it."""
     side = scale(-beside * min(angle / sine, STEEPEST), cross((0.0, 1.0, 0.0), inward))
     return add(scale(along, inward), side)

@@ -1,19 +1,19 @@
-"""Tone: what a joint's tissue does while nothing drives the joint.
+"""Tone: damping and relaxed pull of a joint's tissue without drive.
 
-Owns the damping and the weak pull to the middle of the range, per joint, and how they enter the step. Must not know
-controllers or contacts.
+Owns the damping and the weak pull to the middle of the range, for each joint, and how they enter the step. Must not
+know controllers or contacts.
 
-A joint without drive obeys M v̇ + D (k_v v + k_p δ) = load: v its rates, δ its turn from the relaxed pose, D its own
-block of M (METHODS §1c). k_v and k_p follow from the time t = √(ℓ / g) of the pendulum that swings like everything that
-hangs on the joint (`even_weight.pendulum_lengths`): k_v = 2 · DAMPING · tone / t, k_p = PULL · tone / t². So tone means
-the same for a finger and a hip and at any scale: a limb held out level is pulled to the middle by PULL times its weight
-for every radian, and swings like a pendulum of damping ratio DAMPING.
+A joint without drive obeys M v̇ + D (k_v v + k_p δ) = load: v its rates, δ its rotation from the relaxed pose, D its
+own block of M (METHODS §1c). k_v and k_p follow from the time t = √(ℓ / g) of the equivalent pendulum of everything the
+joint carries (`even_weight.pendulum_lengths`): k_v = 2 · DAMPING · tone / t, k_p = PULL · tone / t². So tone means the
+same for a finger and a hip and at any scale: a limb held out level is pulled to the middle by PULL times its weight for
+every radian, and swings like a pendulum of damping ratio DAMPING.
 
 Measured values: a relaxed person's leg swings at a damping ratio of 0.1 about the knee (pendulum test of Wartenberg),
 and is pulled to its middle by 0.3 times its weight a radian (Riener and Edrich 1999, checked in `test_tone`). Skin,
 clothes and the muscles' stretch reflex add to that in falls: the damping is a multiple of the measured one.
 
-The damping is implicit. Over a step of h seconds it multiplies a rate by exp(−k_v h) where the joint moves alone, for
+The damping is implicit. Over a step of h seconds it multiplies a rate by exp(−k_v h) if the joint moves alone, for
 every h: C = θ h k_v D joins the mass, θ = 1/(1 − e^(−x)) − 1/x with x = k_v h.
 """
 
@@ -31,8 +31,8 @@ from .even_weight import pendulum_lengths
 
 DAMPING = 0.6
 PULL = 0.3
-GRAVITY = 9.81  # [m/s²] the time of a pendulum is meant on earth, whatever the scene's gravity is
-# Beyond this turn [rad] the pull fades, to nothing at half a turn: there its direction changes.
+GRAVITY = 9.81  # [m/s²] pendulum times refer to earth, whatever the scene's gravity is
+# Beyond this angle [rad] the pull fades, to 0 at half a turn, where its direction flips.
 FARTHEST = 2.0
 
 
@@ -45,7 +45,7 @@ def tone_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def has_tone(aim, i):
-    """Whether tone acts on the joint in this step: nothing drives it, or its drive is spent."""
+    """True if tone acts on the joint in this step: it has no drive, or its drive is saturated."""
     return aim.mode[i] == A.LOOSE and aim.body[i, A.TONE] > 0.0
 
 
@@ -67,10 +67,10 @@ def tone_compliance(aim, i, h):
 
 @kernel
 def even_axes(tree, block, i):
-    """Make D, the joint's rows of `block`, alike about all axes: half its trace, which for a rod is what it is across.
+    """Make D, the joint's rows of `block`, isotropic: half its trace, which for a rod is its value across the rod.
 
-    Tissue resists a turn about a bone's own axis as it resists one across it. With the rod's own inertia there, which
-    is next to none, a finger that lies on the ground would roll like a pencil under the hand.
+    Tissue resists a twist as it resists a bend. With the rod's own inertia about its axis, which is almost 0, a finger
+    on the ground would roll like a pencil under the hand.
     """
     first = tree.dof[i]
     if tree.dof[i + 1] - first != 3:
@@ -83,7 +83,7 @@ def even_axes(tree, block, i):
 
 @kernel
 def turn_from_relaxed(tree, state, i):
-    """δ: how far the joint is turned from the middle of its range; less beyond FARTHEST."""
+    """δ: the joint's rotation from the middle of its range; reduced beyond FARTHEST."""
     c = load4(state.body, i, S.COORDS)
     r = load4(tree.body, i, T.RELAXED)
     if tree.kind[i] >= BALL:

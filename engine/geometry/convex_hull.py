@@ -58,7 +58,7 @@ def hull_solid(points: np.ndarray, limit: int = HULL_POINTS) -> Solid:
 
 def convex_hull(points: np.ndarray, **options):
     try:
-        from scipy.spatial import ConvexHull
+        from scipy.spatial import ConvexHull  # noqa: PLC0415 - scipy may be missing, and loads slowly
     except ImportError as error:
         raise LibraryError(f"A hull needs scipy, which is missing ({error}): use a capsule or box instead.") from error
     return ConvexHull(points, **options)

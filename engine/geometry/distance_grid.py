@@ -66,7 +66,7 @@ def unsigned_distances(
 
 def _search_tree(points: np.ndarray):
     try:
-        from scipy.spatial import cKDTree
+        from scipy.spatial import cKDTree  # noqa: PLC0415 - scipy may be missing, and loads slowly
     except ImportError as error:
         raise LibraryError(f"A grid needs scipy, which is missing ({error}): use a hull or box instead.") from error
     # not balanced: built three times sooner, searched as fast

@@ -43,7 +43,7 @@ def inside_nodes(
 def _asked(within: np.ndarray, values: np.ndarray, triangles: np.ndarray, cell: float):
     """Which nodes to look from. If the mesh has no holes, neighbours farther than half a cell from it are on one
     side of it, and one of each such region answers for all."""
-    from scipy import ndimage
+    from scipy import ndimage  # noqa: PLC0415 - late: scipy loads slowly
 
     if not is_closed(triangles):
         return within, np.zeros(1, dtype=np.int64), np.zeros(values.shape, dtype=int)

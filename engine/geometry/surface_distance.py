@@ -32,7 +32,7 @@ def gaps(shape: Shape, points: np.ndarray) -> np.ndarray:
 
 
 def _hull_gaps(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
-    from scipy.spatial import ConvexHull, QhullError
+    from scipy.spatial import ConvexHull, QhullError  # noqa: PLC0415 - late: scipy loads slowly
 
     try:
         planes = ConvexHull(corners).equations
@@ -42,7 +42,7 @@ def _hull_gaps(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _grid_gaps(grid: Grid, points: np.ndarray) -> np.ndarray:
-    from scipy.ndimage import map_coordinates
+    from scipy.ndimage import map_coordinates  # noqa: PLC0415 - late: scipy loads slowly
 
     size = np.array(grid.values.shape)
     at = (points - grid.middle) / grid.cell + 0.5 * (size - 1)

@@ -1,1 +1,1 @@
-"""Vectors and quaternions, without meaning."""
+"""Vectors, quaternions and matrices."""

@@ -1,7 +1,7 @@
 """Quaternions (wxyz) in bulk, with numpy.
 
-Owns the vectorised counterparts of `spatial` for work done once a shot. Must not
-know about models or time steps. All functions take and return (..., 4) or (..., 3).
+Owns the vectorised counterparts of `vectors` for work done once a shot. Must not know about models or time steps. All
+functions take and return (..., 4) or (..., 3).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Below this a column has no direction left (a bone scaled to nothing).
+# A shorter column has no direction (a bone scaled to 0).
 TINY = 1e-12
 
 
@@ -33,19 +33,19 @@ def conjugate(q: np.ndarray) -> np.ndarray:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a × b over the last axis, broadcast; several times quicker than numpy's."""
+    """a × b over the last axis, broadcast; several times faster than numpy's."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a · b over the last axis, broadcast: its few entries one by one, quicker than a sum over a short axis."""
+    """a · b over the last axis, broadcast: component by component, faster than a sum over a short axis."""
     return sum(a[..., k] * b[..., k] for k in range(1, a.shape[-1])) + a[..., 0] * b[..., 0]
 
 
 def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    """Vectors (..., 3) rotated by unit quaternions (..., 4)."""
     u = q[..., 1:]
     t = 2.0 * cross(u, v)
     return v + q[..., :1] * t + cross(u, t)
@@ -93,9 +93,8 @@ def from_matrix(m: np.ndarray) -> np.ndarray:
 def split(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rotation matrices (..., 3, 3) and scales (..., 3) of bone matrices (..., 3, 3).
 
-    The Y column keeps its direction, so that a bone's tail stays where it was even
-    if the matrix is sheared; X is made perpendicular to it. A mirrored matrix gives
-    three negative scales. A column scaled to nothing takes a direction that fits.
+    The Y column keeps its direction, so that a bone's tail stays in place even if the matrix is sheared; X is made
+    perpendicular to it. A mirrored matrix gives three negative scales. A column scaled to 0 gets a direction that fits.
     """
     m = np.asarray(m, dtype=np.float64)
     volume = dot(cross(m[..., 0], m[..., 1]), m[..., 2])
@@ -137,7 +136,8 @@ def polar(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stretch(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (..., 3, 3) and what is left of matrices (..., 3, 3), rotation times stretch, mirrored ones too."""
+    """Rotations (..., 3, 3) and remaining stretches of matrices (..., 3, 3), rotation times stretch, mirrored ones
+    too."""
     sign = np.where(np.linalg.det(m) < 0.0, -1.0, 1.0)[..., None, None]
     turn = polar(m * sign)[0]
     return turn, np.swapaxes(turn, -1, -2) @ m
@@ -158,7 +158,7 @@ def from_vector(v: np.ndarray) -> np.ndarray:
 
 
 def continuous(q: np.ndarray) -> np.ndarray:
-    """Quaternions (frames, ..., 4) with signs chosen so that no frame jumps to the other half."""
+    """Quaternions (frames, ..., 4) with continuous signs."""
     if len(q) < 2:
         return q.copy()
     out, turns_over = q.copy(), dot(q[1:], q[:-1]) < 0.0
@@ -174,9 +174,8 @@ def angle_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def inverse(matrices: np.ndarray) -> np.ndarray:
-    """Inverses of matrices (..., 3, 3), or of affine ones (..., 4, 4).
-
-    By cross products: for so small matrices LAPACK's threads cost a hundred times what they do."""
+    """Inverses of matrices (..., 3, 3), or of affine ones (..., 4, 4), by cross products: for matrices this small the
+    overhead of LAPACK's threads is a hundred times the work."""
     x, y, z = (matrices[..., :3, k] for k in range(3))
     rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-2)
     rows = rows / np.einsum("...i,...i->...", rows[..., 0, :], x)[..., None, None]
@@ -190,7 +189,7 @@ def inverse(matrices: np.ndarray) -> np.ndarray:
 
 
 def inverse_or_nearest(matrices: np.ndarray) -> np.ndarray:
-    """Inverses of matrices (..., n, n); of all of them the pseudo-inverses, where one is scaled to nothing."""
+    """Inverses of matrices (..., n, n); pseudo-inverses for all of them if one is singular."""
     try:
         return np.linalg.inv(matrices)
     except np.linalg.LinAlgError:

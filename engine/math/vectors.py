@@ -1,8 +1,7 @@
 """Small algebra on tuples: vectors, quaternions (wxyz), rotation vectors.
 
-Owns the helpers the kernels are written in. Must not know about bodies or time.
-Tuples compile to registers: a kernel written with them reads like the formula and
-costs what hand-written scalars cost.
+Owns the helpers that kernels are written in. Must not know about bodies or time. Tuples compile to registers: a kernel
+written with them reads like the formula and costs as much as hand-written scalars.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import math
 
 from ..compile.decorators import kernel
 
-# Below this squared angle [rad²] series stand for sines and cosines, to the last digits: joints turn little in a step,
-# and calling those is what kernels would spend much of their time on.
+# Below this squared angle [rad²] series replace sines and cosines, exact to the last digits: joints turn little in a
+# step, and kernels would spend much of their time in these functions.
 SERIES = 1.0
 SHORT = 0.04  # the same for the square of the sine of half an angle
 
@@ -58,7 +57,7 @@ def put6(a, i, c, x):
 
 @kernel
 def dot6(a, b):
-    # in pairs: added up one by one it would take half as long again
+    # in pairs: summed one by one it would take half as long again
     return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
 
@@ -136,7 +135,7 @@ def quat_unit(q):
 
 @kernel
 def quat_tidy(q):
-    """A product of unit quaternions, its rounding taken off: one step of Newton's from 1 is all that it takes."""
+    """Normalize a product of unit quaternions: from so near to 1 one step of Newton's method is enough."""
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[0] * s, q[1] * s, q[2] * s, q[3] * s
 
@@ -247,7 +246,7 @@ def quat_axis(axis, angle):
 
 @kernel
 def right_jacobian(phi, v):
-    """J_r(phi)·v: body angular velocity of exp(phi) where phi changes at rate v."""
+    """J_r(phi)·v: body angular velocity of exp(phi) when phi changes at rate v."""
     angle2 = dot(phi, phi)
     if angle2 < SERIES:
         half = _sin(0.25 * angle2)

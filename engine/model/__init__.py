@@ -1,1 +1,1 @@
-"""Plain data in and out: Model, Motion, Keys, Scene, Result."""
+"""Plain input and output data: Model, Motion, Keys, Scene, Result."""

@@ -1,6 +1,6 @@
-"""Physical keys: where a body must be, how fast and when (METHODS §2).
+"""Physical keys: a body's pose, velocity and time (METHODS §2).
 
-Owns `Keys`. Must not know how a body gets there.
+Owns `Keys`. Must not know how a body reaches them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,6 @@ class Keys:
 
     @classmethod
     def at(cls, frames: Sequence[float], bodies: Sequence[str | int]) -> Keys:
-        """The motion's own pose at the given frames, for every one of the bodies."""
+        """The motion's own pose at the given frames, for each of the bodies."""
         times, who = np.asarray(frames, dtype=np.float64), list(bodies)
         return cls([each for each in who for _ in times], np.tile(times, len(who)))

@@ -29,10 +29,10 @@ FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)
 JOINT_KINDS = ("FIXED", "HINGE", "UNIVERSAL", "BALL", "FREE")
 JOINT_DOFS = (0, 1, 2, 3, 6)
 
-# Times the weight of what hangs on a joint that it can hold with the limb stretched out: an arm of
-# 4 kg comes to 40 N m at the shoulder, as measured on strong people.
+# A joint can hold this many times the weight of what it carries, with the limb stretched out: an arm of 4 kg gives 40 N
+# m at the shoulder, as measured on strong people.
 HOLDS = 3.0
-# Slack in the triangle inequality of principal moments: rounding, not physics.
+# Tolerance of the triangle inequality of principal moments, for rounding.
 INERTIA_SLACK = 1e-9
 
 
@@ -176,7 +176,7 @@ class Model:
 
     @cached_property
     def size(self) -> float:
-        """How far the bodies reach at rest, from anchor to anchor [m]."""
+        """The extent of the bodies at rest, from anchor to anchor [m]."""
         places, turns = np.zeros((len(self), 3)), rot.to_matrix(self.rest_rotations)
         for i, parent in enumerate(self.parents):
             if parent >= 0:
@@ -186,8 +186,8 @@ class Model:
 
     @cached_property
     def strengths(self) -> np.ndarray:
-        """(n,) [N m] what a strong body's joint gives: it holds HOLDS times the weight of everything that
-        hangs on it, stretched out."""
+        """(n,) [N m] the torque of a strong body's joint: it holds HOLDS times the weight of everything that it
+        carries, stretched out."""
         reach = np.linalg.norm(self.centers, axis=1)
         moment, mass = self.masses * reach, self.masses.copy()
         for i in range(len(self) - 1, -1, -1):
@@ -308,7 +308,7 @@ def _shapes(shapes, names: tuple[str, ...], order: np.ndarray) -> tuple[tuple[Sh
 
 
 def _limits(limits, kinds: np.ndarray, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
-    """Low limits −∞ and the others +∞ where none are given."""
+    """Low limits −∞ and the others +∞ by default."""
     n = len(names)
     none = np.full((n, 4), np.inf)
     none[:, 0] = np.where(kinds == BALL, np.inf, -np.inf)
@@ -341,7 +341,7 @@ def _limit_frames(frames, names: tuple[str, ...], order: np.ndarray) -> np.ndarr
 
 
 def _relaxed(relaxed, names: tuple[str, ...], order: np.ndarray) -> np.ndarray:
-    """NaN where none is given."""
+    """NaN by default."""
     n = len(names)
     out = np.full((n, 4), np.nan)
     if relaxed is not None:

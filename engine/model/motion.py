@@ -1,7 +1,6 @@
-"""Sampled motion: what the animator keyed, and what the simulation gives back.
+"""Sampled motion: the animator's keys, or the result of a simulation.
 
-Owns `Motion`: poses frame by frame with their frame rate. Must not know about
-forces, controllers or Blender.
+Owns `Motion`: poses frame by frame with their frame rate. Must not know about forces, controllers or Blender.
 """
 
 from __future__ import annotations
@@ -87,5 +86,5 @@ class Motion:
         return cls(float(fps), rotations, positions, stepped, frame_start, keys)
 
     def __len__(self) -> int:
-        """Frames."""
+        """The number of frames."""
         return len(self.rotations)

@@ -1,6 +1,6 @@
-"""The relaxed pose: every joint as the model says, or in the middle of its range.
+"""The relaxed pose: as the model says, or each joint in the middle of its range.
 
-Owns where tone pulls a joint to. Must not know how strongly.
+Owns the pose that tone pulls joints to. Must not know how strongly.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .model import BALL, HINGE, UNIVERSAL, Model
 
 
 def relaxed_coordinates(model: Model) -> np.ndarray:
-    """(n, 4) coordinates of each joint in the model's relaxed pose, else in the middle of its range; at rest where it
-    has no limits."""
+    """(n, 4) coordinates of each joint in the model's relaxed pose, else in the middle of its range; at rest without
+    limits."""
     out = np.zeros((len(model), 4))
     told = np.isfinite(model.relaxed).all(axis=1)
     for i, kind in enumerate(model.kinds):
@@ -29,7 +29,7 @@ def relaxed_coordinates(model: Model) -> np.ndarray:
 
 
 def _middle_of_ball(limits: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """(4,) no swing, and the middle of the twist, as the limits' frames have them."""
+    """(4,) no swing, and the middle of the twist, in the limits' frames."""
     swing, low, high = limits[:3]
     twist = 0.5 * (low + high) if np.isfinite(low) and np.isfinite(high) else 0.0
     if np.isinf(swing) and twist == 0.0:

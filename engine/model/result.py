@@ -1,4 +1,4 @@
-"""What a simulation gives back.
+"""The output of a simulation.
 
 Owns `Result` and `Progress`. Must not know how they were computed.
 """
@@ -12,12 +12,12 @@ import numpy as np
 
 from .motion import Motion
 
-MISSED = np.radians(0.5)  # a key that is farther off is told to the user
+MISSED = np.radians(0.5)  # a key with a larger error is reported to the user
 
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """What pressed on what, k contacts in all.
+    """Contact forces, k contacts in all.
 
     frames      (k,) index of the frame
     a, b        (k,) names of the bodies; 'the world' for the ground
@@ -34,7 +34,7 @@ class Contacts:
     forces: np.ndarray
 
     def part(self, rows: np.ndarray) -> Contacts:
-        """Those of some frames, given as indices in any order."""
+        """The contacts of some frames, given as indices in any order."""
         which = [np.flatnonzero(self.frames == row) for row in rows]
         frames = np.repeat(np.arange(len(rows)), [len(each) for each in which])
         k = np.concatenate(which).astype(np.int64)
@@ -44,12 +44,12 @@ class Contacts:
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """How the physical keys were met, in order of time (On Time).
+    """How the physical keys were met, by time (On Time).
 
     bodies      (k,) names
     frames      (k,) the keys' times, as in the motion
-    angles      (k,) how far off the pose was [rad]
-    rates       (k,) how far off the velocity was [rad/s]
+    angles      (k,) error of the pose [rad]
+    rates       (k,) error of the velocity [rad/s]
     """
 
     bodies: tuple[str, ...]
@@ -58,13 +58,13 @@ class Arrivals:
     rates: np.ndarray
 
     def between(self, first: float, last: float) -> Arrivals:
-        """Those at the keys after `first` and up to `last`."""
+        """The arrivals after `first` and up to `last`."""
         kept = np.flatnonzero((self.frames > first) & (self.frames <= last))
         names = tuple(self.bodies[k] for k in kept)
         return Arrivals(names, self.frames[kept], self.angles[kept], self.rates[kept])
 
     def missed(self, angle: float = MISSED) -> list[tuple[str, float, float]]:
-        """Body, frame and missing degrees of the keys that were not met, the largest miss first."""
+        """Body, frame and error in degrees of the keys that were missed, the largest error first."""
         found = [
             (b, float(f), float(np.degrees(a))) for b, f, a in zip(self.bodies, self.frames, self.angles, strict=True)
         ]
@@ -73,7 +73,7 @@ class Arrivals:
 
 @dataclass(frozen=True, eq=False)
 class ChannelValues:
-    """What a controller noted: values (frames, n) by body, or (frames,) of the character; unit "" where it has none."""
+    """The values of a controller's channel: (frames, n) by body, or (frames,) of the character; unit "" without one."""
 
     values: np.ndarray
     unit: str = ""
@@ -81,18 +81,17 @@ class ChannelValues:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The simulated motion with what happened on the way.
+    """The simulated motion with forces and channels.
 
     motion           the simulated Motion: same frames, fps and bodies as the source
-    torques          (frames, n, 3) what the joint's drive applies, body axes [N m]
-    forces           (frames, n, 3) what the drive of a root applies, world axes [N];
-                     zero for all other bodies
+    torques          (frames, n, 3) of the joints' drives, body axes [N m]
+    forces           (frames, n, 3) of the roots' drives, world axes [N]; 0 for all other bodies
     velocities       (frames, nv) generalized velocity at each frame [rad/s, m/s]
-    objects          where the scene's free colliders went: name → positions (frames, 3)
-                     and rotations (frames, 4), the same in every actor's result
-    contacts         what touched, of the whole scene, the same in every actor's result
+    objects          motion of the scene's free colliders: name → positions (frames, 3) and rotations (frames, 4), the
+                     same in every actor's result
+    contacts         of the whole scene, the same in every actor's result
     arrivals         how the keys were met
-    channels         what the controller noted besides, by name
+    channels         values of the controller's channels, by name
     warnings         plain sentences for the user
     """
 
@@ -107,7 +106,7 @@ class Result:
     warnings: tuple[str, ...] = field(default=())
 
     def part(self, rows: np.ndarray) -> Result:
-        """The same of some of its frames, given as indices in any order; keys met are those between them."""
+        """The same for some of its frames, given as indices in any order; arrivals are those between them."""
         motion = dataclasses.replace(
             self.motion,
             rotations=self.motion.rotations[rows],
@@ -134,8 +133,8 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """One report of `simulate_iter`: frames done of all, and at the end the result (of the first actor,
-    and of all)."""
+    """One report of `simulate_iter`: frames done and total, and at the end the result (of the first actor, and of
+    all)."""
 
     done: int
     total: int

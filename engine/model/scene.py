@@ -19,7 +19,7 @@ MOVES = ("ANIMATED", "FREE")
 TIES = ("PIN", "WELD", "DISTANCE")
 FRICTION = 0.6
 LIMP_ONLY = "LIMP"  # of touch_self
-# A body of the shot: its name, or (which character, its name) where several share a shot.
+# A body of the shot: its name, or (index of the character, its name) if several share a shot.
 BodyName = str | tuple[int, str]
 
 
@@ -46,15 +46,14 @@ class Ground:
 class Collider:
     """A body that is not a bone.
 
-    name        unique in the scene
-    shapes      in the body's frame; none: a place that touches nothing, for ties to hold on to
-    positions   (3,) where it stands, or (frames, 3) [m]
-    rotations   (4,) or (frames, 4), wxyz
-    moves       'ANIMATED': exactly its motion, pushing with its true velocity;
-                'FREE': from frame `free_from` on (an index into the motion) it is on its
-                own, with the velocity its motion had there
-    mass        [kg], of free ones; inertia and centre follow from the shapes
-    velocity, spin   start of a free one instead of its motion's [m/s, rad/s]
+    name             unique in the scene
+    shapes           in the body's frame; none: a point without shape for ties
+    positions        (3,) if it never moves, or (frames, 3) [m]
+    rotations        (4,) or (frames, 4), wxyz
+    moves            'ANIMATED': exactly its motion, pushing with its true velocity; 'FREE': from frame `free_from` on
+                     (an index into the motion) it moves freely, with the velocity of its motion there
+    mass             [kg], of free ones; inertia and centre follow from the shapes
+    velocity, spin   initial velocities of a free one instead of its motion's [m/s, rad/s]
     """
 
     name: str
@@ -90,15 +89,15 @@ class Collider:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """What holds two bodies together besides the joints.
+    """A constraint between two bodies besides the joints.
 
-    kind        'PIN' (a point on a point), 'WELD' (place and rotation) or 'DISTANCE'
+    kind        'PIN' (a point on a point), 'WELD' (position and rotation) or 'DISTANCE'
     a, b        body or collider names; None is the world
-    point_a     where on a, in a's frame [m]
-    point_b     where on b; None: where point_a is when the tie takes hold
-    length      of a DISTANCE; None: the distance when it takes hold [m]
+    point_a     on a, in a's frame [m]
+    point_b     on b; None: where point_a is when the tie is switched on
+    length      of a DISTANCE; None: the distance when it is switched on [m]
     active      None (always), or (frames,) booleans: keyed on and off
-    response    'GIVES_WAY': the joints yield to it; 'BRACES': they hold what hangs on it
+    response    'GIVES_WAY': the joints yield to it; 'BRACES': they hold its load
     """
 
     kind: str
@@ -119,9 +118,9 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A blow from nowhere: `impulse` [N s, world axes] on a body at a frame (an index into the motion).
+    """An external impulse: `impulse` [N s, world axes] on a body at a frame (an index into the motion).
 
-    point: where, in the body's frame; None: its centre of mass.
+    point: in the body's frame; None: its centre of mass.
     """
 
     body: BodyName
@@ -134,7 +133,7 @@ class Push:
 class Wind:
     """Moving air: drags every body toward `velocity` [m/s].
 
-    strength    (frames,) or one number: times the drag of air, 0 off
+    strength    (frames,) or one number: factor of the air's drag, 0 off
     """
 
     velocity: Sequence[float]
@@ -145,8 +144,8 @@ class Wind:
 class Scene:
     """gravity: acceleration [m/s²], Z up; apart: pairs of body names that never touch.
 
-    touch_self: whether the bodies of one character touch one another: True, False, or 'LIMP': where they are limp
-    and their root is free, but for those that overlap when they go limp and small parts (`self_touch`). One for all
+    touch_self: whether the bodies of one character touch one another: True, False, or 'LIMP': while they are limp and
+    their root is free, except those that overlap when they become limp and small parts (`self_touch`). One for all
     characters, or one each.
     """
 
@@ -172,7 +171,7 @@ class Scene:
                 raise SettingError(f"touch_self is {how!r}: use True, False or '{LIMP_ONLY}'.")
 
     def touches_itself(self, which: int) -> bool | str:
-        """How the character of this number touches itself."""
+        """The character's value of touch_self."""
         if isinstance(self.touch_self, bool | str):
             return self.touch_self
         if which >= len(self.touch_self):
@@ -181,7 +180,7 @@ class Scene:
 
 
 def check_surface(who: str, friction: float, bounce: float, response: str) -> None:
-    """Refuse a surface that no contact could have."""
+    """Raise an error for an impossible surface."""
     if not (np.isfinite(friction) and friction >= 0.0):
         raise SettingError(f"{who} has friction {friction}: give a number of zero or above.")
     if not 0.0 <= bounce <= 1.0:

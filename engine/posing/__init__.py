@@ -1,1 +1,1 @@
-"""Pull Pose: a body is pulled by a point, joints and pins hold."""
+"""Pull Pose: pull a body by a point, with joints and pins."""

@@ -1,4 +1,4 @@
-"""Which kernels of Pull Pose are compiled by themselves.
+"""The kernels of Pull Pose that are compiled by themselves.
 
 Owns the suite `posing`. It calls kernels of the suite `alone`, which is compiled before it.
 """
@@ -19,9 +19,9 @@ from .metric import assemble, factor_along, feel_weights, gather_forces, look_ba
 from .round import begin, note_slack, openness, part_way, place, pull_round, take_step, worth
 from .rows import add_floor, add_joint_limits, add_pins, add_pull, answer_rows, choose_rows
 
-# What Pull Pose waits for.
+# The suites that Pull Pose waits for.
 WAITED_SUITES = ("alone", "posing")
-# The first that can be compiled is, so what others wait for stands first.
+# In order: the first one whose dependencies are compiled is next.
 POSING = (
     assemble, look_back, choose_rows, add_joint_limits, add_pins, measure, add_floor, add_pull, gather_forces,
     answer_rows, factor_along, feel_weights, take_step, part_way, worth, pull_round, openness, begin, place, note_slack,

@@ -1,6 +1,6 @@
-"""Metric of a pull: what turning a joint costs, forces in second order, and the factor of both.
+"""Metric of a pull: the cost of joint rotations, second-order forces, and the factor of both.
 
-Owns the matrix of a round of `pull` and its solution. Must not know rows, pins or limits.
+Owns the matrix of a round of `round` and its solution. Must not know rows, pins or limits.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..tables.classes import Pose, Pull, Tree
 
 # D's share in the metric.
 OWN_SHARE = 1.0
-# A pivot below this share of the metric's own is none.
+# A pivot below this share of the metric's own counts as 0.
 SOUND = 1e-6
 
 
 @kernel
 def weighted(pull):
-    """Whether weights act instead of the hold on the start's pose."""
+    """True if weights act instead of the hold on the start's pose."""
     return pull.number[PU.FALL] != 0.0 or pull.number[PU.FALL + 1] != 0.0 or pull.number[PU.FALL + 2] != 0.0
 
 
@@ -55,7 +55,7 @@ def measure(tree: Tree, pose: Pose, pull: Pull):
 
 @separate
 def look_back(tree: Tree, pull: Pull):
-    """THETA and BACK: what leads from the start's pose to this one; LOAD: what draws back to it."""
+    """THETA and BACK: the rotations from the start's pose to the present one; LOAD: the pull back to it."""
     theta, load = pull.rate[PU.THETA], pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -102,7 +102,7 @@ def _back(pull, kind, i, a, d):
 
 @kernel
 def _add_force(pull, i, p, f):
-    """A force f on body i at p from the tree's root anchor."""
+    """Add a force f on body i at p, relative to the tree's root anchor."""
     for k in range(3):
         pull.body[i, PU.FORCES + k] += f[k]
         for m in range(3):
@@ -111,13 +111,13 @@ def _add_force(pull, i, p, f):
 
 @kernel
 def on_body(pose, i, point):
-    """A point of body i from its tree's root anchor."""
+    """A point of body i relative to its tree's root anchor."""
     return add(load3(pose.body, i, P.PLACE), rotate(load4(pose.body, i, P.ROTATION), point))
 
 
 @separate
 def gather_forces(tree: Tree, pose: Pose, pull: Pull, holding: Flag):
-    """FORCES and REACH: what weights do, and where `holding` pull and pins; each body with all it carries."""
+    """FORCES and REACH: of weights, and with `holding` of pull and pins; each body with all its descendants."""
     n1 = len(tree.parent)
     for i in range(n1):
         for k in range(12):
@@ -144,7 +144,7 @@ def gather_forces(tree: Tree, pose: Pose, pull: Pull, holding: Flag):
 
 @separate
 def feel_weights(tree: Tree, pose: Pose, pull: Pull):
-    """LOAD: what weights do on each joint, from FORCES and REACH while nothing else is in them."""
+    """LOAD: the weights' load on each joint, from FORCES and REACH while these contain nothing else."""
     load = pull.rate[PU.LOAD]
     for i in range(1, len(tree.parent)):
         couple = (
@@ -159,7 +159,7 @@ def feel_weights(tree: Tree, pose: Pose, pull: Pull):
 
 @kernel
 def _tension(pose, pull, i, s, t):
-    """−∂²(forces · places) for a unit turn t of joint i and s of one above it."""
+    """−∂²(forces · places) for a unit rotation t of joint i and s of one above it."""
     a = load3(pose.body, i, P.PLACE)
     along = across = 0.0
     for k in range(3):
@@ -173,7 +173,7 @@ def _tension(pose, pull, i, s, t):
 
 @separate
 def assemble(tree: Tree, pose: Pose, pull: Pull, held: Flag, share: Real):
-    """The matrix of a round; `held`: the start's pose is; with a share of what forces do in second order."""
+    """The matrix of a round. held: keep the start's pose; share: of the second-order forces."""
     more = 1.0 + pull.number[PU.DAMP]
     wary = pull.number[PU.WARY]
     for i in range(1, len(tree.parent)):
@@ -189,7 +189,7 @@ def assemble(tree: Tree, pose: Pose, pull: Pull, held: Flag, share: Real):
                     value *= more
                     if d == e:
                         pull.rate[PU.LEAST, d] = SOUND * value
-                        # all turns alike: what is light does not take all of a far way
+                        # the same cost for all rotations: otherwise light bodies would make the whole way
                         value += wary * (pull.number[PU.EVEN] if d - first < 3 else pull.metric[d, d])
                     if share > 0.0 and pull.body[i, PU.STILL] == 0.0 and pull.body[j, PU.STILL] == 0.0:
                         s, t = load3(pose.axes, e, P.TURNS), load3(pose.axes, d, P.TURNS)
@@ -217,7 +217,7 @@ def _seen(tree, pull, i, j, d, e):
 
 @separate
 def factor_along(pull: Pull):
-    """LᵀL of the matrix, in its place. Returns whether there is one that can be used."""
+    """LᵀL of the matrix, in place. Returns False if it is not positive definite."""
     factor, above = pull.factor, pull.above
     for k in range(len(above) - 1, -1, -1):
         if factor[k, k] < pull.rate[PU.LEAST, k]:
@@ -240,7 +240,7 @@ def factor_along(pull: Pull):
 
 @kernel
 def solve_along(pull, x):
-    """x becomes the factored matrix's answer to it."""
+    """Solve with the factored matrix, in place."""
     factor, above = pull.factor, pull.above
     for i in range(len(above) - 1, -1, -1):
         if x[i] != 0.0:

@@ -29,27 +29,27 @@ from ..tables.tree import build_tree
 from . import round
 from .kernel_suites import WAITED_SUITES
 
-# Rounds a motion of the mouse may take, and after them to close pins and limits.
+# Rounds for one motion of the mouse, and further ones to close pins and limits.
 ROUNDS, CLOSING_ROUNDS = 8, 8
 FEW_ROUNDS = 3
-# A round that turns nothing farther is the last [rad].
+# The last round is one that turns no joint farther [rad].
 AT_REST = 1e-6
-# A closing round that turns nothing farther is the last [rad]; pins and limits farther off are open [m, rad].
+# The last closing round turns no joint farther [rad]; pins and limits with larger errors are open [m, rad].
 CLOSED, OPEN = 1e-5, 8e-4
-# Shares of the way to the mouse that are tried one after the other.
+# Shares of the way to the mouse that are tried in order.
 SHARES = (1.0, 0.25, 0.05)
-# After so many pulls to one place every pull holds back twice as much as the one before: all comes to rest.
+# After this many pulls to one point every further pull doubles the resistance, so that everything comes to rest.
 PATIENCE, PATIENCE_SINKING = 40, 150
-# Gravity's share in a round [s²]: a body that hangs half a metre deep sinks by some percent.
+# Gravity's share in a round [s²]: a body half a metre too high sinks by some percent.
 FALL_TIME = 5e-3
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A body held where it is.
+    """A body that is held in place.
 
-    point   where, in the body's frame [m]
-    turns   its turn is held too
+    point   in the body's frame [m]
+    turns   its rotation is held too
     """
 
     body: str
@@ -59,10 +59,10 @@ class Pin:
 
 @dataclass(frozen=True)
 class Lock:
-    """A turn that a joint does not make: two ways keep their angle.
+    """A rotation that a joint cannot make: the angle between two directions is constant.
 
-    above   one that stays as the joint turns, in its frame at rest
-    own     one that turns with it, in the body's frame
+    above   a direction fixed to the parent, in the joint's frame at rest
+    own     a direction fixed to the body, in its frame
     """
 
     body: str
@@ -71,13 +71,14 @@ class Lock:
 
 
 class Posing:
-    """A pose that is pulled about.
+    """A pose that is pulled.
 
-    rotations (n, 4) and positions (n, 3) are those of a `Motion` on one frame: joints' own
-    rotations, roots' places in the world and all others' in their parents' frames [m].
-    fixed: names of bodies whose joints do not turn; locks: turns that others do not make;
-    gravity [m/s²], None for none: then the pose at the start is kept as far as the pull
-    allows; floor [m], None for none.
+    rotations (n, 4) and positions (n, 3) are those of a `Motion` on one frame: joint rotations, roots' positions in the
+    world and all others' in their parents' frames [m].
+    fixed      names of bodies whose joints do not turn
+    locks      rotations that other joints cannot make
+    gravity    [m/s²]; None for none: then the initial pose is kept as far as the pull allows
+    floor      [m], None for none
     """
 
     def __init__(
@@ -125,13 +126,13 @@ class Posing:
     # --- settings -----------------------------------------------------------------------
 
     def set_gravity(self, gravity: Sequence[float] | None) -> None:
-        """[m/s²]; None: none, and the pose as it is now is the one that is kept."""
+        """[m/s²]; None: no gravity, and the present pose is the one that is kept."""
         self._pull.number[PU.FALL : PU.FALL + 3] = np.zeros(3) if gravity is None else gravity
         self._pull.number[PU.FALL : PU.FALL + 3] *= FALL_TIME
         self._begin()
 
     def set_floor(self, height: float | None) -> None:
-        """[m]; what is below it now may stay as deep."""
+        """[m]; parts that are below it now may stay as deep."""
         number, spot = self._pull.number, self._pull.spot
         number[PU.FLOOR] = -np.inf if height is None else height
         if height is not None and len(spot):
@@ -142,7 +143,7 @@ class Posing:
             spot[:, PU.SPOT_SLACK] = np.minimum(low - height, 0.0)
 
     def set_pins(self, pins: Sequence[Pin]) -> None:
-        """From now on these bodies are held where they are."""
+        """Hold these bodies in place from now on."""
         self.pins = tuple(pins)
         table = np.zeros((len(pins), PU.PIN_COLUMNS))
         places, turns = self.placed()
@@ -156,8 +157,8 @@ class Posing:
         self._choose_trees()
 
     def grab(self, body: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-        """Pull this body from now on, at a point of it in its frame [m]; the pose as it is now is kept where it can
-        be. A pin on it is not felt meanwhile: see `set_pins`."""
+        """Pull this body from now on, at a point in its frame [m]; the present pose is kept as far as possible. A pin
+        on it is ignored meanwhile: see `set_pins`."""
         b = self.model.index(body)
         number = self._pull.number
         number[PU.GRABBED] = b + 1
@@ -176,7 +177,7 @@ class Posing:
         self._waited = 0
 
     def _shut(self, locks: Sequence[Lock]) -> None:
-        """These turns are not made: the ways keep the angles they have now."""
+        """Lock these rotations: the directions keep their present angles."""
         for row, lock in zip(self._pull.lock, locks, strict=True):
             b = self.model.index(lock.body)
             own = rot.rotate(self.rotations[b], np.asarray(lock.own, dtype=np.float64))
@@ -186,7 +187,7 @@ class Posing:
             row[PU.LOCK_COSINE] = own @ np.asarray(lock.above, dtype=np.float64)
 
     def _choose_trees(self) -> None:
-        """What is neither pulled nor hangs together with what is stays as it is."""
+        """Leave trees alone that are neither pulled nor connected to one that is."""
         trees = self.model.trees
         body, number = self._pull.body, self._pull.number
         grabbed = int(number[PU.GRABBED]) - 1
@@ -198,8 +199,8 @@ class Posing:
     # --- pulling ------------------------------------------------------------------------
 
     def pull(self, target: Sequence[float], rounds: int = ROUNDS) -> float:
-        """Bring the grabbed point toward a place in the world [m]. Returns how far the last round turned a joint
-        [rad]: below AT_REST all is at rest, and that comes within a bounded number of pulls to one place."""
+        """Move the grabbed point toward a point in the world [m]. Returns the largest joint rotation of the last round
+        [rad]. Below AT_REST everything is at rest, which takes a bounded number of pulls to one point."""
         target = tuple(float(x) for x in target)
         if not np.isfinite(target).all():
             raise SettingError(f"The place to pull to is {target}: give three finite numbers.")
@@ -218,13 +219,14 @@ class Posing:
             turned = self._rounds(rounds if share == 1.0 else FEW_ROUNDS)
             if round.openness(self._tree, self._pose, self._pull, self._bound) < OPEN:
                 break
-            # too far at once for pins and limits to be closed again: go a part of the way
+            # too far to close pins and limits again: go a part of the way
             self._pull.body[:] = before
         round.place(self._tree, self._pose, self._pull)
         return float(turned)
 
     def _rounds(self, rounds: int) -> float:
-        """Rounds until nothing turns, then such that close pins and limits. Returns how far the last one turned."""
+        """Rounds until nothing turns, then closing rounds for pins and limits. Returns the largest rotation of the last
+        one."""
         parts = (self._tree, self._pose, self._pull, self._bound)
         turned = np.inf
         for _ in range(rounds):
@@ -237,7 +239,7 @@ class Posing:
         return turned
 
     def at_rest(self, turned: float) -> bool:
-        """Whether a pull that turned joints so far was the last that does anything."""
+        """True if a pull that turned joints this far was the last one with an effect."""
         return turned < AT_REST
 
     # --- the pose -----------------------------------------------------------------------
@@ -257,25 +259,25 @@ class Posing:
 
     @property
     def positions(self) -> np.ndarray:
-        """(n, 3) roots in the world, all others in their parents' frames [m]."""
+        """(n, 3) positions: of roots in the world, all others in their parents' frames [m]."""
         return self._pull.body[1:, PU.ANCHOR : PU.ANCHOR + 3].copy()
 
     def placed(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, 3) places [m] and (n, 4) rotations of the bodies in the world."""
+        """(n, 3) positions [m] and (n, 4) rotations of the bodies in the world."""
         round.place(self._tree, self._pose, self._pull)
         roots = self.positions[self.model.trees]
         body = self._pose.body[1:]
         return roots + body[:, P.PLACE : P.PLACE + 3], body[:, P.ROTATION : P.ROTATION + 4].copy()
 
     def grabbed_at(self) -> np.ndarray:
-        """(3,) where the grabbed point is in the world [m]."""
+        """(3,) the grabbed point in the world [m]."""
         b = int(self._pull.number[PU.GRABBED]) - 1
         places, turns = self.placed()
         return places[b] + rot.rotate(turns[b], self._pull.number[PU.GRAB_POINT : PU.GRAB_POINT + 3])
 
 
 def warm_up() -> None:
-    """Compile everything, or load it from the cache. Safe in a thread."""
+    """Compile everything, or load it from the cache. Thread-safe."""
     model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
     posing = Posing(model, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)), np.zeros((2, 3)), pins=[Pin("root")])
     posing.grab("tip", (0.1, 0.0, 0.0))
@@ -293,7 +295,7 @@ def _coordinates(model: Model, rotations: np.ndarray) -> np.ndarray:
 
 
 def _size(model: Model) -> float:
-    """About how big the model is [m]."""
+    """The approximate size of the model [m]."""
     reach = np.zeros(len(model))
     for b, parent in enumerate(model.parents):
         if parent >= 0:
@@ -302,7 +304,7 @@ def _size(model: Model) -> float:
 
 
 def _spots(model: Model) -> np.ndarray:
-    """(k, SPOT_COLUMNS) points of the bodies' shapes that can be lowest."""
+    """(k, SPOT_COLUMNS) points of the bodies' shapes that can be the lowest."""
     found = []
     for b, shapes in enumerate(model.shapes):
         for shape in shapes:
@@ -312,7 +314,7 @@ def _spots(model: Model) -> np.ndarray:
 
 
 def _corners(shape: Shape) -> list[tuple[np.ndarray, float]]:
-    """Points and how far round them the shape reaches."""
+    """Points and the shape's radius around them."""
     if isinstance(shape, Sphere):
         return [(np.asarray(shape.center), shape.radius)]
     if isinstance(shape, Capsule):

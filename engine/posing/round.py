@@ -1,21 +1,20 @@
 """Kernels of posing by dragging: one round of the solve that brings a pulled body to the mouse (S1-VII).
 
-Owns the order of a round, how far it goes, and whether it is taken. Must not know who pulls, nor when to stop.
+Owns the steps of a round, how far it goes, and whether it is accepted. Must not know the user interface, nor when to
+stop.
 
-A pose has no speed here. A round finds the turns x of all joints with the least
+A pose has no velocity here. A round finds the rotations x of all joints that minimise
 
-    ½ (θ + x)ᵀ K (θ + x) + what the mouse's spring and the weights do in second order
+    ½ (θ + x)ᵀ K (θ + x) + second-order terms of the mouse's spring and the weights
 
-such that pins stay closed, locks shut and joints within their limits. θ leads from the pose at the
-start to that of now, so the pose follows from where the mouse is and not from its way
-there. K = M + D weighs turns by the masses they move: M as a free body would feel them,
-D (the joints' own blocks of M) as joints that do not turn back when their end is pulled.
-With weights nothing holds the start's pose: θ = 0, and a round sinks by a small way.
+such that pins stay closed, locks hold and joints stay within their limits. θ leads from the start's pose to the present
+one, so the pose depends on the mouse's position and not on its path. K = M + D weights rotations by the masses they
+move: M as a free body would, D (the joints' own blocks of M) as joints that do not turn back when their end is pulled.
+With weights the start's pose is not kept: θ = 0, and a round sinks by a small distance.
 
-What forces do in second order (their geometric stiffness) makes the arm that cannot reach
-come to rest on the line to the mouse instead of swinging about it. All pairs of joints that
-count are a joint and one above it, so the factor is sparse as the tree is (Featherstone's
-LᵀL): linear in bodies.
+The second-order terms of forces (their geometric stiffness) make an arm that is too short come to rest on the line to
+the mouse instead of swinging about it. Only pairs of a joint and its ancestor couple, so the factor is as sparse as the
+tree (Featherstone's LᵀL): linear in bodies.
 """
 
 from __future__ import annotations
@@ -43,18 +42,18 @@ from .rows import (
     root_anchor,
 )
 
-# How far the mouse's spring gives, in parts of how far the pulled body does.
+# The compliance of the mouse's spring, relative to that of the pulled body.
 SOFTNESS = 1e-4
-# The largest turn in a round [rad].
+# The largest rotation in a round [rad].
 FAR = 0.4
-# WARY at first, what it grows and shrinks by, and where it is nothing or too much.
+# The initial WARY, its growth and decay factors, and the values that count as 0 and as too large.
 WARY_FIRST, WARIER, BOLDER, BOLD, TOO_WARY = 1e-2, 4.0, 0.4, 1e-4, 1e9
 
 
 @entry_point
 def pull_round(tree: Tree, pose: Pose, pull: Pull, bound: Table, closing: Flag):
-    """One round; `closing`: pins and limits alone, whatever is pulled stays. Returns the largest turn [rad]
-    (shifts of roots count as turns, by SIZE)."""
+    """One round. closing: pins and limits only, without pulling. Returns the largest rotation [rad] (translations of
+    roots count as rotations, by SIZE)."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     held = not weighted(pull)
     if held:
@@ -64,7 +63,7 @@ def pull_round(tree: Tree, pose: Pose, pull: Pull, bound: Table, closing: Flag):
         gather_forces(tree, pose, pull, False)
         feel_weights(tree, pose, pull)
     gather_forces(tree, pose, pull, True)
-    # where forces push inward the pose could fall to either side: without them it cannot
+    # if forces push inward, the pose could fall to either side: without them it cannot
     assemble(tree, pose, pull, held, 0.0 if closing else 1.0)
     if not factor_along(pull):
         assemble(tree, pose, pull, held, 0.0)
@@ -112,14 +111,14 @@ def pull_round(tree: Tree, pose: Pose, pull: Pull, bound: Table, closing: Flag):
 
 @kernel
 def raise_penalty(pull, pulled, count):
-    """More than any pin or limit holds: opening one must not pay."""
+    """Raise the penalty above the force of any pin or limit, so that opening one never pays."""
     for r in range(pulled, count):
         pull.number[PU.PENALTY] = max(pull.number[PU.PENALTY], 1.5 * abs(pull.row[r, PU.FORCE]))
 
 
 @separate
 def worth(tree: Tree, pose: Pose, pull: Pull, bound: Table):
-    """What rounds make small: the way from the start, or height; the mouse's spring; what is open."""
+    """The objective of the rounds: the way from the start, or height; the mouse's spring; open pins and limits."""
     total = 0.0
     if weighted(pull):
         fall = (pull.number[PU.FALL], pull.number[PU.FALL + 1], pull.number[PU.FALL + 2])
@@ -162,7 +161,7 @@ def go_back(tree, pull):
 
 @kernel
 def solve_rows(pull, count, into):
-    """Add to a row of rates what the rows' forces do."""
+    """Add the effect of the rows' forces to a row of rates."""
     choose_rows(pull, count)
     for r in range(count):
         if pull.row[r, PU.FORCE] != 0.0:
@@ -172,9 +171,9 @@ def solve_rows(pull, count, into):
 
 @separate
 def part_way(tree: Tree, pull: Pull, pulled: Index, count: Index):
-    """STEP becomes what closes pins and limits and so much of the rest as is not too far at once.
+    """STEP becomes the closing of pins and limits plus the part of the rest that is not too large.
 
-    Both satisfy the rows, so all between them do: a far pull does not open what must stay closed.
+    Both satisfy the rows, so every combination does: a far pull does not open what must stay closed.
     """
     close, step = pull.rate[PU.CLOSE], pull.rate[PU.STEP]
     for d in range(len(close)):
@@ -192,7 +191,7 @@ def part_way(tree: Tree, pull: Pull, pulled: Index, count: Index):
 
 @kernel
 def note_holding(pull, pulled):
-    """What pull and pins did: the next round's second order."""
+    """Store the forces of pull and pins for the next round's second-order terms."""
     for k in range(pulled):
         pull.number[PU.PULL_FORCE + k] = pull.row[k, PU.FORCE]
     at = pulled
@@ -206,7 +205,7 @@ def note_holding(pull, pulled):
 
 @kernel
 def largest_turn(tree, pull, which):
-    """Of a row of rates; shifts of roots by SIZE."""
+    """The largest entry of a row of rates; translations of roots by SIZE."""
     largest = 0.0
     for i in range(1, len(tree.parent)):
         for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -219,7 +218,7 @@ def largest_turn(tree, pull, which):
 
 @separate
 def take_step(tree: Tree, pull: Pull):
-    """Move by STEP, or by what of it is not too far at once."""
+    """Move by STEP, limited to the largest rotation."""
     share = min(1.0, FAR / max(largest_turn(tree, pull, PU.STEP), 1e-12))
     for i in range(1, len(tree.parent)):
         if pull.body[i, PU.STILL] != 0.0:
@@ -238,7 +237,7 @@ def take_step(tree: Tree, pull: Pull):
 
 @entry_point
 def openness(tree: Tree, pose: Pose, pull: Pull, bound: Table):
-    """How far pins and locks are off [m, rad] and joints beyond their limits [rad], the largest."""
+    """The largest error of pins and locks [m, rad] and of joints beyond their limits [rad]."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     largest = 0.0
     count = add_locks(tree, pull, add_pins(tree, pose, pull, 0))
@@ -252,13 +251,13 @@ def openness(tree: Tree, pose: Pose, pull: Pull, bound: Table):
 
 @entry_point
 def place(tree: Tree, pose: Pose, pull: Pull):
-    """The pose of the coordinates as they are."""
+    """The pose of the present coordinates."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
 
 
 @entry_point
 def begin(tree: Tree, pose: Pose, pull: Pull):
-    """The pose as it is becomes the start of a drag."""
+    """Make the present pose the start of a drag."""
     forward(tree, pull.body, PU.COORDS, PU.ANCHOR, pose)
     for i in range(1, len(tree.parent)):
         store4(pull.body, i, PU.START, load4(pull.body, i, PU.COORDS))
@@ -268,7 +267,7 @@ def begin(tree: Tree, pose: Pose, pull: Pull):
 
 @entry_point
 def note_slack(tree: Tree, pull: Pull, bound: Table):
-    """SLACK: how far the joints are beyond their limits as they are."""
+    """SLACK: how far the joints are beyond their limits now."""
     for i in range(1, len(tree.parent)):
         room = room_of(tree, pull, bound, i)
         for k in range(4):

@@ -1,6 +1,6 @@
 """Rows of a pull: pins, mouse, limits and floor, and which of them are active.
 
-Owns the rows of a round of `pull` and the choice among them. Must not know what turns cost.
+Owns the rows of a round of `round` and their active set. Must not know the cost of rotations.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..tables import holds as H, pose as P, pull as PU
 from ..tables.classes import Pose, Pull, Tree
 from .metric import on_body, solve_along
 
-# Limits and floor within this are looked at [rad, m].
+# Limits and floor within this distance get rows [rad, m].
 NEAR, NEAR_FLOOR = 0.2, 0.1
-# Rounds of choosing which limits hold, and of those that bring nothing before rows change sides one by one.
+# Rounds of choosing the active set; and rounds without progress before rows change one by one.
 CHOICES, BLOCKS = 200, 4
 
 
@@ -34,7 +34,7 @@ def _new_row(pull, count, wanted, gives, one_sided):
 
 @kernel
 def _point_row(tree, pose, pull, count, i, p, way):
-    """How fast the point p of body i goes along `way`."""
+    """The rate of point p of body i along `way`."""
     while i > 0:
         if pull.body[i, PU.STILL] == 0.0:
             for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -66,7 +66,7 @@ def _add_point(tree, pose, pull, count, i, p, off, gives):
 
 @separate
 def add_pull(tree: Tree, pose: Pose, pull: Pull, count: Index, still: Flag):
-    """Three rows of the pull; `still`: it only holds the body where it is."""
+    """Three rows of the pull; still: only hold the body in place."""
     i = int(pull.number[PU.GRABBED])
     if i == 0:
         return count
@@ -81,7 +81,7 @@ def add_pull(tree: Tree, pose: Pose, pull: Pull, count: Index, still: Flag):
 
 @separate
 def add_pins(tree: Tree, pose: Pose, pull: Pull, count: Index):
-    """Three rows for each pin's place and three for its turn. Returns the count."""
+    """Three rows for each pin's position and three for its rotation. Returns the count."""
     for b in range(len(pull.pin)):
         i = int(pull.pin[b, PU.PIN_BODY])
         if count + 6 > len(pull.row):
@@ -105,7 +105,8 @@ def add_pins(tree: Tree, pose: Pose, pull: Pull, count: Index):
 
 @kernel
 def add_locks(tree, pull, count):
-    """A row for each lock: two ways, one on either side of the joint, keep their angle. Returns the count."""
+    """A row for each lock: the angle between two directions, one on either side of the joint, is constant. Returns the
+    count."""
     for b in range(len(pull.lock)):
         i = int(pull.lock[b, PU.LOCK_BODY])
         if pull.body[i, PU.STILL] != 0.0 or tree.kind[i] < BALL or count >= len(pull.row):
@@ -134,7 +135,7 @@ def _add_limit(pull, count, d, along, width, gap):
 
 @kernel
 def room_of(tree, pull, bound, i):
-    """How far joint i is from its limits, one by one; infinite where there is none."""
+    """The distances of joint i from its limits; infinite without limits."""
     kind = tree.kind[i]
     first = second = third = fourth = math.inf
     if kind == BALL:
@@ -151,7 +152,7 @@ def room_of(tree, pull, bound, i):
 
 @separate
 def add_joint_limits(tree: Tree, pull: Pull, bound: Table, count: Index):
-    """A row for each limit that is near."""
+    """A row for each limit within reach."""
     for i in range(1, len(tree.parent)):
         if pull.body[i, PU.STILL] != 0.0:
             continue
@@ -176,7 +177,7 @@ def add_joint_limits(tree: Tree, pull: Pull, bound: Table, count: Index):
 
 @separate
 def add_floor(tree: Tree, pose: Pose, pull: Pull, count: Index):
-    """A row for each spot near the floor."""
+    """A row for each point near the floor."""
     floor = pull.number[PU.FLOOR]
     if math.isinf(floor):
         return count
@@ -193,7 +194,8 @@ def add_floor(tree: Tree, pose: Pose, pull: Pull, count: Index):
 
 @separate
 def answer_rows(pull: Pull, count: Index):
-    """What a unit of force on each row does, and the rows' matrix; WANTED is then what forces are to do."""
+    """The response to a unit force on each row, and the rows' matrix; WANTED becomes the right-hand side of the
+    forces."""
     nv = len(pull.above)
     for r in range(count):
         for d in range(nv):
@@ -214,10 +216,10 @@ def answer_rows(pull: Pull, count: Index):
 
 @separate
 def choose_rows(pull: Pull, count: Index):
-    """FORCE of every row: those that must hold do, those that may be more push only.
+    """FORCE of every row: equality rows are active, inequality rows only push.
 
-    Júdice and Pires' block pivoting: all rows of the wrong kind change sides at once as long as there are ever fewer of
-    them; where there are not, only the last one does for a while (Murty), which always comes to an end.
+    Block pivoting of Júdice and Pires: all wrong rows change sides at once as long as their number falls; otherwise
+    only the last one does for a while (Murty), which always terminates.
     """
     row = pull.row
     for r in range(count):
@@ -247,7 +249,7 @@ def choose_rows(pull: Pull, count: Index):
 
 @kernel
 def _is_wrong(pull, count, r):
-    """Whether a row pulls, or is less than it may be; noted in `solved`."""
+    """True if a row pulls, or is below its limit, by `solved`."""
     row = pull.row
     wrong = False
     if row[r, PU.ONE_SIDED] != 0.0:
@@ -264,7 +266,7 @@ def _is_wrong(pull, count, r):
 
 @kernel
 def _hold_chosen(pull, count):
-    """FORCE of the rows that are on, as if all of them held; 0 of the others."""
+    """FORCE of the active rows, as equalities; 0 for the others."""
     row, small, chosen, x = pull.row, pull.small, pull.chosen, pull.solved
     m = 0
     for r in range(count):
@@ -277,7 +279,7 @@ def _hold_chosen(pull, count):
         x[a] = row[r, PU.WANTED]
         for b in range(a + 1):
             small[a, b] = pull.matrix[r, chosen[b]]
-        # rows that say the same (two pins on one body) share the force
+        # redundant rows (two pins on one body) share the force
         small[a, a] += row[r, PU.GIVES] + 1e-9 * pull.matrix[r, r] + 1e-14
     for a in range(m):
         least = 1e-12 * small[a, a]

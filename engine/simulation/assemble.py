@@ -1,10 +1,9 @@
 """Assemble the characters and colliders of a shot into one set of tables.
 
-Owns who stands where in the joined tables. Must not know how a step is solved.
+Owns the order of bodies in the joined tables. Must not know how a step is solved.
 
-A collider is a tree of one body: free, animated, or fixed where it never moves. So
-contacts between characters, with themselves, with free and with moving things are all
-the same: between two rows.
+A collider is a tree of one body: free, animated, or fixed if it never moves. So contacts between characters, with
+themselves, with free and with moving objects are all the same: between two rows.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from ..tables.key_table import target_of
 from ..tables.tree import build_tree
 from .self_touch import left_out, may_fall
 
-WATER = 1000.0  # [kg/m³] flesh and wood are about as dense
-AREA = 1.2  # what a body offers the wind, in parts of the side of a cube of its volume
+WATER = 1000.0  # [kg/m³] approximate density of flesh and wood
+AREA = 1.2  # a body's cross-section for the wind, relative to the side of a cube of its volume
 
 
 @dataclass(frozen=True, eq=False)
 class Actor:
-    """A character in a shot: its model, its motion and what controls it."""
+    """A character in a shot: its model, its motion and its controller."""
 
     model: Model
     motion: Motion
@@ -57,7 +56,7 @@ class Cast:
         numbers: Sequence[int] | None = None,
         size: float | None = None,
     ) -> None:
-        """`numbers`: by which the scene knows the actors, where they are some of more; `size` of all of those."""
+        """numbers: the scene's indices of the actors, if they are a part of more; size: of all of those."""
         check_actors(actors)
         self.actors, self.scene = tuple(actors), scene
         self.numbers = tuple(range(len(actors)) if numbers is None else numbers)
@@ -95,11 +94,11 @@ class Cast:
         return self.models[which].names[row - 1 - int(self.starts[which])]
 
     def is_actor(self, row: int) -> bool:
-        """Whether a table row is a character's body, and not a collider or the world."""
+        """True if a table row is a character's body, not a collider or the world."""
         return 0 < row <= sum(len(actor.model) for actor in self.actors)
 
     def touch(self) -> Touch | None:
-        """The tables of contact, or None where nothing can touch or is tied."""
+        """The tables of contact, or None if nothing can touch or is tied."""
         shapes, holds = self._shapes(), self._holds()
         events = len(holds.tie) + len(holds.push) + len(holds.wind)
         if not len(shapes.shape) and not events and np.isinf(holds.bound[:, : H.LIMIT_FRAME]).all():
@@ -109,8 +108,8 @@ class Cast:
         return new_touch(self.tree, shapes, holds, moves, self._size)
 
     def _acts_at(self, a: int, b: int) -> int:
-        """Where bodies fly freely a pin's force acts at one place, so that force and reaction make no couple: where
-        the lighter body, which the least lever would set spinning, has it. Else each has it at its own point."""
+        """The body whose point a pin's force acts at, so that force and reaction make no couple on free bodies: the
+        lighter one, which even a small lever arm would make spin. Else each body has its own point."""
         for row in (a, b):
             while row > 0 and self.model.parents[row - 1] >= 0:
                 row = self.model.parents[row - 1] + 1
@@ -187,7 +186,7 @@ class Cast:
         return build_shapes(bodies, shapes, friction, bounce, response, roots, self._apart(bodies, families), family)
 
     def _families(self) -> list[int]:
-        """By actor, then collider: the family its shapes are in (see `shape_tables.FAMILY`)."""
+        """By actor, then collider: the family of its shapes (see `shape_table.FAMILY`)."""
         out = list(range(len(self.models)))
         for k in range(len(self.actors)):
             how = self.scene.touches_itself(self.numbers[k])
@@ -198,7 +197,8 @@ class Cast:
         return out
 
     def _apart(self, bodies: Sequence[int], families: Sequence[int]) -> list[tuple[int, int]]:
-        """Pairs of shapes that never touch: of neighbours, those asked for, and what limp actors leave out."""
+        """Pairs of shapes that never touch: of neighbouring bodies, pairs asked for, and pairs that limp actors
+        exclude."""
         of_body: dict[int, list[int]] = {}
         for s, body in enumerate(bodies):
             of_body.setdefault(body, []).append(s)
@@ -213,7 +213,7 @@ class Cast:
 
 
 def check_actors(actors: Sequence[Actor]) -> None:
-    """Refuse actors that cannot be in one shot."""
+    """Raise an error for actors that cannot be in one shot."""
     if not actors:
         raise SettingError("Nobody is in the shot: give at least one actor.")
     first = actors[0].motion
@@ -230,7 +230,7 @@ def check_actors(actors: Sequence[Actor]) -> None:
 def find_body(
     actors: Sequence[Actor], colliders: Sequence[Collider], name: BodyName, numbers: Sequence[int]
 ) -> tuple[int, int]:
-    """Which of the actors, then colliders, a name means, and which of its bodies; `numbers` are the actors'."""
+    """The actor or collider that a name refers to, and its body's index; `numbers` are the actors'."""
     which, wanted = name if isinstance(name, tuple) else (None, name)
     if which is None:
         for k, collider in enumerate(colliders):
@@ -248,13 +248,13 @@ def find_body(
 
 
 def largest_size(actors: Sequence[Actor]) -> float:
-    """How far the largest of the actors reaches [m]."""
+    """The size of the largest actor [m]."""
     return max(actor.model.size for actor in actors)
 
 
 @dataclass(frozen=True, eq=False)
 class Prop:
-    """A collider as everything else in the tables."""
+    """A collider in the form of an actor."""
 
     model: Model
     motion: Motion
@@ -262,7 +262,7 @@ class Prop:
 
 
 def _stands(collider: Collider) -> bool:
-    """Whether it never moves."""
+    """True if it never moves."""
     if collider.moves == "FREE":
         return False
     places, turns = np.atleast_2d(collider.positions), np.atleast_2d(collider.rotations)
@@ -303,7 +303,7 @@ def prop_of(collider: Collider, frames: int, fps: float) -> Prop:
 
 def _weight(collider: Collider) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (3,) and inertia (3, 3) about it of a collider's shapes, all of one material."""
-    if not collider.shapes:  # a place: it goes where its motion does, whatever pulls at it
+    if not collider.shapes:  # a point: it follows its motion, whatever pulls at it
         return np.zeros(3), collider.mass * np.eye(3)
     sizes = np.array([volume(shape) for shape in collider.shapes])
     share = sizes / sizes.sum()
@@ -329,7 +329,7 @@ def _sampled(collider: Collider, values, frames: int, width: int) -> np.ndarray:
 
 
 def tree_of(model: Model) -> Tree:
-    """The model laid out for the kernels, made once: a model is constant and settings change often."""
+    """The model as a table for kernels, made once: a model is constant while settings change often."""
     return derived(model, "tree", lambda: build_tree(model))
 
 

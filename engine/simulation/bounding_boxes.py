@@ -1,8 +1,8 @@
-"""Bounding box of a character on every frame, over all that it can touch with.
+"""Bounding box of a character on every frame, over all its collision shapes.
 
-Owns those boxes, and when two are near one another. Must not know what follows from it.
+Owns the boxes, and the test whether two are near one another. Must not know its use.
 
-Shapes are taken as balls whose hull holds them, so boxes may be a little too large, never too small.
+Shapes are bounded by balls, so boxes may be a little too large, never too small.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ..tables import record as RE
 columns = Columns()
 LOW = columns(3)  # [m]
 HIGH = columns(3)
-WAY = columns()  # the farthest that any part has come since the frame before
+WAY = columns()  # the largest displacement of any part since the frame before
 BOX_COLUMNS = columns.count
 
-# Within this share of its size a character has others near: what happens between two frames is not seen.
+# A character is near others within this share of its size: motion between two frames is not recorded.
 MARGIN = 0.1
 
 
 class Outline:
-    """What of a model is needed to tell where it is."""
+    """The data of a model needed for its box."""
 
     def __init__(self, model: Model) -> None:
         held = [(body, hold(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
@@ -41,7 +41,7 @@ class Outline:
 
     def trace(self, poses: np.ndarray, start: int, first: int, last: int, boxes: np.ndarray) -> None:
         """Write boxes (frames, BOX_COLUMNS) from frame `first` to `last`; poses (frames, rows, RECORD_COLUMNS) as
-        they are written down, the model's from row `start` on. That of `first` keeps its WAY: it is known already."""
+        recorded, the model's from row `start` on. The box of `first` keeps its WAY, which is known already."""
         if len(self.body):
             _trace(
                 self.parents, self.rest, self.body, self.ball, poses, start, first, last,
@@ -50,29 +50,29 @@ class Outline:
 
 
 def poses_of(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """A motion as it would be written down."""
+    """A motion in the form of recorded poses."""
     out = np.zeros((*rotations.shape[:2], RE.COLUMNS))
     out[:, :, RE.TURN : RE.TURN + 4], out[:, :, RE.SPOT : RE.SPOT + 3] = rotations, positions
     return out
 
 
 def new_boxes(count: int, frames: int) -> np.ndarray:
-    """(count, frames, BOX_COLUMNS), all of them empty: nowhere, and near nothing."""
+    """(count, frames, BOX_COLUMNS), all empty: near nothing."""
     boxes = np.zeros((count, frames, BOX_COLUMNS))
     boxes[:, :, LOW : LOW + 3], boxes[:, :, HIGH : HIGH + 3] = np.inf, -np.inf
     return boxes
 
 
 def extent(boxes: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high (count, 3) of what each went through since the frame before."""
+    """Low and high (count, 3) corners of the space covered since the frame before."""
     since = boxes[:, max(frame - 1, 0) : frame + 1]
     return since[:, :, LOW : LOW + 3].min(axis=1), since[:, :, HIGH : HIGH + 3].max(axis=1)
 
 
 def near(boxes: np.ndarray, frame: int) -> np.ndarray:
-    """(count, count) which come near one another on the way to this frame from the one before.
+    """(count, count) True for pairs that come near one another between the frame before and this one.
 
-    Within the frame a body may leave the straight way, and come back; by half of what it went at most.
+    Within the frame a body may deviate from a straight way, by half of its displacement at most.
     """
     low, high = extent(boxes, frame)
     way = boxes[:, max(frame - 1, 0) : frame + 1, WAY].max(axis=1)

@@ -1,12 +1,11 @@
 """Checkpoints: resume a simulation at the first frame that a change can reach.
 
-Owns what a shot's state at a frame is made of, how often it is kept, and the search for the
-first frame that a change can reach. Must not know what happens inside a step.
+Owns the content of a shot's state at a frame, how often it is saved, and the search for the first frame that a change
+can reach. Must not know what happens inside a step.
 
-A step reads the target at its frame and the next, the control table, ties and winds of its frame, and
-the body's next key. So where all of these are as they were, so is every byte of the state.
-What a step leaves behind besides the state (the pose it ended in, the forces of contacts, what
-ties have found) is kept with it; everything else is scratch.
+A step reads the target at its frame and the next, the control table, ties and winds of its frame, and the body's next
+key. So where all of these are unchanged, so is every byte of the state. What a step leaves behind besides the state
+(the pose it ended in, the forces of contacts, what ties have found) is saved with it; everything else is scratch.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from ..tables.classes import Holds, Target
 from .limbs import scatter
 from .shot_interface import ShotInterface, Tables
 
-MOST = 64  # states kept of a shot
+MOST = 64  # states saved for a shot
 FEWEST_FRAMES = 16  # between two of them
 
 
-Kept = tuple[list[np.ndarray], np.ndarray]  # of a part: what `carried` lists, and the torques written down so far
+Kept = tuple[list[np.ndarray], np.ndarray]  # for a part: the arrays of `carried`, and the torques recorded so far
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The state of a shot at a frame: copies of what `carried` lists, and the torques written down so far."""
+    """The state of a shot at a frame: copies of the arrays of `carried`, and the torques recorded so far."""
 
     frame: int
     arrays: tuple[np.ndarray, ...]
@@ -40,16 +39,16 @@ class Checkpoint:
 
 
 class Memory:
-    """The last shot and its states on the way. Give the same one to every simulation of one set-up."""
+    """The last shot and its saved states. Pass the same object to every simulation of one set-up."""
 
     def __init__(self) -> None:
         self.shot: ShotInterface | None = None
         self.kept: list[Checkpoint] = []
-        self.first = 0  # the frame the last simulation went on from
+        self.first = 0  # the frame at which the last simulation resumed
         self._ties: tuple[np.ndarray, ...] = ()
 
     def begin(self, shot: ShotInterface) -> None:
-        """Take over from the last shot what holds for this one too, and keep this one's states from now on."""
+        """Restore from the last shot what is valid for this one, and save this one's states from now on."""
         ties = _ties_of(shot)
         frame = self._valid_until(shot, ties)
         self.kept = [each for each in self.kept if each.frame <= frame]
@@ -62,18 +61,18 @@ class Memory:
         shot.memory = self
 
     def stops(self, done: int, last: int) -> list[int]:
-        """The frames after `done` at which states are kept, up to `last`, and `last` itself."""
+        """The frames after `done` at which states are saved, up to `last`, and `last` itself."""
         stride = self._stride()
         return [*range((done // stride + 1) * stride, last, stride), last]
 
     def copy_of(self, part: Tables, frame: int) -> Kept | None:
-        """What a part hands on from a frame, if states are kept there."""
+        """The state of a part at a frame, if states are saved there."""
         if frame % self._stride() or frame >= self.shot.frames - 1:
             return None
         return [array.copy() for array in _carried_by(part)], part.record.rate[frame, 1].copy()
 
     def keep(self, frames: Sequence[int], parts: Sequence[Sequence[Kept | None]]) -> None:
-        """Keep the shot's states at these frames, as its parts have copied them."""
+        """Save the shot's states at these frames, from its parts' copies."""
         for frame, kept in zip(frames, zip(*(each[: len(frames)] for each in parts), strict=True), strict=True):
             if kept[0] is not None and (not self.kept or self.kept[-1].frame < frame):
                 arrays = tuple(array for each, _ in kept for array in each)
@@ -83,7 +82,7 @@ class Memory:
         return max(FEWEST_FRAMES, math.ceil(self.shot.frames / MOST))
 
     def _valid_until(self, shot: ShotInterface, ties: tuple[np.ndarray, ...]) -> int:
-        """The last frame at which the last shot's state is this one's too; 0 where they differ from the start."""
+        """The last frame at which the last shot's state is valid for this one too; 0 if they differ from the start."""
         if self.shot is None or not self.kept or not _same_tables(self.shot, shot):
             return 0
         if any(not np.array_equal(a, b) for a, b in zip(self._ties, ties, strict=True)):
@@ -92,7 +91,7 @@ class Memory:
 
 
 def carried(shot: ShotInterface) -> Iterator[np.ndarray]:
-    """Everything that one step hands on to the next."""
+    """All arrays that one step passes on to the next."""
     for part in shot.parts:
         yield from _carried_by(part)
 
@@ -108,12 +107,12 @@ def _carried_by(part: Tables) -> Iterator[np.ndarray]:
 
 
 def _ties_of(shot: ShotInterface) -> tuple[np.ndarray, ...]:
-    """Ties as they are before they take hold, which writes into them."""
+    """Ties before they are switched on, which writes into them."""
     return () if shot.touch is None else (shot.touch.holds.tie.copy(), shot.touch.holds.tie_link.copy())
 
 
 def _restore(shot: ShotInterface, checkpoint: Checkpoint, last: ShotInterface) -> None:
-    """Bring a shot that has not begun to the frame of a state of the last one."""
+    """Bring a shot that has not begun to the frame of a saved state of the last one."""
     frame = checkpoint.frame
     checkpoint = _moved(checkpoint, last.target, shot.target)
     for here, kept in zip(carried(shot), checkpoint.arrays, strict=True):
@@ -130,7 +129,7 @@ def _restore(shot: ShotInterface, checkpoint: Checkpoint, last: ShotInterface) -
 
 
 def _same_tables(old: ShotInterface, new: ShotInterface) -> bool:
-    """Is everything the same that holds for the whole shot?"""
+    """True if everything that applies to the whole shot is unchanged."""
     if (old.frames, old.dt, old.substeps, old.gravity) != (new.frames, new.dt, new.substeps, new.gravity):
         return False
     if (old.touch is None) != (new.touch is None) or old.cast.numbers != new.cast.numbers:
@@ -147,8 +146,8 @@ def _same_tables(old: ShotInterface, new: ShotInterface) -> bool:
 
 
 def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
-    """The last frame whose state no difference has reached, for everything that changes with the frame."""
-    # a step looks at the sample after its frame, too
+    """For everything that changes with the frame: the last frame whose state no difference has reached."""
+    # a step also reads the sample after its frame
     yield equal_frames(old.target, new.target, new.frames) - 1
     yield from _key_limits(old.target, new.target)
     yield equal_frames(old.control, new.control, new.frames)
@@ -160,16 +159,16 @@ def _limits(old: ShotInterface, new: ShotInterface) -> Iterator[int]:
 
 
 def _push_limit(old: Holds, new: Holds) -> int:
-    """A push reaches the step that starts on its frame."""
+    """A push affects the step that starts on its frame."""
     a, b = ([tuple(push) for push in holds.push] for holds in (old, new))
-    # pushes of one frame act together, and rounding depends on their order
+    # pushes on one frame act together, and rounding depends on their order
     frames = {push[H.PUSH_FRAME] for push in (*a, *b)}
     differ = [f for f in frames if [p for p in a if p[H.PUSH_FRAME] == f] != [p for p in b if p[H.PUSH_FRAME] == f]]
     return int(max(min(differ), 0)) if differ else np.iinfo(np.int64).max
 
 
 def _key_limits(old: Target, new: Target) -> Iterator[int]:
-    """A body is on its way to a key from the key before it on, and from the start to its first one."""
+    """A key affects a body from the key before it on; a body's first key from the start."""
     if len(old.key_first) != len(new.key_first):
         yield 0
         return
@@ -185,7 +184,7 @@ def _key_limits(old: Target, new: Target) -> Iterator[int]:
 
 
 def _moved(checkpoint: Checkpoint, old: Target, new: Target) -> Checkpoint:
-    """The same where bodies have more or fewer keys than they had: keys are known by their place in one table."""
+    """The same checkpoint if bodies have more or fewer keys: keys are identified by their index in one table."""
     if np.array_equal(old.key_first, new.key_first):
         return checkpoint
     body, rate, behaviour, off, *rest = checkpoint.arrays

@@ -1,15 +1,12 @@
 """Split the characters of a shot into groups that do not meet, and simulate the groups in parallel.
 
-Owns who is simulated with whom, and what comes of it as one shot. Must not know what
-happens inside a shot.
+Owns the groups, and how they are combined into one shot. Must not know what happens inside a shot.
 
-One shot of all streams through the tables of all at every stage of a step, far more than
-a processor's cache holds. Groups go through many frames each while their tables are at
-hand, side by side on threads. Who is tied, or comes near another in the source, is in one
-group from the start; something free goes with whom it starts nearest to. Where two groups
-turn out to come near, what they did apart is dropped, and they begin anew as one. The
-earliest meeting always goes first, so the groups, and with them every byte, depend
-neither on slices nor on threads.
+One shot of all would load the tables of all at every stage of a step, far more than a processor's cache holds. Groups
+run through many frames each while their tables are in the cache, in parallel on threads. Members that are tied, or near
+one another in the source, are in one group from the start; a free object is with the nearest actor. If two groups come
+near one another, their separate simulations are dropped, and they restart as one. The earliest meeting is always
+handled first, so the groups, and every byte, depend neither on slices nor on threads.
 """
 
 from __future__ import annotations
@@ -30,21 +27,21 @@ from .bounding_boxes import Outline, extent, near, new_boxes, poses_of
 from .checkpoints import Memory
 from .shot_interface import ShotInterface
 
-# Frames that groups go through at a time, if there are so many: enough to be worth fetching their tables.
+# Frames that a group simulates at a time: enough to be worth loading its tables.
 STRIDE = 12
 
 
 @dataclass(eq=False)
 class _Group:
-    """Members that are simulated together, by their numbers."""
+    """Members that are simulated together, by their indices."""
 
     members: tuple[int, ...]
     shot: ShotInterface
-    bad: int = -1  # the frame where it flew apart
+    bad: int = -1  # the frame where it became unstable
 
 
 class Crowd:
-    """The actors' simulation on its way, resumable frame by frame: to the outside a `Shot`.
+    """The simulation of many actors, resumable frame by frame; has the interface of `Shot`.
 
     Its members are the actors, then the free colliders. All other colliders are in every group.
     """
@@ -56,7 +53,7 @@ class Crowd:
         scene: Scene,
         threads: int | None = None,
     ) -> None:
-        """`begin` makes the shot of some of the actors, of their part of the scene, their numbers and all sizes."""
+        """begin: makes a shot from some of the actors, their part of the scene, their indices and all sizes."""
         check_actors(actors)
         self.actors, self.scene = tuple(actors), scene
         self.frames, self.done = len(actors[0].motion), 0
@@ -69,14 +66,15 @@ class Crowd:
         sources = [*actors, *(prop_of(scene.colliders[k], self.frames, actors[0].motion.fps) for k in self._free)]
         self._outlines = [Outline(each.model) for each in sources]
         self._boxes = new_boxes(len(sources), self.frames)
-        self._ahead = 0  # frame to which all groups are simulated, and seen not to meet
-        self._head = np.arange(len(sources))  # the lowest number in each one's group
+        self._ahead = 0  # frame up to which all groups are simulated and known not to meet
+        self._head = np.arange(len(sources))  # the lowest index in each member's group
         self._first_heads([each.motion for each in sources])
         self._groups: dict[int, _Group] = {}
         self._gather()
 
     def remember(self, memory: Memory) -> None:
-        """Before it has run: see `Shot.remember`. Groups that may yet join begin anew then, and are not remembered."""
+        """Called before it has run: see `Shot.remember`. Groups that may still be joined are not remembered, because
+        they would restart."""
         memory.first = 0
         if len(self._groups) == 1:
             shot = self._groups[0].shot
@@ -102,7 +100,7 @@ class Crowd:
         self.done = max(self.done, last)
 
     def results(self) -> list[Result]:
-        """A result each actor."""
+        """One result for each actor."""
         if len(self._groups) == 1:
             return self._groups[0].shot.results()
         objects, contacts = {}, self._contacts()
@@ -115,14 +113,15 @@ class Crowd:
         return [out[k] for k in range(len(self.actors))]
 
     def _owners(self, *names: BodyName | None) -> set[int]:
-        """Which members' bodies these are; the world and colliders that are not free are nobody's."""
+        """The members that own these bodies; the world and colliders that are not free have none."""
         count, colliders = len(self.actors), self.scene.colliders
         found = {find_body(self.actors, colliders, name, range(count))[0] for name in names if name is not None}
         free = {count + k: count + x for x, k in enumerate(self._free)}
         return {free.get(which, which) for which in found if which < count or which in free}
 
     def _first_heads(self, sources: Sequence[Motion]) -> None:
-        """Who is together from the start: what is tied, or near in the source; and nothing free is without actor."""
+        """The initial groups: members that are tied, or near one another in the source; every free object is with an
+        actor."""
         for _, owners in self._ties:
             _unite(self._head, [(min(owners), k) for k in owners])
         for k, source in enumerate(sources):
@@ -151,7 +150,7 @@ class Crowd:
             self._groups[int(head)] = group
 
     def _part(self, members: set[int]) -> Scene:
-        """What of the scene concerns them. Its names stay: a group knows its members' numbers."""
+        """The part of the scene for these members. Its names stay: a group knows its members' indices."""
         free = {k: len(self.actors) + x for x, k in enumerate(self._free)}
         return replace(
             self.scene,
@@ -162,7 +161,7 @@ class Crowd:
         )
 
     def _advance(self, goal: int) -> None:
-        """Every group to the frame `goal`, on threads, the largest first."""
+        """Simulate every group to the frame `goal`, on threads, the largest first."""
         groups = sorted(self._groups.values(), key=lambda group: -len(group.members))
         if min(self._threads, len(groups)) == 1:
             for group in groups:
@@ -185,7 +184,7 @@ class Crowd:
             self._outlines[k].trace(shot.record.body, start + 1, first, last, self._boxes[k])
 
     def _starts(self, group: _Group) -> Iterator[tuple[int, int]]:
-        """Each member and where its bodies begin in the group's shot."""
+        """Each member and the row at which its bodies begin in the group's shot."""
         cast = group.shot.cast
         free = [x for x, each in enumerate(cast.colliders) if each.moves == "FREE"]
         places = [*range(len(cast.actors)), *(len(cast.actors) + x for x in free)]
@@ -193,7 +192,7 @@ class Crowd:
             yield k, int(cast.starts[place])
 
     def _first_meeting(self, since: int, goal: int) -> int | None:
-        """The first frame after `since` at which groups come near one another, before any flies apart."""
+        """The first frame after `since` at which groups come near one another, before any becomes unstable."""
         if len(self._groups) == 1:
             return None
         ends = [group.bad - 1 for group in self._groups.values() if group.bad >= 0]
@@ -203,21 +202,21 @@ class Crowd:
         return None
 
     def _meet(self, frame: int) -> np.ndarray:
-        """(members, members) who comes near another of another group."""
+        """(members, members) True for members of different groups that come near one another."""
         return near(self._boxes, frame) & (self._head[:, None] != self._head)
 
     def _join(self, frame: int) -> None:
-        """Make one group of those that meet at this frame, and of those around.
+        """Join the groups that meet at this frame, and those around them.
 
-        What bumps once often does again: taking in all within the group's own size around it lets groups at least
-        double, so that a row of dominoes of any length begins anew a few times only.
+        Groups that meet once often do again. Joining everything within the group's own size lets groups at least
+        double, so that a row of dominoes of any length restarts only a few times.
         """
         before = self._head.copy()
         _unite(self._head, np.argwhere(self._meet(frame)))
         low, high = extent(self._boxes, frame)
         for head in np.unique(self._head[self._head != before]):
             mine = self._head == head
-            if not mine.any():  # taken in already
+            if not mine.any():  # joined already
                 continue
             grow = 0.5 * (high[mine].max(axis=0) - low[mine].min(axis=0)).max()
             around = (low <= high[mine].max(axis=0) + grow) & (high >= low[mine].min(axis=0) - grow)
@@ -225,14 +224,14 @@ class Crowd:
         self._gather()
 
     def _contacts(self) -> Contacts:
-        """All groups' contacts in the order one shot of all has them: by frame, then by who stands first."""
+        """All groups' contacts in the order of a single shot: by frame, then by row."""
         sizes = [len(actor.model) for actor in self.actors] + [1] * len(self._free)
         starts = np.cumsum([0, *sizes])
         parts, first = [], []
         for group in self._groups.values():
             shot = group.shot
             parts.append(shot.contacts())
-            row = np.full(len(shot.cast.model) + 1, starts[-1])  # of each body's root, in a shot of all
+            row = np.full(len(shot.cast.model) + 1, starts[-1])  # each body's root row in a single shot
             for k, start in self._starts(group):
                 mine = slice(start, start + sizes[k])
                 row[1:][mine] = shot.cast.model.trees[mine] - start + starts[k]
@@ -245,7 +244,7 @@ class Crowd:
 
 
 def _unite(head: np.ndarray, pairs: Iterable[Sequence[int]]) -> None:
-    """Put each pair into one group; its head is the lowest of it."""
+    """Join each pair's groups; the head is the lowest index."""
     for a, b in pairs:
         low, high = sorted((head[a], head[b]))
         if low != high:

@@ -1,7 +1,7 @@
-"""Which kernels of a simulation are compiled by themselves, and the smallest shot in which all of them are called.
+"""The kernels of a simulation that are compiled by themselves, and the smallest shot that calls all of them.
 
-Owns the two suites: `alone`, and `touching` for shots in which anything touches, is tied or limited. What touches is
-compiled apart, after the rest: a shot in which nothing does need not wait.
+Owns the two suites: `alone`, and `touching` for shots with contacts, ties or limits. The latter is compiled after the
+former, so that a shot without them need not wait for it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from ..tables.work import factor_of, pose_of
 from .assemble import Actor
 from .shot import Shot
 
-# The first that can be compiled is, so what others wait for stands first.
+# In order: the first one whose dependencies are compiled is next.
 ALONE = (
     aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, factor_at,
     prepare_factor, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
@@ -82,7 +82,7 @@ TOUCHING = (
     balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,
     lead_feet, note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
-# Seconds that a kernel took on one core; only their ratios matter. One that is not here counts as a small one.
+# Seconds that a kernel took on one core; only ratios matter. Kernels not listed count as small.
 ALONE_COSTS = {
     "aim_step": 4.1, "run_frames": 2.2, "velocities": 1.6, "keep_energy": 1.3, "give_in": 1.2,
     "prepare_factor": 1.1, "factorise": 1.0, "stages": 0.8, "step_load": 0.7, "turn_roots": 0.6,
@@ -100,7 +100,7 @@ TOUCHING_COSTS = {
 
 
 def sample_shot(touching: bool) -> Shot:
-    """The smallest shot with everything in it that is compiled."""
+    """The smallest shot with everything that is compiled."""
     model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
     motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
     scene = Scene(colliders=[Collider("ball", [Sphere(0.1)])]) if touching else Scene()

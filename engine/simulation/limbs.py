@@ -1,12 +1,11 @@
 """Simulate the subtrees of an animated root in parallel: its motion is prescribed, so they cannot affect one another.
 
-Owns which parts of a character are simulated apart, side by side on threads, and how they are one again. Must not know
-what happens inside a step.
+Owns which parts of a character are simulated separately, in parallel on threads, and how they are combined. Must not
+know what happens inside a step.
 
-A prescribed root needs no factor and hands nothing on from one of its limbs to another, so each, with the root on top,
-does what it does in the whole, save that its steps are finer only where it turns fast itself. What the root's own drive
-does is the sum over its limbs; its mass is counted in the first. How many there are does not depend on the machine, so
-neither does a byte.
+A prescribed root needs no factor and transmits nothing between its limbs. So each limb together with the root moves as
+in the whole, except that its steps are finer only if it turns fast itself. The root's own drive is the sum over its
+limbs; its mass is counted in the first. The number of limbs does not depend on the machine, so neither does a byte.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from ..tables.work import new_work
 from .shot_interface import ShotInterface, Tables
 
 MOST = 4  # groups of limbs
-FEWEST_BODIES = 8  # in the smallest that is worth a thread
-STRETCH = 16  # [frames] that a limb goes at a time
+FEWEST_BODIES = 8  # in the smallest group that is worth a thread
+STRETCH = 16  # [frames] that a limb is simulated at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Limb:
-    """Some of the limbs with their root, in tables of their own.
+    """A group of limbs with their root, in tables of their own.
 
     rows    (m+1,) of the shot's tables: the world, the root, the limbs' bodies
     dofs    (k,) the shot's degrees of freedom; `own` of them, the first, are the root's
@@ -59,7 +58,7 @@ class Limb:
 
 
 def split(shot: ShotInterface) -> tuple[Limb, ...]:
-    """The shot's limbs, in groups of about the same size; none where they are not worth it or hang together."""
+    """The shot's limbs, in groups of about the same size; empty if they are too small or connected."""
     tree, target, control, touch = shot.tree, shot.target, shot.control, shot.touch
     if not is_compiled() or len(tree.roots) != 1 or len(target.key) or shot.frames < 2:
         return ()
@@ -72,13 +71,13 @@ def split(shot: ShotInterface) -> tuple[Limb, ...]:
 
 
 def limits_alone(touch: Touch) -> bool:
-    """Whether there is nothing in the tables of contact but joint limits."""
+    """True if the tables of contact hold only joint limits."""
     holds = touch.holds
     return not any(map(len, (touch.shapes.shape, holds.tie, holds.push, holds.wind)))
 
 
 def _groups(tree: Tree, root: int) -> list[list[int]]:
-    """Rows of the root's subtrees, the largest first and each put to the fewest; in as many groups as are worth it."""
+    """Rows of the root's subtrees, assigned by falling size to the smallest group; as many groups as are worth it."""
     limbs = [list(range(i, tree.last[i] + 1)) for i in range(root + 1, len(tree.parent)) if tree.parent[i] == root]
     for count in range(min(MOST, len(limbs)), 1, -1):
         groups: list[list[int]] = [[] for _ in range(count)]
@@ -108,7 +107,7 @@ def _limb(shot: ShotInterface, rows: np.ndarray, first: bool) -> Limb:
 
 
 def _target(target: Target, rows: np.ndarray) -> Target:
-    """What is asked of these rows; made once, as settings change more often than keys."""
+    """The target of these rows; cached, because settings change more often than keys."""
 
     def cut() -> Target:
         return Target(**take_bodies(target, rows), key=target.key, key_first=np.zeros(len(rows) + 1, dtype=np.int64))
@@ -128,8 +127,8 @@ def _tree(tree: Tree, rows: np.ndarray, first: bool) -> Tree:
 
 @dataclass(eq=False)
 class Way:
-    """How a limb, or a shot as one, goes from stop to stop: the first bad frame or −1, and what was kept at the stops
-    that it has reached."""
+    """Progress of a limb, or of an undivided shot, from stop to stop: the first bad frame or −1, and the states saved
+    at the stops so far."""
 
     part: Tables
     bad: int = -1
@@ -137,9 +136,9 @@ class Way:
 
 
 def run(ways: Sequence[Way], go_on: Callable[[Way], bool]) -> None:
-    """Have `go_on`, which says whether there is more to do, take all ways from stop to stop, side by side.
+    """Run all ways from stop to stop in parallel; `go_on` does one stretch and returns True if there is more to do.
 
-    Whoever is through with a stretch takes up the limb that is farthest behind: one core is not as quick as another.
+    Load balancing: a free worker continues the limb that has advanced least, because cores differ in speed.
     """
     waiting = deque(ways)
 
@@ -147,7 +146,7 @@ def run(ways: Sequence[Way], go_on: Callable[[Way], bool]) -> None:
         while waiting:
             try:
                 way = waiting.popleft()
-            except IndexError:  # another was quicker
+            except IndexError:  # another worker was faster
                 return
             if go_on(way):
                 waiting.append(way)
@@ -162,7 +161,7 @@ def run(ways: Sequence[Way], go_on: Callable[[Way], bool]) -> None:
 
 
 def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None:
-    """Write frames `first` to `last` of all limbs down as one."""
+    """Combine the records of all limbs for frames `first` to `last`."""
     part = slice(first, last + 1)
     for k, limb in enumerate(limbs):
         begin = 1 if k == 0 else 2
@@ -178,7 +177,8 @@ def gather(limbs: Sequence[Limb], record: Record, first: int, last: int) -> None
 
 
 def scatter(limbs: Sequence[Limb], record: Record, frame: int) -> None:
-    """Take over what is written down of a frame, to go on from there; not its torques, of which only sums are."""
+    """Restore a recorded frame in the limbs, to continue from there; without torques, of which only sums are
+    recorded."""
     for limb in limbs:
         limb.record.body[frame] = record.body[frame, limb.rows]
         limb.record.rate[frame, 0] = record.rate[frame, 0, limb.dofs]

@@ -1,12 +1,11 @@
 """Simulate a cycle until it repeats.
 
-Owns how a cycle is laid end to end, when it repeats, and how its end is joined to its start.
-Must not know what happens inside a step.
+Owns how repetitions of a cycle are appended, the test of periodicity, and how its end is joined to its start. Must not
+know what happens inside a step.
 
-A driven motion that loses energy forgets how it began, so that a periodic target ends in a
-periodic motion: the cycle is simulated until the state at its end is that at its start, and
-the last round is the result. A motion that travels goes on from where the round before it
-ended, and its result is put back to where the source is.
+A driven motion that loses energy forgets its initial state, so a periodic target ends in a periodic motion: the cycle
+is simulated until the state at its end equals that at its start, and the last round is the result. A motion that
+travels continues from the end of the round before, and its result is moved back to the source.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from ..model.scene import Collider, Scene
 from .assemble import Actor
 from .simulate import begin
 
-LONGEST = 30.0  # what does not repeat after so long is told [s]
-FEWEST = 6  # rounds at least, however long they are
-SAME_TURN = 1e-6  # states closer than this are one [rad]
-SAME_WAY = 1e-6  # and this, in parts of the model's size
-SAME_RATE = 1e-5  # and this, in parts of the fastest
-NEAR = np.radians(0.5)  # a gap that is spread over the cycle; a larger one is left and told [rad]
-NEAR_WAY = 1e-2  # and for places, in parts of the model's size
+LONGEST = 30.0  # a motion that does not repeat after this time is reported [s]
+FEWEST = 6  # least number of rounds, however long they are
+SAME_TURN = 1e-6  # states closer than this are equal [rad]
+SAME_WAY = 1e-6  # and this, relative to the model's size
+SAME_RATE = 1e-5  # and this, relative to the fastest
+NEAR = np.radians(0.5)  # a gap that is distributed over the cycle; a larger one stays and is reported [rad]
+NEAR_WAY = 1e-2  # the same for positions, relative to the model's size
 
 
 def simulate_loop(actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240) -> list[Result]:
-    """The settled cycle: one result each actor, as long as its motion."""
+    """The periodic cycle: one result for each actor, as long as its motion."""
     for progress in simulate_loop_iter(actors, scene, steps_per_second):
         results = progress.results
     return list(results)
@@ -46,8 +45,8 @@ def simulate_loop(actors: Sequence[Actor], scene: Scene | None = None, steps_per
 def simulate_loop_iter(
     actors: Sequence[Actor], scene: Scene | None = None, steps_per_second: float = 240, easy: bool = False
 ) -> Iterator[Progress]:
-    """The same in slices, a report a round. The actors' motions are one cycle: their last frame is their first again,
-    save for how far the roots have travelled."""
+    """The same in slices, with a report for each round. The actors' motions are one cycle: their last frame equals the
+    first, except for the travel of the roots."""
     period = len(actors[0].motion) - 1
     if period < 1:
         raise MotionError("A cycle of one frame cannot loop: give it at least two.")
@@ -56,7 +55,7 @@ def simulate_loop_iter(
     travels = [travel(actor) for actor in actors]
     laid = [_laid(actor, rounds) for actor in actors]
     shot = begin(laid, _laid_scene(scene, period, rounds), steps_per_second, easy=easy)
-    # What travels past things that stand meets them on its last round: then all of them are run.
+    # A travelling character meets fixed obstacles on its last round: then all rounds are run.
     passes = bool(scene.colliders) and any(way.any() for way in (*travels, *map(_gone, scene.colliders)))
     frames = rounds * period
     yield Progress(0, frames)
@@ -79,7 +78,7 @@ def simulate_loop_iter(
 
 
 def _slices(start: int, period: int) -> Iterator[int]:
-    """Frame indices up to which a round is run at once: short ones, so that it can be cancelled."""
+    """Frame indices up to which a round is run at a time: short slices, so that it can be cancelled."""
     stride = max(1, math.ceil(period / max(1, period // 24)))
     yield from range(start + stride, start + period, stride)
     yield start + period
@@ -89,21 +88,21 @@ def _slices(start: int, period: int) -> Iterator[int]:
 
 
 def travel(actor: Actor) -> np.ndarray:
-    """(n, 3) how far each root has gone after one round [m]; zero for all other bodies."""
+    """(n, 3) the displacement of each root after one round [m]; 0 for all other bodies."""
     way = actor.motion.positions[-1] - actor.motion.positions[0]
     return np.where(actor.model.parents[:, None] < 0, way, 0.0)
 
 
 def _gone(collider: Collider) -> np.ndarray:
-    """(3,) how far a collider has gone after one round [m]."""
+    """(3,) the displacement of a collider after one round [m]."""
     places = np.atleast_2d(np.asarray(collider.positions, dtype=np.float64))
     return places[-1] - places[0]
 
 
 def _rows(period: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which frame of the cycle each frame of all rounds is, and how many rounds it is behind the last one.
+    """The frame of the cycle for each frame of all rounds, and the number of rounds until the last one.
 
-    One more round is laid than is run: a curve's tangent at its end would be another than within.
+    One more round is appended than is run: a curve's tangent at its end would differ from that inside.
     """
     frames = np.arange(period * (rounds + 1) + 1)
     return frames % period, frames // period - (rounds - 1)
@@ -114,7 +113,8 @@ def _laid(actor: Actor, rounds: int) -> Actor:
 
 
 def _laid_motion(actor: Actor, rounds: int) -> Motion:
-    """The cycle's motion, the last round where the cycle is; made once, as settings change more often than keys."""
+    """The cycle's motion repeated, with the last round in the cycle's place; cached, because settings change more often
+    than keys."""
     return derived(actor.motion, "rounds", lambda: _lay_motion(actor, rounds), rounds)
 
 
@@ -159,13 +159,13 @@ def _laid_keys(actor: Actor, rounds: int) -> Keys | None:
 
 
 def _laid_controller(actor: Actor, rounds: int):
-    """The controller with every setting that changes frame by frame repeated."""
+    """The controller with every setting that changes by frame repeated."""
     count = len(actor.motion)
     return actor.controller.at_frames(_rows(count - 1, rounds)[0], count)
 
 
 def _laid_scene(scene: Scene, period: int, rounds: int) -> Scene:
-    """Colliders, ties, winds and pushes, round after round."""
+    """Colliders, ties, winds and pushes, repeated for every round."""
     rows, turn = _rows(period, rounds)
 
     def again(values):
@@ -196,19 +196,19 @@ def _laid_scene(scene: Scene, period: int, rounds: int) -> Scene:
 
 
 def _round_of(result: Result, done: int, period: int) -> Result:
-    """The result's round number `done`, its first frame the source's."""
+    """Round number `done` of the result, starting at the source's first frame."""
     return result.part(np.arange(done * period, (done + 1) * period + 1))
 
 
 def _gaps(a: Result, b: Result, row_a: int, row_b: int, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) angles [rad] and ways [m] from frame `row_a` of one to `row_b` of the other, but for what it travels."""
+    """(n,) angles [rad] and distances [m] between frame `row_a` of one and `row_b` of the other, without the travel."""
     turns = rot.multiply(rot.conjugate(a.motion.rotations[row_a]), b.motion.rotations[row_b])
     ways = b.motion.positions[row_b] - a.motion.positions[row_a] - way
     return np.linalg.norm(rot.log(turns), axis=1), np.linalg.norm(ways, axis=1)
 
 
 def _repeats(actor: Actor, now: Result, before: Result, way: np.ndarray) -> bool:
-    """Is the end of a round the end of the one before, in pose and velocity?"""
+    """True if pose and velocity at a round's end equal those of the round before."""
     angles, ways = _gaps(before, now, -1, -1, way)
     fastest = max(float(np.abs(now.velocities).max()), 1e-9)
     rates = np.abs(now.velocities[-1] - before.velocities[-1]).max() / fastest
@@ -216,7 +216,7 @@ def _repeats(actor: Actor, now: Result, before: Result, way: np.ndarray) -> bool
 
 
 def _put_back(actor: Actor, result: Result, rounds: int, way: np.ndarray) -> Result:
-    """The result so many rounds farther on, where the source is."""
+    """The result displaced by this many rounds."""
     later = rounds * (len(actor.motion) - 1)
     motion = dataclasses.replace(
         result.motion,
@@ -228,8 +228,8 @@ def _put_back(actor: Actor, result: Result, rounds: int, way: np.ndarray) -> Res
 
 
 def _closed(actor: Actor, result: Result, way: np.ndarray, rounds: int) -> Result:
-    """The result with what is left between its end and its start spread over the cycle; where that is too much it is
-    left there and told."""
+    """The result with the remaining gap between its end and its start distributed over the cycle; a large gap stays and
+    is reported."""
     motion = result.motion
     angles, ways = _gaps(result, result, 0, -1, way)
     if angles.max() > NEAR or ways.max() > NEAR_WAY * actor.model.size:

@@ -1,7 +1,7 @@
 """Pairs of bodies of one character that may touch while it is limp.
 
-Owns the pairs that are left out: neighbours are left out everywhere, here those that overlap at rest or when the body
-goes limp. Must not know how contacts are found or solved.
+Owns the pairs that are excluded: neighbours are always excluded, here those that overlap at rest or when the body
+becomes limp. Must not know how contacts are found or solved.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..tables import control as C
 
 
 def may_fall(model: Model, behaviour: np.ndarray) -> bool:
-    """Whether a root is free and limp at some time. behaviour (frames or 1, n+1), as in a `Plan`."""
+    """True if a root is free and limp at some time. behaviour (frames or 1, n+1), as in `Control`."""
     return bool((behaviour[:, 1:][:, model.kinds == FREE] == C.LIMP).any())
 
 
@@ -59,7 +59,7 @@ def _overlapping(model: Model, rotations: np.ndarray, positions: np.ndarray) -> 
         return set()
     bodies = [row for row, _ in rows]
     none = [0.0] * len(rows)
-    # one root for all: bodies of another tree of the character overlap as well
+    # one root for all, because bodies of another tree of the character may overlap too
     table = build_shapes(bodies, [shape for _, shape in rows], none, none, [0] * len(rows), [1] * len(rows))
     pairs = {tuple(sorted((bodies[a] - 1, bodies[b] - 1))) for a, b in overlapping_at_rest(table, where)}
     return {(int(a), int(b)) for a, b in pairs}

@@ -1,6 +1,6 @@
-"""One simulation on its way: its tables, the frames it has run, and its results.
+"""One simulation: its tables, the frames it has run, and its results.
 
-Owns the set-up of a shot and what comes out of it. Must not know what happens inside a step.
+Owns the set-up of a shot and its output. Must not know what happens inside a step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .unmet_contacts import forced_warnings
 
 
 class Shot:
-    """One simulation on its way: resumable frame by frame."""
+    """One simulation, resumable frame by frame."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Shot:
         apart: bool = False,
         easy: bool = False,
     ) -> None:
-        """`numbers` and `size` where the actors are some of more: see `Cast`. `apart`: limbs side by side. `easy`:
+        """numbers and size: if the actors are a part of more, see `Cast`; apart: simulate limbs in parallel; easy:
         fewer steps where those suffice."""
         if not (np.isfinite(steps_per_second) and steps_per_second > 0.0):
             raise SettingError(f"Steps per second is {steps_per_second}: give a number above zero.")
@@ -82,7 +82,7 @@ class Shot:
             raise self.error(bad)
 
     def advance(self, last: int) -> int:
-        """Simulate up to frame index `last`. Returns the first frame with a bad number, or −1: there it ends."""
+        """Simulate up to frame index `last`. Returns the first frame with a bad number, or −1; it stops there."""
         if last <= self.done:
             return -1
         ensure_built("alone", *([] if self.touch is None else ["touching"]))
@@ -99,18 +99,18 @@ class Shot:
 
     @property
     def parts(self) -> Sequence[Shot | limbs.Limb]:
-        """What goes through the steps: the limbs, or the shot as one."""
+        """What is stepped: the limbs, or the undivided shot."""
         return self.limbs or (self,)
 
     def _stops(self, last: int) -> list[int]:
-        """The frames on the way to `last` at which parts stop, and `last`."""
+        """The frames up to `last` at which parts stop, including `last`."""
         if self.memory is not None:
             return self.memory.stops(self.done, last)
         return [*range(self.done + limbs.STRETCH, last, limbs.STRETCH), last] if self.limbs else [last]
 
     def _go_on(self, way: limbs.Way, first: int, stops: Sequence[int]) -> bool:
-        """Take a part to its next stop and keep what it hands on there, if that is remembered. Returns whether there
-        are more."""
+        """Run a part to its next stop and save its state there, if states are saved. Returns True if there are more
+        stops."""
         done, part = len(way.kept), way.part
         way.bad = self._run_frames(part, part.state, part.aim, stops[done - 1] if done else first, stops[done])
         if way.bad >= 0:
@@ -125,11 +125,11 @@ class Shot:
         )  # fmt: skip
 
     def remember(self, memory: Memory) -> None:
-        """Before it has run: go on from where it differs from the last shot, and be remembered."""
+        """Called before it has run: resume at the first difference from the last shot, and save states."""
         memory.begin(self)
 
     def error(self, frame: int) -> SimulationError:
-        """What to say where frame index `frame` has a bad number."""
+        """The error for a bad number at frame index `frame`."""
         bad = ~np.isfinite(self.record.body[frame]).all(axis=1)
         name = self.cast.name_of(int(np.argmax(bad)) if bad.any() else 1)
         start = self.cast.actors[0].motion.frame_start
@@ -139,11 +139,11 @@ class Shot:
         )
 
     def results(self) -> list[Result]:
-        """What was simulated, as motion in the sources' terms: a result each actor."""
+        """The simulated motions in the sources' terms: one result for each actor."""
         return self.results_with(self.objects(), self.contacts())
 
     def results_with(self, objects: dict[str, tuple[np.ndarray, np.ndarray]], contacts: Contacts) -> list[Result]:
-        """The same with the objects and contacts of more than this shot."""
+        """The same with objects and contacts of a larger shot."""
         cast, model, record = self.cast, self.cast.model, self.record
         rotations, positions = record.body[:, 1:, RE.TURN : RE.TURN + 4], record.body[:, 1:, RE.SPOT : RE.SPOT + 3]
         torques, forces = _drive(model, record)
@@ -152,7 +152,7 @@ class Shot:
             body = slice(start, start + len(actor.model))
             dofs = slice(*model.dof_starts[[body.start, body.stop]])
             put = self._put(int(start), actor)
-            # not built and checked again: the kernels have looked at every number
+            # not validated again: the kernels have checked every number
             motion = Motion(
                 actor.motion.fps,
                 _put_in(put, actor.motion.rotations, rotations[:, body]),
@@ -170,7 +170,7 @@ class Shot:
         return out
 
     def _with_channels(self, result: Result, actor: Actor, start: int) -> Result:
-        """The result with what its controller noted."""
+        """The result with its controller's channels."""
         controller = actor.controller
         if not controller.channels:
             return result
@@ -184,12 +184,13 @@ class Shot:
         return dataclasses.replace(result, channels=values)
 
     def _put(self, start: int, actor: Actor) -> np.ndarray:
-        """(frames, n, 1) where keys held constant put an animated body: the kernels wrote down what was just before."""
+        """(frames, n, 1) where keys with constant interpolation put an animated body: the kernels recorded the pose
+        just before."""
         wanted = self.control.behaviour[:, start + 1 : start + 1 + len(actor.model)] == C.ANIMATED
         return (np.broadcast_to(wanted, actor.motion.stepped.shape) & actor.motion.stepped)[..., None]
 
     def _arrivals(self, start: int, count: int, actor: Actor) -> Arrivals:
-        """How the actor's keys were met, in order of time."""
+        """How the actor's keys were met, by time."""
         first = self.target.key_first[start + 1 : start + count + 2]
         rows = np.arange(first[0], first[-1])
         bodies = np.repeat(np.arange(count), np.diff(first))
@@ -203,20 +204,20 @@ class Shot:
         return Arrivals(names, frames, *_sizes(actor.model, bodies, off[rows]))
 
     def _met(self) -> np.ndarray:
-        """(k, 6) how the keys were met up to now, those of this very frame included: the shot may yet go on."""
-        if not 0 < self.done < self.frames - 1 or self.limbs:  # limbs keep no keys
+        """(k, 6) errors at the keys so far, including those on this very frame: the shot may continue."""
+        if not 0 < self.done < self.frames - 1 or self.limbs:  # limbs have no keys
             return self.state.off
         state, aim = (type(table)(*(array.copy() for array in table)) for table in (self.state, self.aim))
         self._run_frames(self, state, aim, self.done, self.done)
         return state.off
 
     def marks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Frames (k,) and marks (k, MARK_COLUMNS) of all contacts written down."""
+        """Frames (k,) and marks (k, MARK_COLUMNS) of all recorded contacts."""
         frames, slots = np.nonzero(self.record.touch[:, :, RE.MARK_A] >= 0.0)
         return frames, self.record.touch[frames, slots]
 
     def contacts(self) -> Contacts:
-        """What touched, frame by frame."""
+        """The contacts, frame by frame."""
         frames, marks = self.marks()
         known = np.array([self.cast.name_of(row) for row in range(len(self.cast.model) + 1)], dtype=object)
         names = [tuple(known[marks[:, side].astype(int)]) for side in (RE.MARK_A, RE.MARK_B)]
@@ -224,7 +225,7 @@ class Shot:
         return Contacts(frames, *names, point, normal, force)
 
     def objects(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Where the free colliders went."""
+        """The motion of the free colliders."""
         cast, body = self.cast, self.record.body[:, 1:]
         found = {}
         for collider, start in zip(cast.colliders, cast.starts[len(cast.actors) :], strict=True):
@@ -238,12 +239,12 @@ def _put_in(put: np.ndarray, source: np.ndarray, simulated: np.ndarray) -> np.nd
 
 
 def _sizes(model: Model, bodies: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angles and angular speeds (k,) of what joints are off (k, 6), each in its own coordinates."""
+    """Angles and angular speeds (k,) of joint errors (k, 6), in each joint's own coordinates."""
     angles, rates = np.linalg.norm(off[:, :3], axis=1), np.linalg.norm(off[:, 3:], axis=1)
     cross = model.kinds[bodies] == UNIVERSAL
     axes, (a, b), (v, w) = model.axes[bodies[cross]], off[cross, :2].T, off[cross, 3:5].T
     overlap = np.sum(axes[:, 0] * axes[:, 1], axis=1)
-    # two turns, one after the other, make one; between their axes the angle stays
+    # two successive rotations combine to one; the angle between their axes is constant
     half = np.cos(0.5 * a) * np.cos(0.5 * b) - overlap * np.sin(0.5 * a) * np.sin(0.5 * b)
     angles[cross] = 2.0 * np.arccos(np.clip(np.abs(half), 0.0, 1.0))
     rates[cross] = np.sqrt(v * v + w * w + 2.0 * overlap * v * w)
@@ -261,7 +262,7 @@ def _drive(model: Model, record: Record) -> tuple[np.ndarray, np.ndarray]:
     forces[:, free] = tau[:, first[free, None] + 3 + three]
     hinge, cross = model.kinds == HINGE, model.kinds == UNIVERSAL
     torques[:, hinge] = tau[:, first[hinge], None] * model.axes[hinge, 0]
-    # a universal's torque is the vector whose components along its two axes, as they stand, are tau
+    # a universal's torque is the vector whose components along its two present axes are tau
     axis2 = model.axes[cross, 1]
     back = rot.conjugate(rot.about(axis2, record.body[:, 1:][:, cross, RE.SECOND]))
     axis = rot.rotate(back, np.broadcast_to(model.axes[cross, 0], (*back.shape[:-1], 3)))

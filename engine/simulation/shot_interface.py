@@ -1,4 +1,4 @@
-"""What limbs, checkpoints and groups need to know of a shot, so that none of them imports the shot itself."""
+"""Interface of a shot for limbs, checkpoints and groups, so that none of them imports the shot itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .assemble import Cast
 
 
 class Tables(Protocol):
-    """The tables that go through the steps: those of a shot as one, or of one of its limbs."""
+    """The tables that are stepped: those of an undivided shot, or of one of its limbs."""
 
     tree: Tree
     target: Target
@@ -24,11 +24,11 @@ class Tables(Protocol):
 
 
 class ShotInterface(Tables, Protocol):
-    """One simulation on its way.
+    """One simulation in progress.
 
-    frames, done   how many there are, and up to which it has run
+    frames, done   number of frames, and the frame up to which it has run
     dt             [s] of a frame
-    limbs          its limbs, where they are simulated side by side
+    limbs          its limbs, if they are simulated in parallel
     """
 
     cast: Cast

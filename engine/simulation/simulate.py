@@ -1,7 +1,7 @@
-"""The public way in: a model, a motion and a controller give a result.
+"""The public entry point: a model, a motion and a controller give a result.
 
-Owns the set-up of a shot, its slicing for progress and cancelling, and variants on
-threads. Must not know what happens inside a step.
+Owns the set-up of a shot, its slices for progress and cancelling, and variants on threads. Must not know what happens
+inside a step.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .groups import Crowd
 from .kernel_suites import sample_shot
 from .shot import Shot
 
-SLICES = 50  # progress reports of a shot, at least
-SLICE = 0.02  # with a memory: how long to the next one, as far as it can be foreseen [s]
+SLICES = 50  # least number of progress reports of a shot
+SLICE = 0.02  # with a memory: estimated time between reports [s]
 
 
 def simulate(
@@ -49,7 +49,7 @@ def simulate_together(
     memory: Memory | None = None,
     easy: bool = False,
 ) -> list[Result]:
-    """Several characters in one scene: one result each. `memory`, `easy`: see `simulate_together_iter`."""
+    """Several characters in one scene: one result for each. memory, easy: see `simulate_together_iter`."""
     if own_run(actors) is not None:
         return [*last_of(simulate_together_iter(actors, scene, steps_per_second, memory, easy)).results]
     shot = begin(actors, scene, steps_per_second, easy=easy)
@@ -66,7 +66,7 @@ def simulate_iter(
     scene: Scene | None = None,
     steps_per_second: float = 240,
 ) -> Iterator[Progress]:
-    """The same in slices. Drop the iterator to cancel; the last report carries the result."""
+    """The same in slices. Drop the iterator to cancel; the last report has the result."""
     return simulate_together_iter([Actor(model, motion, controller)], scene, steps_per_second)
 
 
@@ -77,10 +77,11 @@ def simulate_together_iter(
     memory: Memory | None = None,
     easy: bool = False,
 ) -> Iterator[Progress]:
-    """Several characters in slices; the last report carries one result each.
+    """Several characters in slices; the last report has one result for each.
 
-    `memory`: that of the last simulation, to go on from the first frame that differs, in slices of a few
-    milliseconds; every byte is the same. `easy`: fewer steps where springs alone move, and those suffice (`pace`).
+    memory    that of the last simulation: resume at the first frame that differs, in slices of a few milliseconds;
+              every byte is the same
+    easy      fewer steps where only springs act, which suffices (`step_size`)
     """
     leader = own_run(actors)
     if leader is not None:
@@ -94,7 +95,7 @@ def simulate_together_iter(
 
 
 def own_run(actors: Sequence[Actor]) -> Actor | None:
-    """The actor whose controller has a run of its own; a shot has room for one."""
+    """The actor whose controller implements `run`; a shot may have one."""
     found = [actor for actor in actors if actor.controller.runs_itself]
     if len(found) > 1:
         names = ", ".join(type(actor.controller).__name__ for actor in found)
@@ -110,7 +111,7 @@ def last_of(reports: Iterator[Progress]) -> Progress:
 def _forward(
     actors: Sequence[Actor], scene: Scene | None, steps_per_second: float, memory: Memory | None, easy: bool
 ) -> Iterator[Progress]:
-    """One forward simulation, as `simulate_together_iter` reports it."""
+    """One forward simulation, with the reports of `simulate_together_iter`."""
     shot = begin(actors, scene, steps_per_second, easy=easy)
     if memory is not None:
         shot.remember(memory)
@@ -136,7 +137,7 @@ def simulate_variants(
     steps_per_second: float = 240,
     threads: int | None = None,
 ) -> list[Result]:
-    """One result a controller, computed side by side: the kernels run without Python's lock."""
+    """One result for each controller, computed in parallel: the kernels release Python's lock."""
 
     def result_of(controller: Controller) -> Result:
         shot = Shot([Actor(model, motion, controller)], scene, steps_per_second)
@@ -154,7 +155,7 @@ def begin(
     threads: int | None = None,
     easy: bool = False,
 ) -> Shot | Crowd:
-    """A shot of all actors; several are simulated apart as far as they are apart."""
+    """A shot of all actors; actors that are apart are simulated separately."""
     if len(actors) < 2:
         return Shot(actors, scene, steps_per_second, apart=threads != 1, easy=easy)
     return Crowd(
@@ -166,7 +167,7 @@ def begin(
 
 
 def warm_up(touching: bool = True) -> None:
-    """Compile everything, or load it from the cache. Safe in a thread."""
+    """Compile everything, or load it from the cache. Thread-safe."""
     sample_shot(False).run(1)
     if touching:
         sample_shot(True).run(1)

@@ -1,6 +1,6 @@
-"""Warnings for the user where keys force bodies through one another.
+"""Warnings for the user if keys force bodies through one another.
 
-Owns the sentence. Must not know how contacts are given up.
+Owns the sentences. Must not know how contacts are given up.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import numpy as np
 
 from .assemble import Actor, Cast
 
-# How the sentence ends where another setting helps: the panel looks for it.
+# How the sentence ends if another setting helps: the panel searches for it.
 USE_ASSISTED = "Set Root to Assisted, so that what is in the way can stop the character."
-MOST_SPANS = 4  # of frames that are named
+MOST_SPANS = 4  # of frames that are listed
 
 
 def forced_warnings(cast: Cast, forced: np.ndarray, start: int, actor: Actor) -> tuple[str, ...]:
-    """A sentence on what an actor is forced through, none where nothing is. `forced` (frames, n+1): the row of the body
-    that each is forced through, −1 for none; `start`: the actor's first body."""
+    """A sentence on what an actor is forced through, or none. forced (frames, n+1): the row of the body that each is
+    forced through, −1 for none; start: the actor's first body."""
     mine = forced[:, start + 1 : start + 1 + len(actor.model)]
     frames, bodies = np.nonzero(mine >= 0)
     if not len(frames):

@@ -1,13 +1,12 @@
-"""Close ties at the end of a step, in position and in speed.
+"""Close ties at the end of a step, in position and in velocity.
 
-Owns what holds ties besides the step's own solve, whose rows are straight while bodies
-turn. Must not know what else pushes, nor how rows are made or solved.
+Owns the corrections of ties besides the step's own solve, whose rows are linear while bodies turn. Must not know other
+impulses, nor how rows are made or solved.
 
-This is the scheme known as RATTLE. Impulses in the middle of the step are added to until
-the ties are closed at its end (a tie's impulse moves places by half a step's way), then
-impulses at the end until no tie's rates are left there. Both go from one body to the
-other at one place and time, so momentum stays as it is. Both use the matrix of the step's
-solve: it stands half a step away, which is near enough to be right after a few rounds.
+This is the RATTLE scheme. Impulses in the middle of the step are added until the ties are closed at its end (a tie's
+impulse moves positions by half a step), then impulses at the end until the ties have no velocity there. Both act on the
+two bodies at one point and time, so momentum is conserved. Both use the matrix of the step's solve, which is half a
+step away: accurate enough to converge in a few rounds.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from ..tables.work import factor_of, pose_of
 from .free_roots import any_free, is_free, place_roots, turn_roots
 
 ROUNDS = 8
-# Ties nearer than this are closed [m, rad], slower than this they hold still [m/s, rad/s].
+# Ties with smaller errors are closed [m, rad], with smaller rates at rest [m/s, rad/s].
 CLOSED, STILL_ENOUGH = 1e-10, 1e-9
-# Ties farther or faster apart than this as a step begins were not closed by the one before [m, rad; in a step].
+# Ties with larger errors or rates at the start of a step were not closed by the step before [m, rad; in a step].
 OPEN = 1e-6
-# A round that leaves more than this share was in vain: the ties cannot all be closed.
+# A round that leaves more than this share has failed: the ties cannot all be closed.
 VAIN = 0.5
 # A round may turn no joint by more than this [rad].
 FAR = 0.3
@@ -42,10 +41,10 @@ FAR = 0.3
 
 @separate
 def close_ties(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """More impulse in the middle until ties are closed at the end pose; where they cannot be, none.
+    """Add impulses in the middle until ties are closed at the end pose; where they cannot be, none.
 
-    Ties that were open or tore when the step began are brought together by places alone: what
-    closes them is no force of theirs. Returns whether the ties that were closed still are.
+    Ties that were open when the step began are closed by moving positions only, without a force. Returns True if the
+    ties that were closed still are.
 
     Reads: A.mode, CT.AHEAD, CT.drag, H.TIE_KIND, H.TIE_LENGTH, H.TIE_POINT_A, H.TIE_POINT_B, H.TIE_TURN, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.CLOSING, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW,
@@ -80,7 +79,7 @@ def close_ties(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
 
 @kernel
 def _whole(touch, h):
-    """Whether ties were closed and still when the step began."""
+    """True if ties were closed and at rest when the step began."""
     block, largest = touch.rows.block, 0.0
     for b in range(touch.rows.count[R.BLOCKS]):
         if touch.rows.link[b, R.WHAT] == R.TIE:
@@ -91,7 +90,7 @@ def _whole(touch, h):
 
 @kernel
 def _errors(tree, work, touch):
-    """FREE_RATE: how far the ties are off at the end pose. Returns the largest."""
+    """FREE_RATE: the errors of the ties at the end pose. Returns the largest."""
     rows, where = touch.rows, touch.found.where[CT.AHEAD]
     place_bodies(tree, pose_of(work, W.FINAL), work.body, W.NEW_ANCHOR, where)
     largest = 0.0
@@ -109,7 +108,7 @@ def _errors(tree, work, touch):
 
 @kernel
 def _solve(tree, touch):
-    """CLOSING of the ties' blocks: what takes FREE_RATE away, island by island; of other blocks nothing."""
+    """CLOSING of the ties' blocks: impulses that cancel FREE_RATE, island by island; 0 for other blocks."""
     rows = touch.rows
     for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
@@ -137,7 +136,8 @@ def _largest_turn(tree, work):
 
 @kernel
 def _move_on(tree, state, aim, work, touch, push, sign, h, gravity):
-    """Places moved by ±ANSWER; where `push` by impulses, felt by rates, momenta and forces as if solved at once."""
+    """Move positions by ±ANSWER. With `push` these are impulses, added to rates, momenta and forces as if solved at
+    once."""
     final = pose_of(work, W.FINAL)
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
@@ -173,7 +173,7 @@ def _add_up(tree, work, touch, times):
 
 @separate
 def still_ties(tree: Tree, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Impulses at the end pose until ties have no rates left there; where that cannot be, none.
+    """Add impulses at the end pose until ties have no rates there; where that is impossible, none.
 
     Reads: A.GOAL_DRIFT, CT.AHEAD, CT.drag, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B, R.BLOCKS, R.BODY_A,
         R.BODY_B, R.CLOSING, R.FORCE, R.FREE_RATE, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.TIED, R.TOTAL, R.TURNING, R.WHAT,

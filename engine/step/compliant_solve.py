@@ -1,13 +1,11 @@
 """Solve the loads on loose and compliant joints in two stages of a step (METHODS §1b, §1c).
 
-Owns the solve for everything that is not prescribed. Must not know targets or keys:
-it sees rates to follow (`Aim`) and loads.
+Owns the solve for everything that is not prescribed. Must not know targets or keys: it reads rates to follow (`Aim`)
+and loads.
 
-A compliant joint's pose is r ⊕ δ. r never sees a load; δ obeys
-M δ̈ + D(k_v δ̇ + k_p δ) = share · (load that following r leaves), integrated by a
-two-stage SDIRK (γ = 1 − 1/√2) whose stages share one factor of M + C,
-C = D(γh k_v + γ²h² k_p). A loose joint is the same with D = 0 and share 1. How the bodies'
-turning loads them is in `turning`.
+A compliant joint's pose is r ⊕ δ. r never sees a load; δ obeys M δ̈ + D(k_v δ̇ + k_p δ) = share · (load that following
+r leaves), integrated by a two-stage SDIRK (γ = 1 − 1/√2) whose stages share one factor of M + C, C = D(γh k_v + γ²h²
+k_p). A loose joint is the same with D = 0 and share 1. Gyroscopic loads are computed in `momentum`.
 """
 
 from __future__ import annotations
@@ -51,10 +49,10 @@ from ..tables.work import factor_of, pose_of
 
 GAMMA = 1.0 - math.sqrt(0.5)
 # A secant that leads the rates' mean by this much in a step is a snap [rad, m]; below this part of it, as in all smooth
-# motion, it is not answered.
+# motion, there is no response.
 SNAP = 0.01
 CRUMB = 0.1
-# A step turns a joint little if by less than this [rad].
+# A joint that turns by less than this in a step turns little [rad].
 LITTLE_TURN = 0.1
 
 
@@ -79,7 +77,7 @@ def measure_deflection(tree: Tree, state: State, aim: Aim, work: Work, h: Real):
         if aim.mode[i] == A.COMPLIANT:
             _measure_compliant(tree, state, aim, work, i, h)
         for d in range(tree.dof[i], tree.dof[i + 1]):
-            # a smooth secant leads by third-order crumbs, best left out; a snap leads by its length
+            # a smooth secant leads by third-order terms, which are best left out; a snap leads by its length
             lead = max(0.0, abs(work.rate[W.EXCESS, d]) * h / SNAP - CRUMB) ** 2
             work.rate[W.EXCESS, d] *= lead / (1.0 + lead)
             work.rate[W.SEEN_SURGE, d] *= lead / (1.0 + lead)
@@ -100,7 +98,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
     push = joint_rates(kind, aim.rate, A.PUSH, d)
     surge = joint_rates(kind, aim.rate, A.SURGE, d)
     if kind >= BALL:
-        # r's rates seen from the deflected body, whose frame is exp(δ) away
+        # r's rates in the frame of the deflected body, which is rotated by exp(δ)
         delta = _same_branch(delta, load3(state.body, i, S.DEFLECTION))
         turn = quat_mul(quat_conj(load4(state.body, i, S.REFERENCE)), load4(state.body, i, S.COORDS))
         start = unrotate(turn, start)
@@ -125,7 +123,7 @@ def _measure_compliant(tree, state, aim, work, i, h):
 
 @kernel
 def _same_branch(delta, before):
-    """The rotation vector nearest to the previous one, of the two that mean the same."""
+    """Of the two rotation vectors of the same rotation, the one nearest to the previous."""
     angle = math.sqrt(dot(delta, delta))
     if angle < 1.0:
         return delta
@@ -136,8 +134,8 @@ def _same_branch(delta, before):
 
 @separate
 def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real):
-    """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are
-    shared beside loose joints or a guided root, which takes the tracking factor as well.
+    """Factor M + C at `pose`. Returns whether any joint is compliant, and whether loads are shared next to loose joints
+    or a guided root, which needs the tracking factor too.
 
     Reads: A.ACROSS, A.GAINS, A.HELD, A.LIMITED, A.SHARE, A.STIFFER, A.TONE, A.mode, H.HIGH, H.LIMIT_FRAME, H.LOW,
         H.SWING, H.SWING_Z, H.TWIST_HIGH, H.TWIST_LOW, P.MOMENT, P.TURNS, P.WORLD_INERTIA, S.COORDS, S.V, S.behaviour,
@@ -148,7 +146,7 @@ def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch 
     for i in range(1, len(tree.parent)):
         mode = aim.mode[i]
         work.active[W.MAIN, i] = mode != A.PRESCRIBED
-        # a guided root answers its load with the joints holding, or it would throw its own light body about
+        # a guided root responds to its load with the joints held, otherwise its light body alone would be thrown about
         work.active[W.TRACKING, i] = mode == A.LOOSE or (mode == A.COMPLIANT and state.behaviour[i] == C.ASSIST)
         work.body[i, W.COMPLIANCE] = 0.0
         loose = loose or work.active[W.TRACKING, i]
@@ -186,7 +184,7 @@ def prepare_factor(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch 
 
 @separate
 def factor_at(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, h: Real):
-    """Factor M of `pose` + C as it was prepared, and where loads are shared beside loose joints the tracking factor.
+    """Factor M of `pose` + C as prepared, and the tracking factor if loads are shared next to loose joints.
 
     Reads: A.GAINS, A.LIMITED, A.mode, P.MOMENT, P.TURNS, P.WORLD_INERTIA, W.COMPLIANCE, W.MAIN, W.TRACKING, W.block
     Writes: W.COMPLIANCE, W.MAIN, W.TRACKING
@@ -205,7 +203,7 @@ def factor_at(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, h: Real
 
 @kernel
 def _compliance(aim, i, h):
-    """c of C = c·D; a limited drive has none."""
+    """c of C = c·D; 0 for a limited drive."""
     if aim.body[i, A.LIMITED] != 0.0:
         return 0.0
     return GAMMA * h * (aim.body[i, A.GAINS + 1] + GAMMA * h * aim.body[i, A.GAINS])
@@ -213,11 +211,10 @@ def _compliance(aim, i, h):
 
 @separate
 def share_load(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag):
-    """From the load G: FELT, what each degree of freedom feels of it, and TRACKED.
+    """From the load G: FELT, the part that each degree of freedom feels, and TRACKED.
 
-    Where some feel only part and others are loose, the loose ones first answer as if
-    the compliant ones held (TRACKED); what that leaves on the compliant joints is
-    the load to share, −τ₀ of METHODS §1c.
+    If some feel only part and others are loose, the loose ones first respond as if the compliant ones were held
+    (TRACKED); the remaining load on the compliant joints is the one to share, −τ₀ of METHODS §1c.
 
     Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.FELT, W.G, W.MOMENTUM,
         W.STILL, W.TRACKED, W.TRACKING
@@ -240,9 +237,9 @@ def share_load(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag):
 
 @separate
 def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """At the middle pose: ENDS, the rates joints end with, and MEAN, their mean rates.
+    """At the middle pose: ENDS, the joints' rates at the end, and MEAN, their mean rates.
 
-    Returns whether loads are shared beside loose joints.
+    Returns True if loads are shared next to loose joints.
 
     Reads: A.END, A.SECANT, A.SHARE, A.mode, CT.drag, R.WINDY, S.V, W.CHANGE, W.ENDS, W.FELT, W.LOAD, W.LOADED_RATE,
         W.MEAN, W.MIDDLE, W.SEEN_PUSH, W.SHIFTED, W.TRACKED, W.block
@@ -277,7 +274,7 @@ def first_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
 
 @kernel
 def _shift_places(work, touch, h):
-    """Depth and ties' errors go with the move alone, not with the rates that are carried."""
+    """Depth and ties' errors are corrected by moving positions only, not by rates that are carried on."""
     if touch is None:
         return
     for d in range(len(work.rate[W.MEAN])):
@@ -286,8 +283,8 @@ def _shift_places(work, touch, h):
 
 @separate
 def step_load(tree: Tree, state: State, aim: Aim, work: Work, pose: Pose, h: Real, gravity: Vector):
-    """G: the load of the whole step. The bodies' turning from the start to the middle, twice; gravity;
-    and what changing the rates to follow takes. All are linear in momenta and rates: one pass.
+    """G: the load of the whole step. Gyroscopic terms from the start to the middle, twice; gravity; and the load of
+    changing the rates to follow. All are linear in momenta and rates: one pass.
 
     Reads: A.ACROSS, A.END, A.GOAL_DRIFT, A.HELD, A.LIMITED, A.TONE, A.mode, P.COM, P.MOMENT, P.ROTATION,
         P.WORLD_INERTIA, P.axes, S.DRIFT, S.LINEAR, S.SPIN, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.FEED, W.G,
@@ -313,7 +310,7 @@ def step_load(tree: Tree, state: State, aim: Aim, work: Work, pose: Pose, h: Rea
 
 @kernel
 def less_feed_forward(tree, aim, state, work, row, times, g):
-    """An assisted root is not asked for what its undisturbed motion takes (METHODS §1d)."""
+    """Subtract the load of an assisted root's undisturbed motion (METHODS §1d)."""
     for root in tree.roots:
         if state.behaviour[root] == C.ASSIST and aim.mode[root] == A.COMPLIANT:
             for d in range(tree.dof[root], tree.dof[root + 1]):
@@ -365,7 +362,7 @@ def stages(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, 
 
 @kernel
 def _stage_load(tree, aim, work, h, k):
-    """Where stage k begins, STAGE_RATE and STAGE_PLACE, and G = FELT − h D (k_v STAGE_RATE + k_p STAGE_PLACE)."""
+    """The start of stage k, STAGE_RATE and STAGE_PLACE, and G = FELT − h D (k_v STAGE_RATE + k_p STAGE_PLACE)."""
     rate, block = work.rate, work.block
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
@@ -380,7 +377,7 @@ def _stage_load(tree, aim, work, h, k):
         if aim.mode[i] != A.COMPLIANT:
             continue
         if tree.kind[i] >= BALL:
-            # a ball's place is a rotation vector, which turning changes by more than the turn: δ̇ = J⁻¹(δ) u
+            # a ball's coordinate is a rotation vector, which changes by more than the rotation: δ̇ = J⁻¹(δ) u
             delta = load3(rate, W.DELTA, first)
             way = sub(load3(rate, W.STAGE_PLACE, first), delta)
             store3(rate, W.STAGE_PLACE, first, add(delta, right_jacobian_inverse(delta, way)))
@@ -397,7 +394,7 @@ def _stage_load(tree, aim, work, h, k):
 
 @kernel
 def _note_pull(tree, state, aim, work, x, keep, weight):
-    """PULL = keep · PULL + weight · what the springs of guided roots give in this stage, C·x included."""
+    """PULL = keep · PULL + weight · impulse of the guided roots' springs in this stage, C·x included."""
     for i in tree.roots:
         if aim.mode[i] == A.COMPLIANT and state.behaviour[i] == C.ASSIST:
             first, end = tree.dof[i], tree.dof[i + 1]
@@ -410,8 +407,8 @@ def _note_pull(tree, state, aim, work, x, keep, weight):
 
 @separate
 def answer_secants(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, compliant: Flag):
-    """Prescribed joints move by their secant but carry their end rate: loose ones answer the difference
-    in place only.
+    """Prescribed joints move by their secant but carry their end rate: loose ones respond to the difference in position
+    only.
 
     Reads: A.SHARE, A.mode, P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, W.EXCESS, W.FELT, W.MAIN,
         W.MEAN, W.MOMENTUM, W.SEEN_SURGE, W.STILL, W.TRACKED, W.X1, W.block
@@ -435,7 +432,7 @@ def answer_secants(tree: Tree, aim: Aim, work: Work, pose: Pose, mixed: Flag, co
 
 @kernel
 def needs_own_factor(tree, aim, work, h):
-    """Whether a joint is loose (free roots aside: their momentum is put right in the end) or turns far."""
+    """True if a joint is loose (except free roots, whose momentum is corrected at the end) or turns far."""
     for i in range(1, len(tree.parent)):
         if tree.kind[i] != FREE:
             if aim.mode[i] == A.LOOSE:
@@ -448,9 +445,9 @@ def needs_own_factor(tree, aim, work, h):
 
 @kernel
 def _see_ends(tree, state, aim, work):
-    """Deflected balls end with the rates to follow as seen from where they came to, not from where they were bound for
-    when the step began: a difference of second order in every step, of which those that feel their full load alone
-    would feel nothing."""
+    """Convert the end rates to follow of deflected balls to the frame in which they end, not the one predicted when the
+    step began: a second-order difference in every step, to which only joints that feel their full load are
+    insensitive."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == A.COMPLIANT and tree.kind[i] >= BALL:
             turn = quat_mul(quat_conj(load4(aim.body, i, A.GOAL)), load4(work.body, i, W.NEW))
@@ -463,8 +460,8 @@ def _see_ends(tree, state, aim, work):
 
 @separate
 def second_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, least: Real, mixed: Flag):
-    """At the end pose: carry the bodies' momenta over; what is left there is the second half of their
-    turning less the first, which had stood for it. No step is shorter than `least`.
+    """At the end pose: carry the bodies' momenta over; the remainder is the second half of the gyroscopic load minus
+    the first, which had stood for it. No step is shorter than `least`.
 
     Reads: A.END, A.GOAL, A.GOAL_DRIFT, A.SHARE, A.mode, R.TIED, S.V, S.behaviour, W.CARRIED, W.CHANGE, W.ENDS, W.FEED,
         W.FELT, W.FINAL, W.G, W.MAIN, W.MEAN, W.MIDDLE, W.NEW, W.TRACKED, W.U, W.X1, W.X2
@@ -474,8 +471,8 @@ def second_half(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | N
     carry_over(tree, state, aim, work, middle, pose, state.rate[S.V], work.rate[W.ENDS], h)
     leftover(tree, pose, work.body, W.CARRIED, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work, work.rate[W.G])
     less_feed_forward(tree, aim, state, work, W.FEED + 2, 1.0, work.rate[W.G])
-    # loose joints must end with a projection at this very pose; springs alone, while the step turns them
-    # little, may use the middle's factor: a third-order difference, as is that of their C, always the middle's
+    # loose joints must end with a projection at this very pose; with springs alone, while the step turns them little,
+    # the middle's factor suffices: a third-order difference, as with their C, which is always the middle's
     where = middle
     if needs_own_factor(tree, aim, work, h) or tied(touch):
         where = pose

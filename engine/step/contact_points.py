@@ -1,7 +1,7 @@
 """Move the points of contact rows from the start of a step to its middle pose.
 
-Owns the one world point at which two free trees push each other, without which a pair of
-forces would be a couple too. Must not know how rows are solved.
+Owns the common world point at which two free trees push each other; with two points a pair of forces would also be a
+couple. Must not know how rows are solved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from .free_roots import half_way, is_free
 
 @separate
 def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """The points that rows act at go with their bodies to the middle of the step; two free trees' meet there.
+    """Move the points of action of rows with their bodies to the middle of the step; those of two free trees meet
+    there.
 
     Reads: A.GOAL_ANCHOR, A.mode, CT.AHEAD, CT.BOUNCE_SPEED, H.ACTS_AT, H.TIE_KIND, H.TIE_POINT_A, H.TIE_POINT_B,
         R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.SOURCE, R.SPEED_NOW, R.TURNING, R.WHAT, R.block, R.root,
@@ -44,7 +45,7 @@ def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
         i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
         on_a, on_b = _way_of_body(work, rows.root, i), _way_of_body(work, rows.root, j)
         if rows.link[b, R.WHAT] == R.CONTACT and _both_free(tree, aim, rows.root[i], rows.root[j]):
-            # the lighter one's point, as it would be against the ground
+            # the lighter body's point, as against the ground
             share = tree.body[i, T.MASS] / (tree.body[i, T.MASS] + tree.body[j, T.MASS])
             on_a = on_b = axpy(share, sub(on_b, on_a), on_a)
         _move_point(rows.block, b, R.ON_A, i, sub(on_a, load3(work.body, rows.root[i], W.WAY)))
@@ -54,7 +55,7 @@ def carry_rows(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
 
 @kernel
 def _carry_ties(tree, state, work, touch):
-    """Ties go where their bodies' turning takes them. BEND: what that adds to rates that stay as they are."""
+    """Move ties by their bodies' rotation. BEND: its contribution to rates that stay constant."""
     rows, where, middle = touch.rows, touch.found.where[CT.AHEAD], pose_of(work, W.MIDDLE)
     place_bodies(tree, middle, work.body, W.NEW_ANCHOR, where)
     velocities(tree, middle, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
@@ -70,9 +71,9 @@ def _carry_ties(tree, state, work, touch):
 def _note_turning(tree, state, work, touch):
     """PARTING and TURNED of contacts between limp bodies.
 
-    Seen from the middle pose, the rates a step starts with seem to differ from what they are, and by as
-    much the other way those it ends with: what the midpoint rule means is their mean. Light bodies that
-    whirl make that metres a second.
+    Seen from the middle pose, the rates at the start of a step differ from the real ones, and those at its end by the
+    same amount in the opposite sense: the midpoint rule uses their mean. For light bodies that spin this is metres a
+    second.
     """
     rows = touch.rows
     velocities(tree, pose_of(work, W.MIDDLE), state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
@@ -90,7 +91,7 @@ def _note_turning(tree, state, work, touch):
 
 @kernel
 def _move_point(block, b, column, body, way):
-    """Three wrenches, their point moved by `way` against the root anchor."""
+    """Move the point of three wrenches by `way` relative to the root anchor."""
     if body > 0:
         for r in range(3):
             c = column + 6 * r
@@ -99,8 +100,8 @@ def _move_point(block, b, column, body, way):
 
 @kernel
 def _way_of_root(tree, state, aim, work, root, h):
-    """How far a root's anchor goes in half a step. A free tree's follows from its centre of mass, which
-    without pushes goes straight: about that very point the step adds up its angular momentum."""
+    """The displacement of a root's anchor in half a step. That of a free tree follows from its centre of mass, which
+    without pushes moves straight: the step sums up its angular momentum about that very point."""
     if is_free(tree, aim, root):
         mass, before, linear, _ = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
         _, middle, _, _ = tree_momentum(tree, pose_of(work, W.MIDDLE), root, state.body, S.SPIN)
@@ -112,7 +113,7 @@ def _way_of_root(tree, state, aim, work, root, h):
 
 @kernel
 def _way_of_body(work, roots, i):
-    """How far a body's own frame goes in half a step."""
+    """The displacement of a body's own frame in half a step."""
     now, middle = pose_of(work, W.NOW), pose_of(work, W.MIDDLE)
     way = sub(load3(middle.body, i, P.PLACE), load3(now.body, i, P.PLACE))
     return add(way, load3(work.body, roots[i], W.WAY))
@@ -120,5 +121,5 @@ def _way_of_body(work, roots, i):
 
 @kernel
 def _both_free(tree, aim, a, b):
-    """Whether two trees have momentum to keep between them; else each one's own point is the better one."""
+    """True if two trees conserve a common momentum; otherwise each one's own point is more accurate."""
     return a > 0 and b > 0 and is_free(tree, aim, a) and is_free(tree, aim, b)

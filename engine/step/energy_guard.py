@@ -1,8 +1,7 @@
-"""Energy guard: a tree without drives gains no energy but from pushes.
+"""Energy guard: a tree without drives gains no energy except from pushes.
 
-Owns the balance of energy over a step of limp trees, and what is done where the step's
-rounding of curves (large turns, light bodies that carry heavy ones) breaks it. Must not
-know how the step came about.
+Owns the energy balance of limp trees over a step, and the correction if the step's linearisation (large turns, light
+bodies that carry heavy ones) violates it. Must not know how the step was computed.
 """
 
 from __future__ import annotations
@@ -21,20 +20,19 @@ from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 from .shared_momentum import group_inertia, group_momentum, is_head, join, pushes, turn_rigid
 
-# What counts as rounding, of the energy there is.
+# Gains below this part of the energy count as rounding.
 ROUNDING = 1e-12
-# A step after which this share of what is at stake (their motion, a fall by their size) would be too much is not
-# taken.
+# A step that gains more than this share of the reference energy (their motion, a fall by their size) is not taken.
 TOO_MUCH = 3e-3
-# FIXED: what stands still pushes the group; something that moves does, too; a joint holds it to the world.
+# FIXED: a resting body pushes the group; a moving one does, too; a joint connects it to the world.
 LEANS, PUSHED, HUNG = 1.0, 2.0, 3.0
 
 
 @kernel
 def is_limp(tree, aim, root):
-    """Whether nothing in the tree is driven or moved by keys."""
+    """True if nothing in the tree is driven or moved by keys."""
     for i in range(root, tree.last[root] + 1):
-        # a spent drive still gives what it has
+        # a saturated drive still gives its maximum
         if tree.dof[i + 1] > tree.dof[i] and (aim.mode[i] != A.LOOSE or aim.body[i, A.LIMITED] != 0.0):
             return False
         if tree.kind[i] != FREE:
@@ -46,11 +44,11 @@ def is_limp(tree, aim, root):
 
 @separate
 def note_work(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None):
-    """GIVEN of each limp tree: what contacts, ties, limits, wind and tone do on it in the step, from the mean rates
+    """GIVEN of each limp tree: the work of contacts, ties, limits, wind and tone on it in the step, from the mean rates
     at the middle pose.
 
-    What does not move can only take energy: where a contact seems to give some to the two it is between,
-    and where a tie gives or takes any, that does not count.
+    A resting body can only take energy. If a contact seems to add energy to its two bodies, and if a tie adds or takes
+    any, that is not counted.
 
     Reads: A.DRIFT_SECANT, A.LIMITED, A.TONE, A.mode, CT.force, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN,
         R.TOTAL, R.WHAT, R.root, S.V, W.ENDS, W.GIVEN, W.MIDDLE, W.MOTION, W.STILL, W.STOPS, W.TONED, W.X1
@@ -89,11 +87,10 @@ def note_work(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | Non
 
 @separate
 def keep_energy(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Where limp trees that push one another would end with more energy than they had and were given, they are
-    slowed until they have not: as one, so that ties and contacts between them stay as they are.
+    """Slow limp trees that push one another until they have no more energy than they had and were given: rigidly, so
+    that ties and contacts between them are unaffected.
 
-    Returns whether that is possible: not where they have gone higher, or drawn in closer, than their energy takes
-    them.
+    Returns False if that is impossible: if they have risen, or contracted, beyond their energy.
 
     Reads: A.DRIFT_SECANT, A.GOAL_DRIFT, A.LIMITED, A.mode, R.BLOCKS, R.BODY_A, R.BODY_B, R.SHIFT, R.TOTAL, R.root,
         S.ANCHOR, S.SPIN, W.ENDS, W.FINAL, W.FIXED, W.GIVEN, W.GROUP, W.MOMENTUM, W.MOTION, W.NEW_ANCHOR, W.NOW
@@ -123,7 +120,7 @@ def _find_groups(tree, aim, work, touch):
 
 @kernel
 def _join_pushed(tree, work, rows):
-    """Trees that push one another are a group; what stands still holds those it pushes, unless they are moved too."""
+    """Trees that push one another are a group. A resting body fixes those it pushes, unless they are moved too."""
     for b in range(rows.count[R.BLOCKS]):
         i, j = rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]]
         if pushes(rows.block, b) and work.body[i, W.GROUP] > 0.0 and work.body[j, W.GROUP] > 0.0:
@@ -139,7 +136,7 @@ def _join_pushed(tree, work, rows):
 
 @kernel
 def _balance(tree, state, aim, work, head, h, gravity):
-    """Slow a group until it has no more energy than it may. Returns whether that is possible."""
+    """Slow a group until it has no more energy than allowed. Returns False if that is impossible."""
     now, pose = pose_of(work, W.NOW), pose_of(work, W.FINAL)
     allowed = after = stake = mass = fallen = 0.0
     for root in tree.roots:
@@ -163,7 +160,7 @@ def _balance(tree, state, aim, work, head, h, gravity):
     center = drift = turn = (0.0, 0.0, 0.0)
     held = work.body[head, W.FIXED] == LEANS or work.body[head, W.FIXED] == HUNG
     if not held:
-        # moving and turning as one piece they have the least energy that their momentum leaves them
+        # moving rigidly they have the least energy for their momentum
         _, center, linear, angular = group_momentum(tree, work, head, pose, work.body, W.NEW_ANCHOR, W.MOMENTUM)
         turn = symmetric_solve(group_inertia(tree, work, head, center), angular)
         drift = scale(1.0 / mass, linear)
@@ -186,8 +183,8 @@ def _balance(tree, state, aim, work, head, h, gravity):
 
 @kernel
 def _lower(tree, work, head, mass, lifted, gravity):
-    """Let a group down by as much as takes `lifted` [J], if that is above 0: what pushes bodies out of the ground that
-    lie still has nothing to lift them with."""
+    """Lower a group by the height of `lifted` [J], if that is positive: the depth correction of resting bodies must not
+    lift them."""
     square = dot(gravity, gravity)
     if lifted <= 0.0 or square == 0.0:
         return

@@ -1,8 +1,8 @@
-"""Free roots: momentum of a tree that nothing holds is conserved (METHODS §1a, §1b).
+"""Free roots: the momentum of a free tree is conserved (METHODS §1a, §1b).
 
-Owns how a free tree turns, where its centre of mass goes and what its momentum is
-after the step: linear and angular momentum exactly, the centre of mass on its
-ballistic curve. Must not know what the joints inside do, only their mean rates.
+Owns a free tree's rotation, the motion of its centre of mass and its momentum after the step: linear and angular
+momentum exactly, the centre of mass on its ballistic curve. Must not know what the joints inside do, only their mean
+rates.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ..tables import aim as A, pose as P, rows as R, state as S, tree as T, work
 from ..tables.classes import Aim, State, Touch, Tree, Work
 from ..tables.work import pose_of
 
-# Fixed-point rounds of the implicit midpoint rule on the root's turn; as far as it goes at once [rad], and in how
-# many parts at most: a splinter that is struck spins a hundred times a frame.
+# Fixed-point iterations of the implicit midpoint rule for the root's rotation; the largest rotation at a time [rad],
+# and the largest number of parts: a light body that is struck spins a hundred times a frame.
 ROUNDS = 6
 FAR, MAX_PARTS = 0.25, 128
 
@@ -58,9 +58,9 @@ def any_free(tree, aim):
 
 @separate
 def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real):
-    """Turn each free root so that the tree's angular momentum holds at the mean rates of its joints.
+    """Turn each free root such that the tree's angular momentum is conserved at its joints' mean rates.
 
-    The shift out of depth has no momentum: the joints' part of it does not turn the root, which has its own.
+    The depth correction has no momentum: the joints' part of it does not turn the root, which has its own.
 
     Reads: A.DRIFT_SECANT, A.mode, S.SPIN, W.MEAN, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW, W.SHIFTED, W.X1
     Writes: W.MEAN, W.MOMENTUM, W.MOTION, W.NEW, W.X1
@@ -83,7 +83,7 @@ def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
         _, _, _, carried = tree_momentum(tree, now, root, state.body, S.SPIN)
         mass, center, _, inner = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
         inertia = locked_inertia(tree, pose, root, mass, center)
-        # a push acts all through the step: half of it is there in the middle
+        # a push acts throughout the step: half of it has acted at the middle
         carried = axpy(0.5, pushed(tree, touch, root, center)[1], carried)
         start, guess = load4(now.body, root, P.ROTATION), load4(pose.body, root, P.ROTATION)
         turn = quat_mul(start, quat_conj(guess))
@@ -92,7 +92,7 @@ def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
         q = guess
         for _ in range(parts):
             for _ in range(ROUNDS):
-                # the whole tree turns rigidly with its root: rotate L instead of the tree
+                # the tree turns rigidly with its root: rotate L instead of the tree
                 turn = quat_mul(q, quat_conj(guess))
                 w = rotate(turn, symmetric_solve(inertia, sub(unrotate(turn, carried), inner)))
                 q = quat_mul(quat_exp(scale(0.5 * h / parts, w)), start)
@@ -104,7 +104,7 @@ def turn_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | No
 
 @kernel
 def half_way(tree, state, aim, work, h, gravity):
-    """Anchors at the middle pose: each free tree's centre of mass half way to where it will be if nothing pushes."""
+    """Anchors at the middle pose: each free tree's centre of mass half way along its path without pushes."""
     for root in tree.roots:
         if is_free(tree, aim, root):
             mass, before, linear, _ = tree_momentum(tree, pose_of(work, W.NOW), root, state.body, S.SPIN)
@@ -115,7 +115,7 @@ def half_way(tree, state, aim, work, h, gravity):
 
 @separate
 def place_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Put the centre of mass of each free tree where its momentum, gravity and the shift out of depth carry it.
+    """Place the centre of mass of each free tree by its momentum, gravity and the depth correction.
 
     Reads: A.mode, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.SHIFT, S.ANCHOR, S.SPIN, W.FINAL, W.LOAD, W.NOW
     Writes: W.LOAD, W.NEW_ANCHOR
@@ -137,7 +137,7 @@ def place_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | N
 
 @kernel
 def _shifted(tree, work, root):
-    """How far a tree is shifted, times its mass; LOAD holds the bodies' parts."""
+    """A tree's displacement by the depth correction, times its mass; LOAD holds the bodies' parts."""
     total = (0.0, 0.0, 0.0)
     for i in range(root, tree.last[root] + 1):
         total = add(total, load3(work.body, i, W.LOAD + 3))
@@ -146,7 +146,7 @@ def _shifted(tree, work, root):
 
 @separate
 def balance_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """Give each free tree at its end pose exactly the momentum it carries: a rigid correction.
+    """Give each free tree at its end pose exactly the momentum it carries, by a rigid correction.
 
     Reads: A.mode, CT.force, S.SPIN, W.ENDS, W.FINAL, W.MIDDLE, W.MOMENTUM, W.MOTION, W.NOW
     Writes: W.ENDS, W.MOMENTUM, W.MOTION
@@ -164,7 +164,7 @@ def balance_roots(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch |
 
 @kernel
 def pushed(tree, touch, root, center):
-    """What contacts and ties give a tree in this step: linear impulse, and angular about `center`."""
+    """The impulse of contacts and ties on a tree in this step: linear, and angular about `center`."""
     push = couple = (0.0, 0.0, 0.0)
     if touch is not None:
         for i in range(root, tree.last[root] + 1):
@@ -175,17 +175,17 @@ def pushed(tree, touch, root, center):
 
 @kernel
 def give_momentum(tree, work, pose, root, linear, angular):
-    """Add the rigid motion that brings the tree to these momenta, to its rates, velocities and momenta."""
+    """Add the rigid motion that gives the tree these momenta, to its rates, velocities and momenta."""
     mass, center, p1, l1 = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
     dw = symmetric_solve(locked_inertia(tree, pose, root, mass, center), sub(angular, l1))
     dv = scale(1.0 / mass, sub(linear, p1))
-    # velocity of the point at the root anchor, where the spatial vectors live
+    # velocity of the point at the root anchor, to which spatial vectors refer
     add_rigid(tree, work, pose, root, dw, add(dv, cross(center, dw)))
 
 
 @kernel
 def add_rigid(tree, work, pose, root, dw, du):
-    """Let a tree turn and go as one besides: its rates, velocities and momenta; `du` is the root anchor's."""
+    """Add a rigid motion to a tree's rates, velocities and momenta; `du` is the root anchor's velocity."""
     turn = unrotate(load4(pose.body, root, P.ROTATION), dw)
     d = tree.dof[root]
     for k in range(3):

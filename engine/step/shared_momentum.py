@@ -1,12 +1,11 @@
 """Angular momentum of free trees that push one another is conserved together (METHODS §1b).
 
-Owns what a group of trees has in common; each tree's own momentum is `roots`'. Must not
-know how pushes are found.
+Owns the common momentum of a group of trees; each tree's own momentum is in `free_roots`. Must not know how pushes are
+found.
 
-A push acts on both trees at one point, so it keeps what they have together. The shift out
-of depth does not: it moves places under momenta that stay, and Σ r × p goes with r. What
-is gained or lost is given back by turning the group as one body, which no contact within
-it feels, and which costs the least energy.
+A push acts on both trees at one point, so it conserves their common momentum. The depth correction does not: it moves
+positions while momenta stay, and Σ r × p changes with r. The difference is given back by rotating the group rigidly,
+which no contact inside it feels, and which costs the least energy.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def balance_together(tree: Tree, state: State, aim: Aim, work: Work, touch: Touc
         work.body[root, W.GROUP] = root if is_free(tree, aim, root) else 0
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] != R.LIMIT and pushes(rows.block, b):
-            # where something else pushes as well, there is nothing to keep
+            # if something else pushes as well, there is nothing to conserve
             join(tree, work, rows.root[rows.link[b, R.BODY_A]], rows.root[rows.link[b, R.BODY_B]])
     for head in tree.roots:
         if is_head(work, head) and _size(tree, work, head) > 1:
@@ -45,13 +44,13 @@ def balance_together(tree: Tree, state: State, aim: Aim, work: Work, touch: Touc
 
 @kernel
 def is_head(work, root):
-    """Whether the root is the first of a group."""
+    """True if the root is the first of a group."""
     return work.body[root, W.GROUP] == root
 
 
 @kernel
 def join(tree, work, a, b):
-    """Make one group of those of two roots, 0 being what is in none."""
+    """Join the groups of two roots; 0 for roots without a group."""
     one, other = work.body[a, W.GROUP] if a > 0 else 0.0, work.body[b, W.GROUP] if b > 0 else 0.0
     for root in tree.roots:
         if work.body[root, W.GROUP] > 0.0 and work.body[root, W.GROUP] == max(one, other):
@@ -69,7 +68,7 @@ def _size(tree, work, head):
 
 @kernel
 def pushes(block, b):
-    """Whether a block gave anything in this step, to rates or places."""
+    """True if a block had any effect in this step, on rates or positions."""
     for r in range(3):
         if block[b, R.TOTAL + r] != 0.0 or block[b, R.SHIFT + r] != 0.0:
             return True
@@ -78,7 +77,7 @@ def pushes(block, b):
 
 @kernel
 def _turn_group(tree, state, work, touch, head, h):
-    """Add the rigid turn about the group's centre of mass that brings its angular momentum to what it was."""
+    """Add the rigid rotation about the group's centre of mass that restores its angular momentum."""
     final = pose_of(work, W.FINAL)
     mass, before, linear, carried = group_momentum(tree, work, head, pose_of(work, W.NOW), state.body, S.ANCHOR, S.SPIN)
     _, center, _, found = group_momentum(tree, work, head, final, work.body, W.NEW_ANCHOR, W.MOMENTUM)
@@ -96,7 +95,7 @@ def _turn_group(tree, state, work, touch, head, h):
 
 @kernel
 def turn_rigid(tree, work, head, center, drift, turn):
-    """Let a group go and turn as one besides, about `center`."""
+    """Add a rigid motion about `center` to a group."""
     final = pose_of(work, W.FINAL)
     for root in tree.roots:
         if work.body[root, W.GROUP] == head:
@@ -136,7 +135,7 @@ def group_inertia(tree, work, head, center):
 
 @kernel
 def _add_point(diagonal, rest, own, mass, arm):
-    """An inertia with a tree's added that is `arm` away."""
+    """An inertia plus that of a tree at distance `arm`."""
     square = mass * dot(arm, arm)
     x, y, z = arm
     diagonal = add(
@@ -147,7 +146,7 @@ def _add_point(diagonal, rest, own, mass, arm):
 
 @kernel
 def _wind(tree, drag, root, arm):
-    """What the wind gives a tree whose root anchor is `arm` away, as an angular impulse."""
+    """The wind's angular impulse on a tree whose root anchor is at `arm`."""
     push = couple = (0.0, 0.0, 0.0)
     for i in range(root, tree.last[root] + 1):
         couple = add(couple, load3(drag, i, 0))

@@ -2,11 +2,11 @@
 
 Owns when bodies fall asleep and what wakes them. Must not know what a step does.
 
-A shot sleeps as a whole. Bodies that cannot touch one another are shots of their own (`crowd`), so those that lie still
-sleep while others go on. It is asleep from the end of a frame on when for SLEEP_AFTER seconds every limp body was, in
-the mean of each frame, slower than SLOW, every limp tree lay on something and could stay as it lay, and everything
-else stood still. It wakes on the frame on which a behaviour changes, something animated moves, a tie opens or takes
-hold, wind blows, or a push changes a rate.
+A shot sleeps as a whole. Bodies that cannot touch one another are separate shots (`groups`), so resting ones sleep
+while others move. It falls asleep at the end of a frame if for SLEEP_AFTER seconds every limp body was, in the mean of
+each frame, slower than SLOW, every limp tree lay on something and was balanced, and everything else stood still. It
+wakes on the frame on which a behaviour changes, something animated moves, a tie is switched, wind blows, or a push
+changes a rate.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from ..tables import control as C, motion as M, pose as P, rows as R, state as S
 from ..tables.classes import Control, State, Target, Touch, Tree, Work
 from ..tables.work import pose_of
 
-# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower than this lies still. A single body that slides
-# is faster than SLOW_ROOT before long, however little it accelerates.
+# [m/s] of a body's centre of mass, and [rad/s] of a joint: slower bodies rest. A single body that slides soon becomes
+# faster than SLOW_ROOT, however little it accelerates.
 SLOW, SLOW_TURN, SLOW_ROOT = 0.015, 0.3, 0.002
 SLEEP_AFTER = 0.25  # [s]
-# [m/s] and [m] that a limp bone's anchor may seem to move in its parent: the source was sampled in single precision.
+# [m/s] and [m] tolerance for the motion of a limp bone's anchor in its parent: the source was sampled in single
+# precision.
 STEADY, STEADY_WAY = 1e-3, 1e-5
 
 
 @kernel
 def note_begin(tree, state, work):
-    """FRAME_COORDS and FRAME_ANCHOR: the pose as the frame begins."""
+    """FRAME_COORDS and FRAME_ANCHOR: the pose at the start of the frame."""
     for i in range(1, len(tree.parent)):
         store4(work.body, i, W.FRAME_COORDS, load4(state.body, i, S.COORDS))
         store3(work.body, i, W.FRAME_ANCHOR, load3(state.body, i, S.ANCHOR))
@@ -40,7 +41,7 @@ def note_begin(tree, state, work):
 
 @kernel
 def _mean_rates(tree, state, work, dt):
-    """X1: the joints' mean rates over the frame. A joint that rattles on its limit moves nothing that is seen."""
+    """X1: the joints' mean rates over the frame. A joint that rattles on its limit has a mean of about 0."""
     rate = work.rate[W.X1]
     for i in range(1, len(tree.parent)):
         first, end = tree.dof[i], tree.dof[i + 1]
@@ -56,7 +57,8 @@ def _mean_rates(tree, state, work, dt):
 def note_quiet(
     tree: Tree, target: Target, state: State, work: Work, touch: Touch | None, frame: Index, gravity: Vector, dt: Real
 ):
-    """At the end of a frame: QUIET of the world, the seconds in which nothing has moved. What has slept in stops.
+    """At the end of a frame: QUIET of the world, the seconds for which nothing has moved. Bodies that fall asleep are
+    stopped.
 
     Reads: CT.PLANT, CT.POINT, CT.SLOP, CT.START_PLACE, R.BLOCKS, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.ON_A, R.ON_B,
         R.SOURCE, R.TOTAL, R.WHAT, R.mass, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DRIFT, S.QUIET, S.RETURNS,
@@ -82,7 +84,7 @@ def note_quiet(
 
 @kernel
 def _lies_on_something(tree, state, touch):
-    """Whether contacts bear every limp tree: what hangs or flies slowly is not at rest."""
+    """True if contacts support every limp tree: a body that hangs or flies slowly is not at rest."""
     if touch is None:
         return False
     rows = touch.rows
@@ -101,7 +103,7 @@ def _lies_on_something(tree, state, touch):
 
 @kernel
 def _is_borne(tree, state, work, touch, gravity):
-    """Whether no limp tree is about to topple, however slow it still is."""
+    """True if every limp tree is balanced, however slow it is."""
     if touch is None:
         return False
     for root in tree.roots:
@@ -113,7 +115,7 @@ def _is_borne(tree, state, work, touch, gravity):
 
 @kernel
 def _lies_still(tree, state, work):
-    """Whether there are limp bodies, all of them slow, and nothing is driven."""
+    """True if there are limp bodies, all of them slow, and nothing is driven."""
     limp = False
     rate = work.rate[W.X1]
     for i in range(1, len(tree.parent)):
@@ -140,7 +142,7 @@ def _lies_still(tree, state, work):
 
 @kernel
 def _source_stands(tree, target, state, frame):
-    """Whether what the keys move stands still from this frame to the next: animated bodies, and all bones' anchors."""
+    """True if the keys' motion stands still from this frame to the next: animated bodies, and all bones' anchors."""
     end = min(frame + 1, len(target.curve) - 1)
     for i in range(1, len(tree.parent)):
         animated = state.behaviour[i] == C.ANIMATED
@@ -164,7 +166,7 @@ def _source_stands(tree, target, state, frame):
 
 @separate
 def sleeps(tree: Tree, target: Target, control: Control, state: State, touch: Touch | None, frame: Index):
-    """Whether the shot is asleep over the frame that begins, and stays so. If not it is awake from here on.
+    """True if the shot is asleep during the frame that begins. Otherwise it is awake from here on.
 
     Reads: C.behaviour, H.tie_on, H.wind_on, S.QUIET, S.V, S.behaviour
     Writes: S.QUIET
@@ -180,7 +182,7 @@ def sleeps(tree: Tree, target: Target, control: Control, state: State, touch: To
 
 @kernel
 def _is_woken(tree, control, state, touch, frame):
-    """Whether something other than the keys moves what sleeps: a rate, a behaviour, a tie or the wind."""
+    """True if something other than the keys moves a sleeping body: a rate, a behaviour, a tie or the wind."""
     for d in range(len(state.rate[S.V])):
         if state.rate[S.V, d] != 0.0:
             return True
@@ -202,7 +204,7 @@ def _is_woken(tree, control, state, touch, frame):
 
 @kernel
 def write_asleep(record, frame):
-    """Torques and contacts over the segment from `frame` on, which is slept through: those of the frame itself.
+    """Torques and contacts for the sleeping frame that starts at `frame`: those of the frame itself.
 
     A frame's torque is the mean of the steps before and after it: so far it holds one half.
     """

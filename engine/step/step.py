@@ -1,7 +1,6 @@
 """One step of the dynamics, its stages in order (METHODS §1).
 
-Owns the step. Each stage is one call; what they do is in their own files. Must not
-know about frames, keys or Blender.
+Owns the step. Each stage is one call, implemented in its own file. Must not know about frames, keys or Blender.
 """
 
 from __future__ import annotations
@@ -47,16 +46,16 @@ from .energy_guard import keep_energy, note_work
 from .free_roots import any_free, balance_roots, place_roots, turn_roots
 from .shared_momentum import balance_together
 
-# A deflection this small and slow, of a joint that feels no load, is over [rad, m; per second].
+# A deflection this small and slow, of a joint without load, is over [rad, m; per second].
 DEFLECTION_OVER = 1e-13
 
 
 @inlined
 def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted):
-    """Advance `state` by h seconds toward `aim`; if `noted`, the TORQUE row of work.rate holds what the drives did.
+    """Advance `state` by h seconds toward `aim`; if `noted`, the TORQUE row of work.rate holds the drives' torques.
 
-    Returns whether the step is taken: not where limp joints whirl, ties come open or energy would be made, and
-    it is longer than `least`.
+    Returns False if the step must be retried with smaller h: a limp joint turned too far, a tie did not close, or
+    energy grew. Never False once h ≤ `least`.
 
     Reads: A.END, A.GOAL_DRIFT, A.SECANT, A.mode, C.STRENGTH, CT.FEATURE, CT.SHAPE_A, CT.SHAPE_B, R.BLOCKS, R.BODY_A,
         R.BODY_B, R.IMPULSE, R.SHIFT, R.SIDE, R.SOURCE, R.STAYS, R.TOTAL, R.TURNING, R.WHAT, R.WINDY, R.ragdoll, R.root,
@@ -68,20 +67,14 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
     final = pose_of(work, W.FINAL)
     free = any_free(tree, aim)
     weak = any_limit(tree, state, control, frame)
-    shorter = h > 1.001 * least  # whether the step may still be taken in parts
+    shorter = h > 1.001 * least  # True if the step may still be divided
     loaded = weak or anything_loaded(tree, aim) or (free and touching(touch))
-    if loaded or free or noted or touching(touch):  # else nobody looks at it
+    if loaded or free or noted or touching(touch):  # otherwise nothing reads it
         middle_pose(tree, state, aim, work, h)
     carry_rows(tree, state, aim, work, touch, h, gravity)
     mixed = False
     if loaded:
-        feed_forward(tree, state, aim, work, h, gravity)
-        for turn in range(DRIVE_ROUNDS):
-            mixed = first_half(tree, state, aim, work, touch, h, gravity)
-            if turn + 1 == DRIVE_ROUNDS:
-                break  # what was solved last stands, with the modes it was solved for
-            if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
-                break
+        mixed = _solve_loads(tree, state, aim, control, work, touch, frame, h, gravity, weak)
         if shorter and too_far(tree, state, work, h):
             return False
         brake_ends(tree, state, work, least)
@@ -102,14 +95,7 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
         return False
     if loaded:
         second_half(tree, state, aim, work, touch, h, least, mixed)
-    velocities(tree, final, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
-    if free:
-        balance_roots(tree, state, aim, work, touch, h, gravity)
-    else:
-        momenta(tree, final, work.body, W.MOTION, work.body, W.MOMENTUM)
-    still_ties(tree, aim, work, touch, h)
-    if free:
-        balance_together(tree, state, aim, work, touch, h)
+    _end_velocities(tree, state, aim, work, touch, h, gravity, final, free)
     if loaded and not keep_energy(tree, state, aim, work, touch, h, gravity) and (shorter or stay(touch)):
         return False
     if loaded:
@@ -122,11 +108,44 @@ def step(tree, state, aim, control, work, touch, frame, h, least, gravity, noted
     return True
 
 
+@inlined
+def _solve_loads(tree, state, aim, control, work, touch, frame, h, gravity, weak):
+    """What loads do to joints, as far as drives can give what they need. Returns whether loads are shared beside
+    loose joints.
+    """
+    feed_forward(tree, state, aim, work, h, gravity)
+    mixed = False
+    for turn in range(DRIVE_ROUNDS):
+        mixed = first_half(tree, state, aim, work, touch, h, gravity)
+        if turn + 1 == DRIVE_ROUNDS:
+            break  # the last solution stays, with the modes it was solved for
+        if not bound_drives(tree, state, aim, control, work, touch, frame, h, gravity, turn, weak):
+            break
+    return mixed
+
+
+@inlined
+def _end_velocities(tree, state, aim, work, touch, h, gravity, final, free):
+    """Velocities and momenta at the step's end; `free`: some root is, and takes its tree's momentum.
+
+    Reads: A.GOAL_DRIFT, P.COM, P.MOMENT, P.ROTATION, P.WORLD_INERTIA, W.ENDS, W.MOTION, final
+    Writes: W.MOMENTUM, W.MOTION
+    """
+    velocities(tree, final, work.rate[W.ENDS], aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    if free:
+        balance_roots(tree, state, aim, work, touch, h, gravity)
+    else:
+        momenta(tree, final, work.body, W.MOTION, work.body, W.MOMENTUM)
+    still_ties(tree, aim, work, touch, h)
+    if free:
+        balance_together(tree, state, aim, work, touch, h)
+
+
 @kernel
 def anything_loaded(tree, aim):
-    """Whether a joint other than a free root is loose or compliant.
+    """True if a joint other than a free root is loose or compliant.
 
-    A free root whose joints are all prescribed needs no factor: momentum alone moves it.
+    A free root whose joints are all prescribed needs no factor: its momentum determines its motion.
     """
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == A.COMPLIANT or (aim.mode[i] == A.LOOSE and tree.kind[i] != FREE):
@@ -215,7 +234,7 @@ def _move_compliant(tree, state, aim, work, touch, i, h):
 
 @separate
 def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: Real, gravity: Vector):
-    """TORQUE: what the joints' drives gave, the mean over the step (Newton–Euler on momenta).
+    """TORQUE: the drives' torques, the mean over the step (Newton–Euler on momenta).
 
     Reads: CT.force, S.LINEAR, S.SPIN, W.LOAD, W.MIDDLE, W.MOMENTUM, W.STOPS, W.TORQUE
     Writes: W.LOAD, W.TORQUE
@@ -241,7 +260,7 @@ def drive_torques(tree: Tree, state: State, work: Work, touch: Touch | None, h: 
 
 @separate
 def finish(tree: Tree, state: State, aim: Aim, work: Work):
-    """Take the end of the step over into the state.
+    """Copy the end of the step to the state.
 
     Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.GOAL_DRIFT, A.mode, S.ANCHOR, S.COORDS, S.V, W.ENDS, W.FINAL, W.MOMENTUM,
         W.NEW, W.NEW_ANCHOR, W.NOW

@@ -1,7 +1,7 @@
 """The model, the motion and the state as kernels read them: tables of numbers with named columns.
 
 A module is one table with its columns. Kernels read columns through a fixed short name of the module
-(`tests/test_columns.py` keeps it):
+(`tests/test_columns.py` checks it):
 
     from ..tables import state as S
     load4(state.body, i, S.COORDS)

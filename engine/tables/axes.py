@@ -1,10 +1,10 @@
 """Axes of tables: join, cut, repeat and compare tables without naming their arrays.
 
-Owns the marks and what is done by them. Must not know what is in a table. A field is marked by its annotation:
+Owns the marks and the functions on them. Must not know what is in a table. A field is marked by its annotation:
 
     behaviour: Annotated[np.ndarray, Axes("frame", "body")]
 
-Row 0 of the axis "body" is the world. An axis "frame" of length 1 holds for all frames.
+Row 0 of the axis "body" is the world. An axis "frame" of length 1 applies to all frames.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _marks(kind: type) -> dict[str, tuple]:
 
 
 def join(tables: Sequence[Table]) -> dict[str, np.ndarray]:
-    """The marked fields of several tables, body by body; the world's row stays once."""
+    """The marked fields of several tables, joined along the axis of bodies; the world's row is kept once."""
     fields = axes_of(type(tables[0])).items()
     return {name: _joined([getattr(each, name) for each in tables], axes) for name, axes in fields}
 
@@ -57,7 +57,7 @@ def _joined(arrays: Sequence[np.ndarray], axes: Axes) -> np.ndarray:
 
 
 def take_bodies(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """The marked fields of some bodies, the world's row first among `rows`."""
+    """The marked fields of some bodies; the world's row is the first among `rows`."""
     return {
         name: np.ascontiguousarray(np.take(getattr(table, name), rows, axis=axes.index("body")))
         for name, axes in axes_of(type(table)).items()
@@ -66,7 +66,7 @@ def take_bodies(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def equal_frames(old: Table, new: Table, frames: int) -> int:
-    """How many frames from the first on two tables agree in, in every field that has frames."""
+    """The number of frames from the first on in which two tables agree, in every field with frames."""
     return min(
         (
             first_difference(_spread(getattr(old, name), frames), _spread(getattr(new, name), frames))
@@ -78,12 +78,12 @@ def equal_frames(old: Table, new: Table, frames: int) -> int:
 
 
 def _spread(rows: np.ndarray, frames: int) -> np.ndarray:
-    """One row for all frames as a row a frame."""
+    """One row for all frames as one row for each frame."""
     return np.broadcast_to(rows, (frames, *rows.shape[1:])) if len(rows) == 1 else rows
 
 
 def first_difference(a: np.ndarray, b: np.ndarray) -> int:
-    """The first row in which two arrays differ; their length where none does."""
+    """The first row in which two arrays differ; their length if none does."""
     if a is b:
         return len(a)
     if a.shape != b.shape:

@@ -1,4 +1,4 @@
-"""What touches: the tables of contacts, and all that a shot needs in which something touches, is tied or pushed.
+"""Contacts: the tables of a shot in which bodies touch, are tied or pushed.
 
 Owns the layout of `Found` and `Touch`. Must not know how contacts are found or solved.
 """
@@ -19,19 +19,19 @@ from .tree import Tree
 
 # Columns of Found.contact
 columns = Columns()
-POINT = columns(3)  # in the middle between the surfaces
+POINT = columns(3)  # half way between the surfaces
 NORMAL = columns(3)  # from b to a
 GAP = columns()  # negative where they overlap
 FRICTION = columns()  # geometric mean of the two
 BOUNCE = columns()  # the larger of the two
 CONTACT_COLUMNS = columns.count
 
-# Columns of Found.meet, the integers that go with it
+# Columns of Found.meet, a contact's integers
 columns = Columns()
 SHAPE_A, SHAPE_B, BODY_A, BODY_B, FEATURE = columns.ones(5)
 MEET_COLUMNS = columns.count
 
-# Placements of bodies in Found.where: as the step starts, and as it is foreseen to end.
+# Placements of bodies in Found.where: at the step's start, and predicted for its end.
 START_PLACE, AHEAD = (np.int64(k) for k in range(2))
 
 # Columns of Found.box, a box around each group of shapes
@@ -43,39 +43,39 @@ BOX_COLUMNS = columns.count
 
 # Entries of Touch.limit
 columns = Columns()
-SLOP = columns()  # [m] nearer than this is touching; deeper than this is pushed out
-BOUNCE_SPEED = columns()  # [m/s] slower meetings do not bounce and are no impacts
-LEAST = columns()  # [1/kg] a row that moves less than this moves nothing
-PLANT = columns()  # [m] a foot that rests this near to what it is braced against stands on it
+SLOP = columns()  # [m] a smaller gap counts as touching; a larger depth is corrected
+BOUNCE_SPEED = columns()  # [m/s] slower contacts do not bounce and are no impacts
+LEAST = columns()  # [1/kg] a row with a smaller response moves nothing
+PLANT = columns()  # [m] a foot within this distance of what it is braced against stands on it
 
 PLANT_SHARE = 0.02  # of the character's size
-FOOTHOLDS = 3  # beside a contact of a foot that stands while its character is struck
+FOOTHOLDS = 3  # for each contact of a foot that stands while its character is struck
 MOST_FOOTHOLDS = 48
-SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is cut to four
+SPARE_CONTACTS = 128  # a pair's search uses up to 96 rows before it is reduced to four
 MOST_CONTACTS = 4096
-ISLAND_BLOCKS = 192  # besides ties, that are solved together; more do not count, but for ragdolls
+ISLAND_BLOCKS = 192  # besides ties, solved together; further ones are ignored, except those of ragdolls
 
 
 @table
 class Found(NamedTuple):
-    """Where bodies are and what nearly touches."""
+    """Poses of bodies, and contacts that are near."""
 
     where: np.ndarray  # (2, n+1, 7) world place and rotation of bodies
     placed: np.ndarray  # (shapes, PLACED_COLUMNS)
-    moving: np.ndarray  # (shapes, PLACED_COLUMNS) a pair on its way
-    reach: np.ndarray  # (shapes,) how far a shape can get in the step [m]
+    moving: np.ndarray  # (shapes, PLACED_COLUMNS) a pair in motion
+    reach: np.ndarray  # (shapes,) the largest displacement of a shape in the step [m]
     box: np.ndarray  # scratch of the broad phase
     pairs: np.ndarray  # (pairs, 2)
     contact: np.ndarray  # (contacts, CONTACT_COLUMNS)
     meet: np.ndarray  # (contacts, TOUCH_COLUMNS)
     old: np.ndarray  # (contacts, 3) forces of the step before
-    old_meet: np.ndarray  # (contacts, 3) whose they were: shapes and feature
-    moves: np.ndarray  # (n+1,) whether the body can move at all
+    old_meet: np.ndarray  # (contacts, 3) their shapes and feature
+    moves: np.ndarray  # (n+1,) True if the body can move
 
 
 @table
 class Touch(NamedTuple):
-    """Everything a shot needs in which something touches, is tied, limited or pushed."""
+    """The tables of a shot with contacts, ties, limits or pushes."""
 
     shapes: Shapes
     found: Found
@@ -87,7 +87,7 @@ class Touch(NamedTuple):
 
 
 def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size: float) -> Touch:
-    """Room for the contacts a shot may have at once; `size` of the characters [m]."""
+    """Allocate the tables for the largest number of simultaneous contacts; `size` of the characters [m]."""
     n1, nv = len(tree.parent), int(tree.dof[-1])
     count = len(shapes.shape)
     contacts = min(SPARE_CONTACTS + 4 * count, MOST_CONTACTS)
@@ -137,7 +137,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
 
 
 def new_box(shapes: Shapes) -> np.ndarray:
-    """Scratch of `find_pairs`: a box a group."""
+    """Scratch of `find_pairs`: a box for each group."""
     return np.zeros((len(shapes.member_start), BOX_COLUMNS))
 
 
@@ -163,7 +163,7 @@ def _still(n1: int) -> np.ndarray:
 
 
 def _longest_path(tree: Tree) -> int:
-    """Most degrees of freedom between a body and the world."""
+    """Largest number of degrees of freedom between a body and the world."""
     total = np.zeros(len(tree.parent), dtype=np.int64)
     for row in range(1, len(tree.parent)):
         total[row] = total[tree.parent[row]] + tree.dof[row + 1] - tree.dof[row]

@@ -1,6 +1,6 @@
-"""The control table: what a controller asks of each body at each frame.
+"""The control table: a controller's values for each body at each frame.
 
-Owns its layout and the behaviours. Must not know how they are reached.
+Owns its layout and the behaviours. Must not know how they are used.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from ..compile.columns import Columns
 from ..compile.decorators import table
 from .axes import Axes
 
-# What a controller asks of a body; ASSIST is for free roots only.
+# Behaviours of a body; ASSIST is for free roots only.
 ANIMATED, SIMULATED, LIMP, ASSIST = (np.int64(k) for k in range(4))
 
 # Columns of Control.setting
 columns = Columns()
 OMEGA, ZETA, HEAVINESS, STRENGTH = columns.ones(4)
-ARRIVAL = columns()  # the share of its keys' velocities a body arrives with; below 0 it keeps no keys
+ARRIVAL = columns()  # the share of its keys' velocities with which a body arrives; below 0 it meets no keys
 SHAPE = columns()  # n of METHODS §2: how late in its time a body moves
-LAW = columns()  # not 0: by S2's own torques instead of in closed form
-RECOVERY = columns()  # [s] in which a struck body is back on its motion; 0: it follows as ever
-TONE_DAMPING, TONE_PULL = columns.ones(2)  # k_v [1/s], k_p [1/s²] of joints that nothing drives (`tone`)
-QUICKER = columns()  # times: how much faster a joint's spring is than its settle time says (see `even_weight`)
+LAW = columns()  # not 0 for S2's own torques instead of the closed form
+RECOVERY = columns()  # [s] recovery time of a struck body; 0: none
+TONE_DAMPING, TONE_PULL = columns.ones(2)  # k_v [1/s], k_p [1/s²] of joints without drive (`tone`)
+QUICKER = columns()  # factor of the spring's frequency, relative to its settle time (see `even_weight`)
 COLUMNS = columns.count
 
 
 @table
 class Control(NamedTuple):
-    """What the controller asks, a row a frame or one row for all frames; bodies from column 1."""
+    """The controller's values, one row for each frame or one row for all; bodies from column 1."""
 
     behaviour: Annotated[np.ndarray, Axes("frame", "body")]  # (rows, n+1)
     setting: Annotated[np.ndarray, Axes("frame", "body", "column")]  # (rows, n+1, columns of `CONTROL`)

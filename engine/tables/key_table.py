@@ -1,6 +1,6 @@
 """Physical keys of a motion as a table.
 
-Owns the keys' rows: what a key does not say itself is the motion's at that time. Must not know how a body gets there.
+Owns the keys' rows: values that a key lacks are the motion's at that time. Must not know how a body reaches them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def target_of(model: Model, motion: Motion) -> Target:
 
 
 def key_table(model: Model, motion: Motion, target: Target) -> tuple[np.ndarray, np.ndarray]:
-    """The keys as (k, KEY_COLUMNS), body by body and in order of time, and (n+2,) where each body's begin."""
+    """The keys as (k, KEY_COLUMNS), by body and time, and (n+2,) the index at which each body's begin."""
     keys, n = motion.keys, len(model)
     if keys is None:
         return np.zeros((0, M.KEY_COLUMNS)), np.zeros(n + 2, dtype=np.int64)
@@ -67,7 +67,7 @@ def _check_times(model: Model, motion: Motion, rows: np.ndarray, frames: np.ndar
 
 
 def _sample_curve(row: np.ndarray, target: Target, kind: int, body: int, when: float, dt: float) -> None:
-    """The motion's pose and rates at a time between its frames, as `target.evaluate` has them."""
+    """The motion's pose and rates at a time between its frames, as in `motion.evaluate`."""
     frame = min(int(when), len(target.curve) - 2) if len(target.curve) > 1 else 0
     s = when - frame
     curve = target.curve[frame, body + 1]
@@ -91,7 +91,7 @@ def _sample_curve(row: np.ndarray, target: Target, kind: int, body: int, when: f
 
 
 def _cubic(reach, start, arrive, s: float, dt: float):
-    """`target.hermite` on arrays."""
+    """`motion.hermite` on arrays."""
     one = 1.0 - s
     value = s * s * (3.0 - 2.0 * s) * reach + s * one * one * dt * start - s * s * one * dt * arrive
     slope = 6.0 * s * one / dt * reach + one * (1.0 - 3.0 * s) * start + s * (3.0 * s - 2.0) * arrive
@@ -99,7 +99,7 @@ def _cubic(reach, start, arrive, s: float, dt: float):
 
 
 def _take_given(model: Model, motion: Motion, keys: Keys, rows: np.ndarray, table: np.ndarray) -> None:
-    """What the keys say themselves, in place of the motion's."""
+    """Replace the motion's values by those that the keys have."""
     fields = (("rotations", 4), ("velocities", 3), ("positions", 3), ("drifts", 3))
     given = {}
     for field, width in fields:

@@ -1,12 +1,11 @@
-"""The target curves: what the keys ask for at any instant, a C¹ curve through the samples.
+"""The target curves: the keys' motion at any time, as a C¹ curve through the samples.
 
 Owns the curves and their evaluation. Must not know about bodies' masses or control.
 
-Between two frames a ball's curve is R_k·exp(φ(s)) with φ a cubic that starts with
-the rate of frame k and ends with that of frame k+1, so position and velocity are
-continuous and the samples are met exactly; angles and anchors likewise. Where the
-source steps (constant interpolation) the target holds, at rest, and then jumps.
-Rates at the samples are central differences, one-sided beside a step.
+Between two frames a ball's curve is R_k·exp(φ(s)) with φ a cubic that starts with the rate of frame k and ends with
+that of frame k+1, so position and velocity are continuous and the samples are met exactly; angles and anchors likewise.
+Where the source steps (constant interpolation) the target is constant, at rest, and then jumps. Rates at the samples
+are central differences, one-sided next to a step.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..model.model import BALL, FIXED, HINGE, UNIVERSAL, Model
 from . import sample as SA
 from .axes import Axes
 
-FIT = 1e-4  # rotation a joint cannot make that is forgiven as rounding [rad]
+FIT = 1e-4  # rotation outside a joint's axes that is accepted as rounding [rad]
 
 # Columns of Target.curve
 columns = Columns()
@@ -51,14 +50,14 @@ class Target(NamedTuple):
     """Curves of n bodies (rows 1 … n, row 0 the world) over `frames` samples."""
 
     curve: Annotated[np.ndarray, Axes("frame", "body", "column")]  # (frames, n+1, CURVE_COLUMNS)
-    hold: Annotated[np.ndarray, Axes("frame", "body")]  # (frames, n+1) the segment after the sample holds, then jumps
+    hold: Annotated[np.ndarray, Axes("frame", "body")]  # (frames, n+1) constant after the sample, then jumps
     moving: Annotated[np.ndarray, Axes("body")]  # (n+1,) the anchor moves
-    key: np.ndarray  # (k, KEY_COLUMNS) physical keys, body by body in order of time (see `keys`)
-    key_first: np.ndarray  # (n+2,) where each body's begin
+    key: np.ndarray  # (k, KEY_COLUMNS) physical keys, by body and time (see `model/keys.py`)
+    key_first: np.ndarray  # (n+2,) index at which each body's begin
 
 
 def build_target(model: Model, motion) -> Target:
-    """Fit joint coordinates to the motion's rotations and lay curves through them."""
+    """Fit joint coordinates to the motion's rotations and fit curves through them."""
     frames, n = motion.rotations.shape[:2]
     dt = 1.0 / motion.fps
     value = np.zeros((frames, n + 1, 4))
@@ -104,8 +103,8 @@ def _rates(reach: np.ndarray, hold: np.ndarray, dt: float) -> np.ndarray:
 
 
 def fit_angles(model: Model, bodies: np.ndarray, q: np.ndarray, frame_start: float) -> np.ndarray:
-    """(frames, m, 2) angles of the hinges, universal and fixed joints of bodies (m,) turned by q (frames, m, 4);
-    raises where the rotations do not fit."""
+    """(frames, m, 2) angles of the hinges, universal and fixed joints of bodies (m,) rotated by q (frames, m, 4);
+    raises an error if the rotations do not fit."""
     kinds, axes = model.kinds[bodies], model.axes[bodies]
     angles = np.zeros((*q.shape[:2], 2))
     made = np.zeros(q.shape)
@@ -115,7 +114,7 @@ def fit_angles(model: Model, bodies: np.ndarray, q: np.ndarray, frame_start: flo
     made[:, one] = rot.about(axes[one, 0], angles[:, one, 0])
     two = np.flatnonzero(kinds == UNIVERSAL)
     if len(two):
-        # R·a₂ = exp(a₁θ₁)·a₂ gives θ₁; what is left turns about a₂
+        # R·a₂ = exp(a₁θ₁)·a₂ gives θ₁; the rest is a rotation about a₂
         first, second = axes[two, 0], axes[two, 1]
         start = second - first * np.sum(first * second, axis=-1, keepdims=True)
         seen = rot.rotate(q[:, two], np.broadcast_to(second, (len(q), *second.shape)))

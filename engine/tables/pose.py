@@ -1,7 +1,7 @@
-"""A pose as kernels read it: where the bodies are, and how each degree of freedom moves them.
+"""A pose as kernels read it: the bodies' poses, and the motion of each degree of freedom.
 
-Owns the layout of `Pose`. Spatial vectors are (angular, linear) in world axes about the tree's root anchor, so
-inertias and momenta of a tree simply add.
+Owns the layout of `Pose`. Spatial vectors are (angular, linear) in world axes about the tree's root anchor, so inertias
+and momenta of a tree add up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHIFTS = columns(3)
 
 
 class Pose(NamedTuple):
-    """Everything that follows from where the bodies are."""
+    """Quantities that depend only on the bodies' poses."""
 
     body: np.ndarray  # (n+1, COLUMNS)
     axes: np.ndarray  # (nv, 6) motion of one unit of each degree of freedom

@@ -1,4 +1,4 @@
-"""What is written down at every frame.
+"""The record of every frame.
 
 Owns the layout of `Record`.
 """
@@ -14,7 +14,7 @@ from ..compile.decorators import table
 
 # Columns of Record.body
 columns = Columns()
-TURN = columns(4)  # the joint's rotation, its sign that of the frame before
+TURN = columns(4)  # the joint's rotation, with a sign continuous with the frame before
 SPOT = columns(3)  # anchor
 SECOND = columns()  # a universal joint's second angle
 COLUMNS = columns.count
@@ -27,15 +27,15 @@ MARK_NORMAL = columns(3)  # from b to a
 MARK_FORCE = columns(3)  # on a [N], the mean over the step before the frame
 MARK_COLUMNS = columns.count
 
-MARKS = 48  # contacts written down a frame
+MARKS = 48  # contacts recorded for a frame
 
 
 @table
 class Record(NamedTuple):
-    """What is written down at every frame."""
+    """The record of every frame."""
 
     body: np.ndarray  # (frames, n+1, COLUMNS)
     rate: np.ndarray  # (frames, 2, nv) velocity, and torque: the mean of the steps before and after
-    touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) what touches at the frame, hardest pressed
-    forced: np.ndarray  # (frames, n+1) the body that keys force each through at the frame; −1: none
-    channel: np.ndarray  # (frames, n+1, channels) what controllers note (`CHANNELS`)
+    touch: np.ndarray  # (frames, contacts, MARK_COLUMNS) the contacts at the frame with the largest forces
+    forced: np.ndarray  # (frames, n+1) the row of the body that keys force each through at the frame; −1: none
+    channel: np.ndarray  # (frames, n+1, channels) values of controllers' channels (`CHANNELS`)

@@ -15,7 +15,7 @@ import numpy as np
 from ..compile.columns import Columns
 from ..compile.decorators import table
 
-# What a block is.
+# Kinds of blocks.
 CONTACT, LIMIT, TIE = (np.int64(k) for k in range(3))
 
 # Columns of Rows.block
@@ -23,25 +23,25 @@ columns = Columns()
 ON_A = columns(18)  # three wrenches on body a, angular then linear
 ON_B = columns(18)  # their reactions on body b
 OWN = columns(9)  # three rows of coefficients on the first three rates of body a's joint
-ERROR_NOW = columns(3)  # gap or tie's error as the step starts [m, rad]
-SPEED_NOW = columns(3)  # the rows' rates as the step starts
-IMPULSE = columns(3)  # what the rows give over the step [N s, N m s]
-SHIFT = columns(3)  # what they shift, times mass
+ERROR_NOW = columns(3)  # gap or tie's error at the step's start [m, rad]
+SPEED_NOW = columns(3)  # the rows' rates at the step's start
+IMPULSE = columns(3)  # impulses of the rows over the step [N s, N m s]
+SHIFT = columns(3)  # their displacements, times mass
 GRIP = columns()  # friction
 REBOUND = columns()  # bounce
 TOTAL = columns(3)  # impulse of the whole step, all stages
-ALLOWED = columns(3)  # the rows' rates in the reference motion, as far as it is allowed to press on
-BEARS = columns()  # weight the contact bears in the reference motion, besides what is solved [N]
-TURNED = columns()  # what the turn to the middle pose makes of the speed a step starts with, of limp bodies
-PARTING = columns()  # how fast limp bodies part as the step starts
-BEND = columns(3)  # what the bodies' turning adds to a tie's rates in half a step
-CLOSING = columns(3)  # impulse that closes a tie, or stills it, besides what is solved
-GIVEN_UP = columns()  # share of a contact that is given up, since keys force its bodies through it (see `forced`)
-STUCK = columns()  # not 0 where depth is left as it is, since one of its trees is forced into something
+ALLOWED = columns(3)  # the rows' rates in the reference motion, as far as they are allowed
+BEARS = columns()  # weight that the contact bears in the reference motion, outside the solve [N]
+TURNED = columns()  # for limp bodies: change of the initial rates by rotating to the middle pose
+PARTING = columns()  # separating speed of limp bodies at the step's start
+BEND = columns(3)  # contribution of the bodies' rotation to a tie's rates in half a step
+CLOSING = columns(3)  # impulse that closes or stops a tie, outside the solve
+GIVEN_UP = columns()  # share of a contact that is given up, because keys force it (see `unmet_contacts`)
+STUCK = columns()  # not 0 if depth is not corrected, because one of its trees is forced into something
 BLOCK_COLUMNS = columns.count
 
 # Columns of Rows.link; TURNING: the block of a weld that keeps its rotation (1), a foothold BESIDE a contact, the pull
-# on a foot in the air (LEADS), what a sole stands on below its ankle (HEEL); SIDE: which end of which of a joint's
+# on a foot in the air (LEADS), the support of a sole below its ankle (HEEL); SIDE: which end of which of a joint's
 # ranges a limit is
 columns = Columns()
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING, SIDE = columns.ones(10)
@@ -55,8 +55,9 @@ FREE_RATE, FORCE, STEP, RADIUS, MORE, MOST = columns.ones(6)
 ALONG_X, ALONG_Y, ADDED, KEPT_FORCE, KEPT_RATE, KEPT_RADIUS = columns.ones(6)
 ROW_VECTORS = columns.count
 
-# Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + where the island begins that `matrix` is of;
-# STAYS: not 0 where the next step may shift no places; FACTORED: how many rows of `matrix` are eliminated in `upper`
+# Entries of Rows.count; TIED: rows of ties that were solved; FILLED: 1 + the start of the island that `matrix` belongs
+# to; STAYS: not 0 if the next step may shift no positions; FACTORED: number of rows of `matrix` that are eliminated in
+# `upper`
 columns = Columns()
 PAIRS, CONTACTS, BLOCKS, POOL, OLD, WINDY, TIED, FILLED, STAYS, FACTORED = columns.ones(10)
 COUNTS = columns.count
@@ -73,17 +74,17 @@ class Rows(NamedTuple):
     spread: np.ndarray  # (nv, 3) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
-    own: np.ndarray  # (3 · blocks, 3) each block's part of the matrix, of an island that has none (`ragdoll_sweeps`)
+    own: np.ndarray  # (3 · blocks, 3) each block's part of the matrix, for islands without a matrix (`ragdoll_sweeps`)
     upper: np.ndarray  # (rows, rows) scratch of the polish
     tied: np.ndarray  # (tie rows, tie rows) the ties' part of every island's matrix, eliminated
-    pick: np.ndarray  # (rows,) rows that are polished
-    picked: np.ndarray  # (rows,) those that are eliminated in `upper`
+    pick: np.ndarray  # (rows,) rows of the polish
+    picked: np.ndarray  # (rows,) those eliminated in `upper`
     row: np.ndarray  # (ROW_VECTORS, 3 · blocks)
     order: np.ndarray  # (blocks,) blocks island by island
     root: np.ndarray  # (n+1,) the root of each body's tree
-    mass: np.ndarray  # (n+1,) of each body and all that hangs on it [kg]; of all trees for the world
-    ragdoll: np.ndarray  # (n+1,) of a tree's root: what it is to ragdolls (see `ragdoll`)
-    led: np.ndarray  # (n+1,) of a tree's root: not 0 where keys or the world say where the tree is
-    island: np.ndarray  # (n+1,) of a tree's root: another of its island, itself if it is the head
-    tally: np.ndarray  # (n+1,) of an island's head: where its blocks end in `order`
+    mass: np.ndarray  # (n+1,) of each body and its descendants [kg]; of all trees for the world
+    ragdoll: np.ndarray  # (n+1,) of a tree's root: its role for ragdolls (see `ragdoll`)
+    led: np.ndarray  # (n+1,) of a tree's root: not 0 if keys or the world prescribe the tree
+    island: np.ndarray  # (n+1,) of a tree's root: another root of its island, itself for the head
+    tally: np.ndarray  # (n+1,) of an island's head: the end of its blocks in `order`
     count: np.ndarray  # (COUNTS,)

@@ -1,6 +1,6 @@
-"""A sample of the target curves: what the keys ask of a body at one instant.
+"""A sample of the target curves: the keys' pose and rates of a body at one time.
 
-Owns its columns, which stand in the tables of those who keep samples (`Aim`).
+Owns its columns, which are part of the tables with samples (`Aim`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The characters at one instant: all that one step hands to the next.
+"""The characters at one instant: everything that one step passes to the next.
 
 Owns the layout of `State`. Must not know how it is used.
 """
@@ -24,22 +24,22 @@ REFERENCE = columns(4)  # r's coordinates
 REFERENCE_ANCHOR = columns(3)  # r's position (free roots)
 ERROR = columns(12)  # r against target: e, ė, then position and its rate (free roots)
 DEFLECTION = columns(6)  # q against r: rotation vector or angles, then position (free roots)
-SLIPPED = columns()  # not 0 where the drive was spent and r has not come back to its target since
-QUICKENS = columns()  # how fast a limp joint's rates change, where a step turned it too far [rad/s²]
-DUE = columns()  # when the body's appointment is [frames]; infinite where it has none
+SLIPPED = columns()  # 1 from torque saturation until the reference is back on its target
+QUICKENS = columns()  # change of a limp joint's rates, after a step turned it too far [rad/s²]
+DUE = columns()  # time of the body's arrival [frames]; infinite without one
 DUE_VALUE = columns(4)  # its coordinates then …
 DUE_RATE = columns(3)  # … and their rates
 DUE_PLACE = columns(3)  # of a free root …
 DUE_DRIFT = columns(3)  # … and its rate
-DUE_KEY = columns()  # which key it is, −1 for none: then it is with the source motion (see `recovery`)
-DUE_BLOW = columns()  # how hard a blow made the appointment [rad/s]
-PRESSED = columns()  # of a root: how long its tree has stood in something it is forced into [s] (see `forced`)
-STRUCK = columns()  # not 0 where a blow deflects the joint of a guided tree, until that has died away
-RETURNS = columns()  # not 0 where a body that was limp is on its way back to where it is animated
+DUE_KEY = columns()  # index of the key, −1 for none: then it arrives at the source motion (see `recovery`)
+DUE_BLOW = columns()  # strength of the blow that set the arrival [rad/s]
+PRESSED = columns()  # of a root: time its tree has stood in what it is forced into [s] (`unmet_contacts`)
+STRUCK = columns()  # not 0 while a blow deflects the joint of a guided tree
+RETURNS = columns()  # not 0 while a body that was limp returns to where it is animated
 QUIET = columns()  # seconds of rest of the world's row (`sleeping`), of calm of a ragdoll's root (`settling`)
-MET = columns()  # of a root: how long its tree has rested against another; 0 where it met none, or is back since
-STOOD = columns()  # not 0 of a body that has stood on something in the source: a foot (see `footfall`)
-APART = columns()  # of a root whose tree met another: how long they have not touched since [s]
+MET = columns()  # of a root: time for which its tree has rested against another; 0 if it met none, or is back since
+STOOD = columns()  # not 0 for a body that has stood on something in the source: a foot (see `footfall`)
+APART = columns()  # of a root whose tree met another: time since they touched last [s]
 COLUMNS = columns.count
 
 # Rows of State.rate
@@ -54,7 +54,7 @@ class State(NamedTuple):
     body: np.ndarray  # (n+1, COLUMNS)
     rate: np.ndarray  # (2, nv)
     behaviour: np.ndarray  # (n+1,) the control table's, of the current frame; −1 before the first
-    off: np.ndarray  # (k, 6) how far a joint was off its key at the key's time: [rad] and [rad/s]; NaN before it
+    off: np.ndarray  # (k, 6) error of a joint at its key's time: [rad] and [rad/s]; NaN before it
 
 
 def new_state(tree: Tree, keys: int = 0) -> State:

@@ -2,9 +2,8 @@
 
 Owns the layout of `Tree`. Must not know about time or controllers.
 
-Numbers of a body stand side by side in one row; names such as REST are the first column of a group. (One array a
-group would read a little better, but a body's numbers are mostly wanted together, and the fewer arrays the sooner all
-is compiled.)
+A body's numbers are in one row; names such as REST are the first column of a group. (One array for each group would be
+a little more readable, but a body's numbers are mostly used together, and fewer arrays compile faster.)
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Tree(NamedTuple):
 
 
 def build_tree(model: Model) -> Tree:
-    """Lay the model out for the kernels."""
+    """Build the tables of a model."""
     n = len(model)
     parent = np.zeros(n + 1, dtype=np.int64)
     parent[1:] = model.parents + 1
@@ -68,7 +67,7 @@ def build_tree(model: Model) -> Tree:
 
 
 def last_rows(parent: np.ndarray) -> np.ndarray:
-    """The last row of each one's subtree, rows being depth-first."""
+    """The last row of each body's subtree, with rows in depth-first order."""
     last = np.arange(len(parent))
     for row in range(len(parent) - 1, 0, -1):
         last[parent[row]] = max(last[parent[row]], last[row])
@@ -76,7 +75,8 @@ def last_rows(parent: np.ndarray) -> np.ndarray:
 
 
 def _inverses(inertias: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) by cross products: for matrices so small LAPACK's threads cost a hundred times what they do."""
+    """Inverses (n, 3, 3) by cross products: for matrices this small the overhead of LAPACK's threads is a hundred times
+    the work."""
     x, y, z = np.moveaxis(inertias, 1, 0)
     rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
     return rows / np.einsum("ni,ni->n", rows[:, 0], x)[:, None, None]

@@ -1,4 +1,4 @@
-"""The scratch space of a step: what its stages hand to one another.
+"""The scratch space of a step, shared by its stages.
 
 Owns the layout of `Work`. Must not know how it is used.
 """
@@ -26,20 +26,20 @@ MOTION = columns(6)  # velocities
 LOAD = columns(6)
 MOMENTUM = columns(6)  # spin and linear momentum
 MOMENTUM2 = columns(6)
-CARRIED = columns(6)  # momenta brought over from another pose
-OTHER_DRIFT = columns(3)  # anchor rates to put with rates that are sums or changes
+CARRIED = columns(6)  # momenta transported from another pose
+OTHER_DRIFT = columns(3)  # anchor rates that belong to rates which are sums or changes
 STILL = columns(3)  # zeros
-WAY = columns(3)  # how far a root's anchor goes in the first half of the step
-GIVEN = columns()  # what a limp tree's contacts, ties and limits do on it in the step [J], at its root
+WAY = columns(3)  # displacement of a root's anchor in the first half of the step
+GIVEN = columns()  # work of a limp tree's contacts, ties and limits in the step [J], at its root
 WELDED = columns(10)  # composite inertia of what is welded to it
-GROUP = columns()  # of a root: the first root of the trees it is seen together with, 0 for none
-FIXED = columns()  # of a group's first root: what holds it (see `energy`)
-FASTEST = columns()  # the fastest a joint may turn off its motion: of ragdolls, and where characters met [rad/s]
-OWN_RATE = columns(3)  # the rates its motion has by itself, there
-BONE_TURN = columns(3)  # how fast its bone turns, world axes
-FRAME_COORDS = columns(4)  # coordinates as the frame began
+GROUP = columns()  # of a root: the first root of its group of trees, 0 for none
+FIXED = columns()  # of a group's first root: what connects it to the world (see `energy_guard`)
+FASTEST = columns()  # the largest rate of a joint off its motion: of ragdolls, and of characters that met [rad/s]
+OWN_RATE = columns(3)  # the rates of its own motion, there
+BONE_TURN = columns(3)  # angular velocity of its bone, world axes
+FRAME_COORDS = columns(4)  # coordinates at the start of the frame
 FRAME_ANCHOR = columns(3)
-# of a ragdoll's root: how much faster its bodies may come than their rates say, since others of it meet something
+# of a ragdoll's root: how much faster its bodies may approach than their rates say, because others of it meet something
 # in the same step [m/s]
 SWERVE = columns()
 COLUMNS = columns.count
@@ -48,23 +48,23 @@ COLUMNS = columns.count
 columns = Columns()
 U, DELTA = columns.ones(2)  # rate of the deflection, and the deflection
 CHANGE = columns()  # change of the rates to follow over the step
-EXCESS = columns()  # their secant less the mean of start and end
-SEEN_PUSH = columns()  # aim's PUSH seen from the deflected body …
+EXCESS = columns()  # their secant minus the mean of start and end
+SEEN_PUSH = columns()  # aim's PUSH in the frame of the deflected body …
 G, FELT = columns.ones(2)  # a generalized impulse, and the share of it that is felt
-TRACKED = columns()  # what loose joints do while compliant ones hold
+TRACKED = columns()  # rates of loose joints while compliant ones are held
 X1, X2 = columns.ones(2)  # rate changes of the two stages
 STAGE_RATE, STAGE_PLACE = columns.ones(2)
 ENDS, MEAN = columns.ones(2)  # rates at the end of the step, and mean rates over it
 PULL = columns()  # impulse of the guided roots' springs
-TORQUE = columns()  # what the drives gave, mean over the step [N m, N]
-FEED = columns(3)  # 3 rows: what an undisturbed root's motion takes, part by part
+TORQUE = columns()  # torques of the drives, mean over the step [N m, N]
+FEED = columns(3)  # 3 rows: impulses of an undisturbed root's motion, part by part
 SEEN_SURGE = columns()  # … and its SURGE
-# what contacts take: rates at a stage's end, a load, what it changes; and their shift of places
+# of contacts: rates at a stage's end, a load, its effect; and their displacements
 TOTAL_RATE, LOADED_RATE, ANSWER, SHIFTED = columns.ones(4)
 WHOLE = columns()  # the load of the whole step
 STOPS = columns()  # impulses of joint limits
 TONED, SLOWED = columns.ones(2)  # impulses of the tone's pull to the middle, and of its damping
-BRACING = columns()  # what joints push with so that what they are braced against does not load them
+BRACING = columns()  # impulses with which joints brace against contacts, so that these do not load them
 ROWS = columns.count
 
 # Poses of Work
@@ -80,15 +80,15 @@ class Work(NamedTuple):
 
     body: np.ndarray  # (n+1, COLUMNS)
     rate: np.ndarray  # (ROWS, nv)
-    block: np.ndarray  # (nv, 6) rows of the joints' blocks B: of M where compliant, across the slip where spent
+    block: np.ndarray  # (nv, 6) rows of the joints' blocks B: of M if compliant, across the slip if saturated
     poses: np.ndarray  # (5, n+1, POSE_COLUMNS)
     axes: np.ndarray  # (5, nv, 6)
-    slot: np.ndarray  # (5,) where each of the poses stands: NOW and FINAL change places every step
+    slot: np.ndarray  # (5,) index of each pose: NOW and FINAL swap every step
     active: np.ndarray  # (2, n+1)
     inertia: np.ndarray  # (2, n+1, INERTIA_COLUMNS)
     joint: np.ndarray  # (2, nv, FACTOR_COLUMNS)
     scratch: np.ndarray  # (n+1, 12)
-    kept: np.ndarray  # (n+1, STATE_COLUMNS) the state before a step that may be taken again …
+    kept: np.ndarray  # (n+1, STATE_COLUMNS) the state before a step that may be retried …
     kept_rate: np.ndarray  # (2, nv) … and its rates
 
 

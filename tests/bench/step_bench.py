@@ -29,12 +29,14 @@ from engine.compile import decorators  # noqa: E402
 from engine.simulation import shot as shot_module  # noqa: E402
 from engine.simulation.assemble import Actor  # noqa: E402
 from engine.simulation.simulate import Shot  # noqa: E402
-from engine.step import run_frames as frames_module, step as step_module  # noqa: E402
+from engine.step import run_frames as frames_module  # noqa: E402
 from shapes import ragdoll, smooth_motion  # noqa: E402
 
 FRAMES = 40
 # They only make a tuple of arrays, which no kernel can hand to Python.
 PLAIN = {"pose_of", "factor_of"}
+# They order stages.
+OPENED = {"_take_steps", "step", "_solve_loads", "_end_velocities"}
 EMPTY_CALLS = 400
 ROUNDS = 5
 SHOWN = 0.005  # of the step: smaller stages are summed
@@ -78,13 +80,16 @@ class Timed:
         return int(np.median(taken))
 
 
-def in_python(module, name: str, **others):
+def in_python(module, name: str):
     """A kernel of a module as plain Python that calls compiled and timed kernels."""
-    scope = dict(vars(module))
-    for each, value in vars(module).items():
-        if hasattr(value, "py_func"):
+    code, scope = getattr(module, name).py_func.__code__, dict(vars(module))
+    for each in code.co_names:
+        value = scope.get(each)
+        if each in OPENED:
+            scope[each] = in_python(sys.modules[value.py_func.__module__], each)
+        elif hasattr(value, "py_func"):
             scope[each] = value.py_func if each in PLAIN else Timed(value)
-    return types.FunctionType(getattr(module, name).py_func.__code__, {**scope, **others})
+    return types.FunctionType(code, scope)
 
 
 def scenes() -> dict[str, tuple]:
@@ -127,7 +132,7 @@ def main(chosen: list[str]) -> int:
     for name, given in found.items():
         run(given)
         compiled[name] = min(seconds / steps for seconds, steps in (run(given) for _ in range(ROUNDS)))
-    shot_module.run_frames = in_python(frames_module, "run_frames", step=in_python(step_module, "step"))
+    shot_module.run_frames = in_python(frames_module, "run_frames")
     for name, given in found.items():
         taken, steps = fastest_calls(given)
         rows = {stage: calls.sum() * 1e-3 / steps for stage, calls in taken.items()}

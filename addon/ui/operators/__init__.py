@@ -1,6 +1,6 @@
-"""The operators: one file a group of commands, listed here.
+"""The operators: one file for each group of commands, listed here.
 
-Owns the list of classes. What an operator does is in the folders below `ui`.
+Owns the list of classes. The work itself is done by the folders below `ui`.
 """
 
 from __future__ import annotations

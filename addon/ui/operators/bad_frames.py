@@ -1,6 +1,6 @@
-"""The commands on a source: how its bad frames are read, which of its frames, how fast, and whether they loop.
+"""Operators on a source: how bad frames are read, which frames are simulated, at which rate, and whether they loop.
 
-Owns what is undone. The source's keys are never touched.
+Owns their undo steps. The source's keys are never changed.
 """
 
 from typing import ClassVar
@@ -82,7 +82,7 @@ class HEFT_OT_loop(PhysicsOperator, bpy.types.Operator):
         with events.paused():
             span, frames = read_controller.action_range(leader), read_controller.frame_range(leader, context.scene)
             if span is not None and span[1] < frames[-1]:
-                leader.heft.range = "ACTION"  # the frames after it hold its last pose
+                leader.heft.range = "ACTION"  # later frames hold its last pose
             leader.heft.loop = "RANGE"
         events.setting_changed(leader)
         if not leader.heft.live:

@@ -1,6 +1,6 @@
-"""Bake, and the way back from it.
+"""Bake, and Back to Source.
 
-Owns what is asked for, reported and undone. Must not know how keys are made.
+Owns options, reports and undo steps. Must not know how keys are made.
 """
 
 from typing import ClassVar

@@ -1,6 +1,6 @@
-"""The commands of Bake to Controls: find the controls, clear, save and load their list.
+"""Operators of Bake to Controls: find the controls, clear, save and load their list.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from pathlib import Path
@@ -53,7 +53,7 @@ class HEFT_OT_clear_controls(PhysicsOperator, bpy.types.Operator):
 
 
 class _FileOperator(PhysicsOperator):
-    """Asks for a file."""
+    """Base of operators that open the file browser."""
 
     filepath: StringProperty(
         name="File", description="The file of controls", subtype="FILE_PATH", options={"SKIP_SAVE"}
@@ -111,7 +111,7 @@ class HEFT_OT_load_controls(_FileOperator, bpy.types.Operator):
 
 
 def _fitting(rig: bpy.types.Object, mapping: Mapping) -> Mapping:
-    """What of a mapping the rig has bones and properties for."""
+    """The entries of a mapping whose bones and properties the rig has."""
 
     def has(entry: Control) -> bool:
         return entry.control in rig.pose.bones and entry.body in rig.pose.bones

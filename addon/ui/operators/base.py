@@ -1,6 +1,6 @@
-"""What the commands share: whom they act on, when they can, and why not.
+"""Base classes of the operators: the armature they act on, and their poll messages.
 
-Owns the armature that is meant and the words on a button that cannot be pressed. Must not know any single command.
+Owns the choice of that armature. Must not know any single operator.
 """
 
 import bpy
@@ -13,13 +13,13 @@ from ...simulate import session
 
 
 def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature the panel and the commands act on: the active one, or that of the active mesh."""
+    """The armature that the panel and the operators act on: the active one, or that of the active mesh."""
     return rig_of(context.object)
 
 
 def rig_of(ob: bpy.types.Object | None) -> bpy.types.Object | None:
-    """The armature that is meant by an object: itself, or the one that its skin hangs on. What a bone merely carries,
-    or what a character meets, is a thing of its own."""
+    """The armature that an object stands for: itself, or the one that deforms it. An object that a bone only carries,
+    or that a character collides with, stands for none."""
     if ob is None or ob.type == "ARMATURE":
         return ob
     if ob.type != "MESH":
@@ -40,14 +40,14 @@ def chosen_rigs(context: bpy.types.Context) -> list[bpy.types.Object]:
 
 
 def redraw(context: bpy.types.Context) -> None:
-    """What is shown was changed by a key: panels in other regions say so too."""
+    """Redraw panels in all regions, after a shortcut changed what is shown."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
 
 
 class RigOperator:
-    """Needs an armature that can be edited; reports Heft's errors, and only them."""
+    """Base: needs an editable armature. Reports Heft's errors and no other exceptions."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -67,7 +67,7 @@ class RigOperator:
 
 
 class PhysicsOperator(RigOperator):
-    """For commands that need physics on the armature."""
+    """Base of operators that need physics on the armature."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -80,7 +80,7 @@ class PhysicsOperator(RigOperator):
 
 
 class ResultOperator(PhysicsOperator):
-    """For commands that need a result."""
+    """Base of operators that need a result."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -93,7 +93,7 @@ class ResultOperator(PhysicsOperator):
 
 
 class BoneOperator(PhysicsOperator):
-    """For commands on the active bone and those selected with it."""
+    """Base of operators on the active bone and those selected with it."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

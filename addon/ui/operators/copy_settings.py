@@ -1,6 +1,6 @@
-"""The commands that hand settings on: to the other side, to other characters.
+"""Operators that copy settings: to the other side, to other characters.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from typing import ClassVar

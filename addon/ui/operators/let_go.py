@@ -1,6 +1,6 @@
-"""Let Go: limp from this frame on, and back again: the keys of the switch.
+"""Let Go: limp from this frame on, and Take Back: they key a switch.
 
-Owns which switch is keyed for whom, and what is told. What a limp body does is the engine's.
+Owns which switch is keyed, and the report. The engine simulates the limp body.
 """
 
 from typing import ClassVar
@@ -79,7 +79,7 @@ class HEFT_OT_let_go(PhysicsOperator, bpy.types.Operator):
 
 
 def chosen(context: bpy.types.Context, rig: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The selected bones with bodies in Pose Mode; none where the whole body is meant."""
+    """The selected bones with bodies in Pose Mode; empty if the whole body is meant."""
     if context.mode != "POSE" or active_rig(context) is not rig:
         return []
     return [bone for bone in context.selected_pose_bones or () if bone.id_data == rig and _is_body(bone)]
@@ -95,7 +95,7 @@ def _named(bones: list[bpy.types.PoseBone]) -> str:
 
 
 def _key_body(rig: bpy.types.Object, frame: int, gone: bool) -> None:
-    """Keys of the switch: as it was on the frame before, and from this one on."""
+    """Key the switch: its old value on the frame before, the new one from this frame on."""
     curve = read_controller.keyed_settings(rig).get(f"heft.{SWITCH}")
     if curve is None:
         rig.heft.let_go = not gone

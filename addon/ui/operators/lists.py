@@ -1,6 +1,6 @@
-"""The commands of the armature's lists: add, remove, move an entry.
+"""Operators of the armature's lists: add, remove, move an entry.
 
-Owns what is undone and which entry is active.
+Owns their undo steps and the active entry.
 """
 
 from typing import ClassVar
@@ -13,12 +13,12 @@ from ...settings.character import HeftArmature
 from ...tools import reaction_settings, throw_ball
 from .base import PhysicsOperator
 
-# The lists whose entries are of a bone and change the simulation.
+# The lists whose entries have a bone and affect the simulation.
 SIMULATED = declare.names(HeftArmature, is_list=True, is_simulated=True)
 
 
 class _ListOperator(PhysicsOperator):
-    """Adds to, or takes from, one of the armature's lists."""
+    """Base of operators on one of the armature's lists."""
 
     which: EnumProperty(
         name="List",
@@ -33,11 +33,11 @@ class _ListOperator(PhysicsOperator):
     )
 
     def place(self, rig) -> str:
-        """The property that says which entry is active."""
+        """The setting with the index of the active entry."""
         return HeftArmature.declared[self.which].active
 
     def tell(self, rig) -> None:
-        """A script is simulated only once it has become keys; controls never are."""
+        """Emit that a setting was changed. A script is simulated only after it was turned into keys, controls never."""
         if self.which in SIMULATED:
             events.setting_changed(rig)
 

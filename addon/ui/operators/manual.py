@@ -1,6 +1,6 @@
-"""The command that opens the manual: pages on this computer, no network.
+"""Open the manual: pages on this computer, no network.
 
-Owns where the pages are written. Must not know what stands in them.
+Owns where the pages are written. Must not know their content.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def page_path(page: str = "INDEX") -> Path:
 
 
 def _place() -> Path:
-    """The add-on's own folder of the user; where it is no extension, a temporary one."""
+    """The extension's user folder; a temporary one if it is not installed as an extension."""
     try:
         return Path(bpy.utils.extension_path_user(PACKAGE, path="manual", create=True))
     except ValueError:

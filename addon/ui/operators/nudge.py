@@ -1,6 +1,6 @@
-"""Nudge: a bone of the shown result is taken on a frame and thrown; the push stays in the list.
+"""Nudge: drag a bone of the shown result on a frame; the push stays in the list.
 
-Owns the events, the words in the status bar and undo. How hard a drag is, is in `nudging`.
+Owns events, status bar texts and undo. The strength of a drag is computed in `tools.nudge`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .pull_pose import MouseOperator
 TEXT = "Nudge: drag a bone, it is thrown that way on frame {frame} | Shift finer | Enter done | Esc leaves the tool"
 AIMING = "Nudge '{bone}' on frame {frame}: {impulse:.3g} N s | Shift finer | Esc takes it back"
 SLOW = 0.1
-# Drags shorter than this are clicks [pixels].
+# Shorter drags are clicks [pixels].
 CLICK = 4.0
 
 
@@ -88,7 +88,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             self._simulate(rig)
 
     def _simulate(self, rig) -> None:
-        """At once, not beside: what is shown belongs to the arrow as it is."""
+        """Simulate now, not as a job: the result shown must match the arrow."""
         with events.paused():
             session.simulate(rig, bpy.context.scene, fresh=False)
         self._changed, self._simulated = False, True
@@ -110,7 +110,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
 
     def take_back(self, context) -> None:
         rig = self.rig
-        index, self._drag = self._drag, None  # once, also if what follows fails
+        index, self._drag = self._drag, None  # once, also if the rest fails
         nudge.remove(rig, index, self._before)
         with events.paused():
             reaction_settings.take_back(rig, self._brought)
@@ -120,7 +120,7 @@ class HEFT_OT_nudge(MouseOperator, PhysicsOperator, bpy.types.Operator):
             self._simulate(rig)
 
     def lines(self) -> list[view_marks.Line]:
-        """The arrow that is being drawn, and the other pushes of this frame."""
+        """The arrow that is being drawn, and the other pushes on this frame."""
         rig, found = self.rig, []
         if rig is None:
             return found

@@ -1,6 +1,6 @@
-"""The commands of On Time: go to a missed key, save a pose, turn a pose script into keys.
+"""Operators of On Time: go to a missed key, save a pose, turn a pose script into keys.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from typing import ClassVar

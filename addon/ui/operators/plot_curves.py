@@ -1,6 +1,6 @@
-"""The commands of curves: which bones, and where they are seen.
+"""Operators of curves: choose bones, and list the curves in the Graph Editor.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from typing import ClassVar
@@ -36,7 +36,7 @@ class HEFT_OT_show_curves(PhysicsOperator, bpy.types.Operator):
 
     bl_idname = "heft.show_curves"
     bl_label = "Show in Graph Editor"
-    bl_options: ClassVar[set[str]] = {"REGISTER"}  # of the window, not of the file: nothing to undo
+    bl_options: ClassVar[set[str]] = {"REGISTER"}  # changes the window, not the file: nothing to undo
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -55,7 +55,7 @@ class HEFT_OT_show_curves(PhysicsOperator, bpy.types.Operator):
         back = are_listed(context)
         for area in editors:
             listed = area.spaces.active.dopesheet
-            # In Pose Mode nothing but bones' own channels is plotted while only the selected ones are shown.
+            # In Pose Mode the Graph Editor shows only channels of bones while Only Show Selected is on.
             listed.show_only_selected, listed.use_multi_word_filter = back, not back
             listed.filter_text = "" if back else plot_curves.WORDS
             region = next(region for region in area.regions if region.type == "WINDOW")
@@ -71,7 +71,7 @@ def graph_editors(context: bpy.types.Context) -> list[bpy.types.Area]:
 
 
 def are_listed(context: bpy.types.Context) -> bool:
-    """Do the Graph Editors list the curves alone?"""
+    """True if the Graph Editors list only these curves."""
     return any(area.spaces.active.dopesheet.filter_text == plot_curves.WORDS for area in graph_editors(context))
 
 

@@ -1,8 +1,8 @@
-"""Presets: settings under a name, of a character or of its selected bones.
+"""Presets: named settings of a character or of its selected bones.
 
-Owns how one is applied: what presets set is reset, then what the preset names is set, as one undo step and one
-simulation. The presets themselves are Blender's: small scripts, ours in `presets/` and the user's in Blender's own
-folder for them. They hold what differs from Plain, the defaults. Must not know layout.
+Owns how one is applied: all preset settings are reset, then those of the preset are set, as one undo step and one
+simulation. The presets are Blender's own format: small scripts, ours in `presets/` and the user's in Blender's folder
+for them. They hold the differences from Plain, the defaults. Must not know layout.
 """
 
 import ast
@@ -23,12 +23,12 @@ from ...simulate import session
 from .base import BoneOperator, PhysicsOperator, active_rig
 
 FOLDER = Path(__file__).parents[2]
-# How a character moves. Not what it is (size, mass, limits) or meets (ground, colliders).
+# How a character moves, not what it is (size, mass, limits) or meets (ground, colliders).
 CHARACTER, BONE = declare.names(HeftArmature, preset=True), declare.names(HeftBone, preset=True)
 
 
 class PresetOperator:
-    """Applies a preset's script to what it is about, quietly, and simulates once."""
+    """Base: applies a preset's script with events paused, and simulates once."""
 
     bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO"}
 
@@ -44,7 +44,7 @@ class PresetOperator:
         if not Path(self.filepath).is_file():
             self.report({"ERROR"}, f"There is no preset '{self.filepath}'.")
             return {"CANCELLED"}
-        # a preset names the active object, which may be the character's mesh
+        # a preset refers to the active object, which may be the character's mesh
         with events.paused(), context.temp_override(object=rig, active_object=rig):
             self.reset(context, rig)
             bpy.utils.execfile(self.filepath)
@@ -54,11 +54,11 @@ class PresetOperator:
         return {"FINISHED"}
 
     def reset(self, context, rig) -> None:
-        """Give what presets set its default, before the script sets what differs."""
+        """Reset all preset settings to their defaults, before the script sets some."""
         raise NotImplementedError
 
     def spread(self, context, rig) -> None:
-        """Nobody else."""
+        """Copy to other bones: nothing to do here."""
 
 
 class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
@@ -71,7 +71,7 @@ class HEFT_OT_load_preset(PresetOperator, PhysicsOperator, bpy.types.Operator):
         _reset(rig.heft, CHARACTER)
 
     def spread(self, context, rig) -> None:
-        """A body that may fall gets something to fall on, unless the animator has chosen otherwise."""
+        """A body that may fall gets a ground, unless the animator has chosen otherwise."""
         if read_controller.has_free_root(rig):
             session.prepare_fall(rig, context.scene)
 
@@ -86,7 +86,7 @@ class HEFT_OT_load_bone_preset(PresetOperator, BoneOperator, bpy.types.Operator)
         _reset(context.active_pose_bone.heft, BONE)
 
     def spread(self, context, rig) -> None:
-        """All selected bones get what the active one got."""
+        """Copy the active bone's settings to all selected bones."""
         active = context.active_pose_bone
         for bone in rig.pose.bones:
             if bone != active and compat.is_selected(bone):
@@ -105,7 +105,7 @@ class HEFT_OT_add_preset(AddPresetBase, PhysicsOperator, bpy.types.Operator):
 
     @property
     def preset_values(self) -> list[str]:
-        """What is written: as Blender asks for it."""
+        """The lines of the script, as Blender's preset operator asks for them."""
         return [f"heft.{name}" for name in _changed(bpy.context.object.heft, CHARACTER)]
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -125,25 +125,25 @@ class HEFT_OT_add_bone_preset(AddPresetBase, BoneOperator, bpy.types.Operator):
 
     @property
     def preset_values(self) -> list[str]:
-        """What is written: as Blender asks for it."""
+        """The lines of the script, as Blender's preset operator asks for them."""
         return [f"bone.{name}" for name in _changed(bpy.context.active_pose_bone.heft, BONE)]
 
 
 def _reset(group: bpy.types.PropertyGroup, names: tuple[str, ...]) -> None:
-    """Set these settings to their defaults. They count as chosen: nothing else may choose them."""
+    """Set these settings to their defaults. They count as set by the user, so no guess replaces them."""
     defaults = saved.defaults(type(group))
     for name in names:
         setattr(group, name, defaults[name])
 
 
 def _changed(group: bpy.types.PropertyGroup, names: tuple[str, ...]) -> list[str]:
-    """Those that do not have their defaults."""
+    """The names of settings that differ from their defaults."""
     defaults = saved.defaults(type(group))
     return [name for name in names if getattr(group, name) != defaults[name]]
 
 
 def told(path: str) -> str:
-    """What the preset says of itself, or which values it sets."""
+    """The preset's docstring, or else the values that it sets."""
     try:
         script = ast.parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
@@ -163,12 +163,12 @@ def _is_setting(line: ast.Assign) -> bool:
 
 
 def register() -> None:
-    """Let Blender find ours."""
+    """Register our folder of presets."""
     bpy.utils.register_preset_path(str(FOLDER))
 
 
 def unregister() -> None:
-    """And no more."""
+    """Unregister it."""
     bpy.utils.unregister_preset_path(str(FOLDER))
 
 

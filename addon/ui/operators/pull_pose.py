@@ -1,6 +1,6 @@
-"""Pull Pose: a bone is pulled with the mouse, the body follows, and what is let go of is a pose like any other.
+"""Pull Pose: drag a bone with the mouse and the body follows; the outcome is an ordinary pose.
 
-Owns the events, the words in the status bar, undo and auto keying. What a pull does is in `posing`.
+Owns events, status bar texts, undo and auto keying. The pull itself is computed in `tools.pull_pose`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .base import RigOperator, active_rig
 
 TEXT = "Pull Pose: drag a bone | P pin or free | G gravity: {gravity} | Shift slower | Enter done | Esc {esc}"
 PULLING = "Pulling '{bone}' | G gravity: {gravity} | wheel nearer, farther | Shift slower | Esc takes it back"
-# How much the pulled point goes along with the mouse while Shift is held.
+# The part of the mouse's motion that the pulled point follows while Shift is held.
 SLOW = 0.1
-# A wheel's click moves the pulled point by this share of its distance from the eye.
+# A step of the mouse wheel moves the pulled point by this share of its distance from the camera.
 WHEEL = 0.03
 TICK = 1.0 / 60.0
-# What turns the view, whatever command runs.
+# Events that navigate the view in any operator.
 NAVIGATION = {
     "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "NDOF_MOTION", "NUMPAD_0",
     "NUMPAD_1", "NUMPAD_2", "NUMPAD_3", "NUMPAD_4", "NUMPAD_5", "NUMPAD_6", "NUMPAD_7", "NUMPAD_8", "NUMPAD_9",
@@ -37,11 +37,11 @@ NAVIGATION = {
 
 
 class MouseOperator(RigOperator):
-    """For commands that take a bone with the mouse in a 3D View: one after the other, or one alone."""
+    """Base of modal operators that drag bones in a 3D View, once or repeatedly."""
 
     def begin(self, context) -> None:
-        """Take over the mouse. Blender frees a command that ends at once, but not its handler: all that may refuse
-        comes before this."""
+        """Add the modal handler. Blender frees an operator that ends at once but not its handler, so everything that
+        may fail comes before this."""
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
         self._marks = view_marks.Marks(self.lines, context.scene)
         events.hold()
@@ -52,16 +52,16 @@ class MouseOperator(RigOperator):
 
     @property
     def rig(self) -> bpy.types.Object | None:
-        """Looked up anew: an undo meanwhile makes another object of it."""
+        """The rig, looked up each time: undo replaces the object."""
         return bpy.data.objects.get((self._rig_name, None))
 
     def close(self, context) -> None:
-        """Give the mouse back: once, and all of it, whatever goes wrong."""
+        """Remove all handlers, once, whatever goes wrong."""
         if self._closed:
             return
         self._closed = True
         with ExitStack() as last:  # called from the last to the first
-            last.callback(live.follow_soon)  # edits made meanwhile were not followed
+            last.callback(live.follow_soon)  # edits made meanwhile were not checked
             last.callback(events.release)
             last.callback(context.window_manager.event_timer_remove, self._timer)
             last.callback(self._marks.remove)
@@ -72,7 +72,7 @@ class MouseOperator(RigOperator):
         """Undo what `prepare` did."""
 
     def _be_silent(self, context) -> None:
-        """Neither window nor area need be there any more."""
+        """Clear the status bar. Window and area may no longer exist."""
         if context.window is not None:
             context.window.cursor_modal_restore()
         if context.workspace is not None:
@@ -80,7 +80,7 @@ class MouseOperator(RigOperator):
         self._head(context, None)
 
     def _head(self, context, text: str | None) -> None:
-        """Write into the view's header, if there still is one."""
+        """Set the view's header text, if the area still exists."""
         screen = context.window.screen if context.window is not None else None
         if screen is not None and any(area == self._area for area in screen.areas):
             self._area.header_text_set(text)
@@ -118,7 +118,7 @@ class MouseOperator(RigOperator):
         return {"RUNNING_MODAL"} if begun else {"CANCELLED"}
 
     def modal(self, context, event) -> set[str]:
-        if self._closed:  # an error ended it
+        if self._closed:  # ended by an error
             return {"CANCELLED"}
         try:
             return self._modal(context, event)
@@ -139,7 +139,7 @@ class MouseOperator(RigOperator):
         if event.type == "TIMER":
             self._look_again(context)
             return {"PASS_THROUGH"}
-        # Areas and regions come and go while nothing is held.
+        # Areas and regions may change while nothing is dragged.
         view = pick_bone.View.under(context.window.screen, event)
         if view is None:
             return {"PASS_THROUGH"}
@@ -148,7 +148,7 @@ class MouseOperator(RigOperator):
             self._head(context, None)
             self._area = view.area
             self.tell(context)
-        # a bone taken again at once comes as a double click
+        # grabbing again at once comes as a double click
         if event.value not in {"PRESS", "DOUBLE_CLICK"} or event.type in NAVIGATION or event.ctrl or event.oskey:
             return {"PASS_THROUGH"}
         if event.type in {"ESC", "RIGHTMOUSE", "RET", "NUMPAD_ENTER", "SPACE"}:
@@ -161,13 +161,13 @@ class MouseOperator(RigOperator):
         return {"RUNNING_MODAL"}
 
     def _look_again(self, context) -> None:
-        """Follow another frame, but not all that are played."""
+        """Look at the pose again after a frame change, but not during playback."""
         if self._seen != self._sight(context) and not context.window.screen.is_animation_playing:
             self._seen = self._sight(context)
             self.tell(context)
 
     def _sight(self, context) -> tuple:
-        """What changes when another frame is shown, or an undo makes other objects of all."""
+        """Values that change with the frame, or when undo replaces the objects."""
         return context.scene.frame_current, self.rig.as_pointer()
 
     def _dragging(self, context, event) -> set[str]:
@@ -189,7 +189,7 @@ class MouseOperator(RigOperator):
         return {"RUNNING_MODAL"}
 
     def _tried(self, act: Callable, context, event) -> bool:
-        """Was something done, or refused with a reason?"""
+        """Returns True if something was done or refused with a message."""
         try:
             return act(context, event)
         except HeftError as error:
@@ -197,7 +197,7 @@ class MouseOperator(RigOperator):
             return True
 
     def cancel(self, context) -> None:
-        """Blender calls this too, when it closes the window or loads another file."""
+        """Blender also calls this when it closes the window or loads another file."""
         try:
             if self._drag is not None and self.rig is not None:
                 self.take_back(context)
@@ -228,7 +228,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
         return {"CANCELLED"}
 
     def prepare(self, context, rig) -> None:
-        """The source is what is posed: it must be seen."""
+        """Show the source, because its pose is edited."""
         self._pinned: list[np.ndarray] = []
         self._posed = False
         self._was_result = has_physics(rig) and result_armature.is_visible(rig)
@@ -239,14 +239,14 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
             self.report({"INFO"}, "The source is shown: poses are made on it")
 
     def _look(self, context) -> None:
-        """Where the pins are; raises where the rig cannot be pulled."""
+        """Update the pins. Raises an error if the rig cannot be pulled."""
         self._note_pins(pull_pose.Pull(self.rig, context.scene, context.evaluated_depsgraph_get()))
 
     def _note_pins(self, pull: pull_pose.Pull) -> None:
         self._pinned = [pull.place_of(body) for body in pull.pinned()]
 
     def put_back(self) -> None:
-        """Where nothing was made all is as it was."""
+        """If nothing was changed, everything is restored."""
         rig = self.rig
         if self._was_result and not self._posed and has_physics(rig):
             self._was_result = False
@@ -282,7 +282,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
     def go_on(self, context, event) -> None:
         if event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
             mouse = self._view.mouse(event)
-            # in the plane of the view through where the mouse has the point, not where the bone is
+            # in the view plane through the mouse's point, not the bone's
             now, before = (self._view.in_plane(spot, self._target) for spot in (mouse, self._mouse))
             self._target = self._target + (now - before) * (SLOW if event.shift else 1.0)
             self._mouse, self._changed = mouse, True
@@ -296,7 +296,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
             self._changed = True
             self._say_pulling(context)
         elif event.type == "TIMER" and self._changed:
-            # once a tick, however often the mouse reports
+            # once a timer tick, however often the mouse reports
             self._changed = not self._drag.pull(self._target)
             self._area.tag_redraw()
 
@@ -342,7 +342,7 @@ class HEFT_OT_pull_pose(MouseOperator, bpy.types.Operator):
         self._drag.cancel()
 
     def lines(self) -> list[view_marks.Line]:
-        """The pins, and the way from the grabbed point to where it is pulled."""
+        """The pins, and the line from the grabbed point to its target."""
         found = [view_marks.Line("pin", place, place) for place in self._pinned]
         if self._drag is not None:
             found.append(view_marks.Line("pull", self._drag.grabbed_at(), self._target))

@@ -1,6 +1,6 @@
-"""The command that tells Heft what bones are, and finds bodies and size anew.
+"""Set bones' roles; bodies and size are then guessed again.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from typing import ClassVar

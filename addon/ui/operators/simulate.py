@@ -1,7 +1,6 @@
-"""The commands: add, remove, simulate, show, flip and small helpers.
+"""Operators: add, remove, simulate, show, flip and small helpers.
 
-Owns what is reported and what is undone. Turns Heft's errors, and only them, into
-reports; anything else is a bug and stays loud.
+Owns reports and undo steps. Heft's errors become reports; all other exceptions are bugs and are raised.
 """
 
 import time
@@ -26,7 +25,7 @@ NOTHING_TO_SEE = (
     "Nothing disturbs this motion, so the result is the source: raise Heaviness, make a bone Limp, "
     "or let something hit it."
 )
-# How long one modal tick may work before the window gets its turn [s].
+# The length of one modal tick, before the window is updated [s].
 TICK = 0.05
 
 
@@ -49,7 +48,7 @@ class HEFT_OT_add(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         done = False
-        # the active one last, so that its words are the ones that stay
+        # the active one last, so that its report remains visible
         for rig in reversed(chosen_rigs(context)):
             try:
                 self._add(context, session.check(rig))
@@ -60,7 +59,7 @@ class HEFT_OT_add(bpy.types.Operator):
 
     @staticmethod
     def _look_at_recording(scene, rig, had: bool) -> None:
-        """What is wrong with it is told; on the first time also whether its frame rate may be another."""
+        """Report flaws of the recording, the first time also a possibly wrong frame rate."""
         try:
             reading = recordings.recording(rig, scene)
         except HeftError as error:
@@ -98,9 +97,9 @@ class HEFT_OT_remove(PhysicsOperator, bpy.types.Operator):
 
 
 class Simulating(PhysicsOperator):
-    """For commands that simulate the shot: with progress in a window, at once from a script."""
+    """Base of operators that simulate the shot: modal with progress in a window, at once from a script."""
 
-    # While the engine is still being compiled the user may go on, undo included.
+    # The user may go on while the engine is being compiled, undo included.
     lets_go_on = True
 
     def run(self, context, rig) -> set[str]:
@@ -131,7 +130,7 @@ class Simulating(PhysicsOperator):
             self.report({"INFO"}, "Simulate is pressed already: it starts once the engine is compiled")
             return {"CANCELLED"}
         events.hold()
-        # By name: while it waits for the compiler the user goes on, and undo makes other objects of all.
+        # By name: while it waits for the compiler, undo may replace all objects.
         self._rig, self._steps, self._label = rig.name, None, ""
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.01, window=context.window)
@@ -164,7 +163,7 @@ class Simulating(PhysicsOperator):
         return {"FINISHED"}
 
     def _work(self, context):
-        """Work for one tick; the result when it is there."""
+        """Work for one tick; returns the result once it is finished."""
         if compile_engine.is_running():
             context.workspace.status_text_set("Heft: compiling its engine (once after an update), Esc cancels")
             return None
@@ -176,7 +175,7 @@ class Simulating(PhysicsOperator):
                 step = next(self._steps)
             except StopIteration as stop:
                 return stop.value
-            if step.label != self._label:  # what comes may take seconds: say so first
+            if step.label != self._label:  # the next stage may take seconds: show it first
                 self._label = step.label
                 break
         context.window_manager.progress_update(100.0 * step.done)
@@ -184,7 +183,7 @@ class Simulating(PhysicsOperator):
         return None
 
     def _begin(self, context) -> None:
-        """The engine is there: start."""
+        """The engine is compiled: start."""
         rig = bpy.data.objects.get((self._rig, None))
         if rig is None:
             raise HeftError(f"'{self._rig}' is gone: it was removed while the engine was compiled.")
@@ -192,7 +191,7 @@ class Simulating(PhysicsOperator):
         context.window_manager.progress_begin(0.0, 100.0)
 
     def cancel(self, context) -> None:
-        """Blender calls this too, when it closes the window or loads another file."""
+        """Blender also calls this when it closes the window or loads another file."""
         if self._steps is not None:
             self._steps.close()
         self._close(context)

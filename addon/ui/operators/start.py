@@ -1,6 +1,6 @@
-"""The first steps: a sample character where there is none, an armature to select, the manual.
+"""First steps: add a sample character, select an armature, open the manual.
 
-Owns where the sample character and the manual lie. Must not know layout.
+Owns the sample character's file. Must not know layout.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from ...settings import has_physics
 from .. import answers
 
 SAMPLE = Path(__file__).parents[2] / "sample_character.blend"
-# The box that the sample character walks through, from where it is put; what it keeps clear of others by [m].
+# The box that the sample character walks through, relative to its start; and its distance from other objects [m].
 WALK = (Vector((-0.4, -9.2, 0.05)), Vector((0.4, 0.5, 1.9)))
 GAP = 0.3
 
@@ -49,7 +49,7 @@ class HEFT_OT_add_sample(bpy.types.Operator):
         rig.location = _free_place(context, context.scene.cursor.location, set(here.objects))
         rig.select_set(True)
         context.view_layer.objects.active = rig
-        rig.update_tag(refresh={"TIME"})  # older Blenders leave it in the pose that its file was saved in
+        rig.update_tag(refresh={"TIME"})  # older Blenders keep the pose that its file was saved in
         context.view_layer.update()
         _frame_views(context)
         self.report({"INFO"}, f"'{rig.name}' is ready: press Add Physics, pick a preset such as Heavy, press Simulate")
@@ -83,7 +83,7 @@ class HEFT_OT_select_armature(bpy.types.Operator):
 
 
 def _free_place(context: bpy.types.Context, wanted: Vector, own: set[bpy.types.Object]) -> Vector:
-    """The place nearest to the wanted one, to its right or left, from which the sample walks through no mesh."""
+    """The position nearest to the wanted one, to its right or left, from which the sample walks through no mesh."""
     boxes = []
     context.view_layer.update()
     for ob in context.view_layer.objects:
@@ -91,7 +91,7 @@ def _free_place(context: bpy.types.Context, wanted: Vector, own: set[bpy.types.O
             corners = [ob.matrix_world @ Vector(corner) for corner in ob.bound_box]
             low, high = (Vector(map(pick, zip(*corners, strict=True))) for pick in (min, max))
             boxes.append((low, high))
-    # beside each of them, and where it was wanted
+    # next to each mesh, and where it was wanted
     spots = [wanted.x, *(low.x - WALK[1].x - GAP for low, _ in boxes), *(high.x - WALK[0].x + GAP for _, high in boxes)]
     free = [x for x in spots if not any(_meets(Vector((x, wanted.y, wanted.z)), *box) for box in boxes)]
     nearest = min(free, key=lambda x: (round(abs(x - wanted.x), 4), x < wanted.x), default=wanted.x)
@@ -99,12 +99,12 @@ def _free_place(context: bpy.types.Context, wanted: Vector, own: set[bpy.types.O
 
 
 def _meets(place: Vector, low: Vector, high: Vector) -> bool:
-    """Does the sample walk through this box from there? A floor below its feet is none."""
+    """True if the sample walks through this box from there. A floor below its feet does not count."""
     return all(place[k] + WALK[0][k] < high[k] and place[k] + WALK[1][k] > low[k] for k in range(3))
 
 
 def _frame_views(context: bpy.types.Context) -> None:
-    """Show what is selected in every 3D View of the window."""
+    """Frame the selection in every 3D View of the window."""
     for area in context.window.screen.areas if context.window is not None and not bpy.app.background else ():
         region = next((region for region in area.regions if region.type == "WINDOW"), None)
         if area.type == "VIEW_3D" and region is not None:
@@ -113,8 +113,8 @@ def _frame_views(context: bpy.types.Context) -> None:
 
 
 def nearest_armature(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature most likely meant: the active mesh's own, one that meets it, one with physics, or the first that
-    can be selected."""
+    """The armature most likely meant: that of the active mesh, one that meets it, one with physics, or the first
+    selectable one."""
     active = context.object
     if active is not None:
         met = [rig for rig, _ in answers.shots_with(active) if _selectable(rig, context)]

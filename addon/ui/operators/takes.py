@@ -1,6 +1,6 @@
-"""The commands of takes: keep, show, flip between two, update, delete.
+"""Operators of takes: keep, show, flip between two, update, delete.
 
-Owns what is reported and what is undone.
+Owns reports and undo steps.
 """
 
 from typing import ClassVar
@@ -18,7 +18,7 @@ UNDO: set[str] = {"REGISTER", "UNDO"}
 
 
 class _TakeOperator(PhysicsOperator):
-    """For commands on one take: the named one, or that of the active row."""
+    """Base of operators on one take: the named one, or that of the active row."""
 
     name: StringProperty(name="Take", description="Its name; empty is the active one", options={"SKIP_SAVE"})
 

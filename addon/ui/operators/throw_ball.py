@@ -1,7 +1,7 @@
 """Throw a Ball: one click, and the character is hit.
 
-Owns what is asked for and reported. The ball and its simulation are one step: Esc while it is simulated takes the
-ball back, and so does one undo.
+Owns options and reports. The ball and its simulation are one step: Esc during the simulation removes the ball, and so
+does one undo.
 """
 
 import math
@@ -18,7 +18,7 @@ from ...tools import reaction_settings, throw_ball, throw_path
 from .base import active_rig
 from .simulate import Simulating
 
-# Out of the screen, in the view's own axes.
+# Toward the viewer, in the view's own axes.
 TO_VIEWER = Vector((0.0, 0.0, 1.0))
 
 
@@ -58,7 +58,7 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
     )
 
     _thrown: throw_ball.Thrown | None = None
-    lets_go_on = False  # an undo would take the ball from under it
+    lets_go_on = False  # an undo would delete the ball
 
     def invoke(self, context, event) -> set[str]:
         rig = active_rig(context)
@@ -106,7 +106,7 @@ class HEFT_OT_throw(Simulating, bpy.types.Operator):
             layout.prop_search(self, "bone", rig.data, "bones")
 
     def _look_along(self, context, rig) -> None:
-        """The ball comes from the side of the character that the view shows."""
+        """Set the direction: the ball comes from the side of the character that the view shows."""
         view = context.region_data if context.space_data and context.space_data.type == "VIEW_3D" else None
         if view is None:
             return

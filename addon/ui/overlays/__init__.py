@@ -1,7 +1,7 @@
-"""What is drawn over the 3D View: one file an overlay, listed here.
+"""The overlays over the 3D View: one file for each, listed here.
 
-Owns the list, in the order of drawing. A new overlay is a file with a function from a `Sight` to pieces, a switch in
-`properties/overlays.py`, and a line here.
+Owns the list, in drawing order. A new overlay is a file with a function from a `Sight` to pieces, a switch in
+`settings/overlays.py`, and a line here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from . import arcs, center_of_mass, channel_colors, contacts, ghosts, limits, sh
 from .overlay_input import Sight
 from .primitives import Piece
 
-# What an overlay needs to have been worked out: shapes, a motion, or the forces of a simulation of this session.
+# What an overlay needs computed beforehand: shapes, motions, or the forces of a simulation in this session.
 BUILT, MOTION, FORCES = "BUILT", "MOTION", "FORCES"
 
 
 class Overlay(NamedTuple):
-    """switch: the setting that turns it on."""
+    """switch: the setting that turns it on; needs: see above."""
 
     switch: str
     pieces: Callable[[Sight], list[Piece]]
@@ -41,5 +41,5 @@ OVERLAYS = (
 
 
 def switched_on(settings) -> list[Overlay]:
-    """The overlays that a rig's settings ask for."""
+    """The overlays that are switched on in a rig's settings."""
     return [each for each in OVERLAYS if getattr(settings, each.switch)] if settings.show_overlays else []

@@ -1,4 +1,4 @@
-"""Overlay: the paths of chosen bones' tails, the source's against the result's."""
+"""Overlay: paths of bone tails, the source's against the result's."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def chosen(sight: Sight) -> list[str]:
 
 
 def ways(sight: Sight, film: Film, names: list[str]) -> np.ndarray:
-    """(bones, frames, 3) where the bones' tails go, in Blender's world."""
+    """(bones, frames, 3) paths of the bones' tails, in Blender's world."""
     reading = sight.footage.reading
     found = (reading.spots[name] for name in names)
     return np.stack([film.spots(reading.model.index(body), tail) for body, _, tail in found])
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """A line a motion with a tick a frame, and a dot now; what is not shown is thinner."""
+    """A line for each motion, with a tick for each frame and a dot for the current one; the motion that is not shown is
+    thinner."""
     names = chosen(sight) if sight.film is not None else []
     if not names:
         return []

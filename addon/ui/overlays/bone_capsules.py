@@ -1,12 +1,13 @@
-"""Bones as capsules: what ghosts, onion skins and stress are drawn as.
+"""Bones as capsules, for ghosts, onion skins and stress.
 
-Must not know Blender's bones: a reading in, a mesh out, made once a reading.
+Must not know Blender's bones: it makes a mesh from a reading, once for each reading.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ...read.read_rig import Reading
 from . import shape_meshes
 from .motions import Film, Footage
@@ -17,11 +18,8 @@ TAPER = 0.65
 
 
 def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = shape_meshes.FINE) -> Mesh:
-    """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
-    kept = footage.reading.__dict__.setdefault("_capsules", {})
-    if (grow, grain) not in kept:
-        kept[grow, grain] = _capsules(footage, grow, grain)
-    return kept[grow, grain]
+    """A tapered capsule for each bone, in the frames of the bodies [m]. grow: factor of their thickness."""
+    return derived(footage.reading, ("capsules", grow, grain), lambda: _capsules(footage, grow, grain))
 
 
 def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
@@ -38,8 +36,8 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
 
 
 def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
-    """By body, where (3,) in its frame its parts end [m]: at the joint of each body that hangs on it, else at the
-    bone's own end. A far-away helper has no parts."""
+    """By body, the ends (3,) of its parts in its frame [m]: the joint of each child body, else the bone's own end. A
+    far-away helper has no parts."""
     model, out = reading.model, {}
     size = reading.height * reading.placement.sizes[0]
     for body, name in enumerate(reading.names):
@@ -49,5 +47,5 @@ def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
 
 
 def places(film: Film) -> Places:
-    """Where the bodies are on all frames."""
+    """The bodies' transforms on all frames."""
     return Places(lambda: film.matrices, ("film", film.key))

@@ -1,7 +1,7 @@
-"""The 3D View's draw callbacks: which rigs are seen, and what is worked out before they can be.
+"""The 3D View's draw callbacks: which rigs are drawn, and what is computed before.
 
-Owns the callbacks and the timer that builds outside of drawing. Must not change data while drawing, nor know any single
-overlay.
+Owns the callbacks and the timer that computes outside of drawing. Must not change data while drawing, nor know any
+single overlay.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ...simulate import session
 from . import BUILT, motions, overlay_input, shapes, switched_on
 from .primitives import Mark, Note, Piece
 
-# How long after an edit what it changed is worked out again [s].
+# Delay from an edit to the recomputation of what it made stale [s].
 CATCH_UP_AFTER = 0.05
 
-# Rigs whose shapes and motions were looked at since the last edit.
+# Rigs whose shapes and motions are up to date since the last edit.
 _fresh: Memo[int, bool] = Memo("rigs looked at", "rig", (LOAD, UNDO, EDIT_SOURCE))
-# By rig, the scene in which it is drawn and stale.
+# For each stale rig that is drawn, its scene.
 _stale: Memo[int, str] = Memo("rigs to look at", "rig", (LOAD, REMOVE))
-# By region, what is drawn in pixels.
+# Pieces drawn in pixels, by region.
 _flat: Memo[int, tuple] = Memo("signs in pixels", "region", (LOAD, UNDO))
 _handles: Value[list] = Value("drawing of overlays", list)
 
 
 def pieces(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> list[Piece]:
-    """All that is drawn of a rig now."""
+    """All pieces of a rig for the current frame."""
     seen = overlay_input.of(rig, scene, graph)
     return [piece for overlay in switched_on(rig.heft) for piece in overlay.pieces(seen)]
 
 
 def _draw_solid() -> None:
-    """What is in space; what is drawn in pixels is left for later."""
+    """Draw pieces in space; pieces in pixels are kept for the second callback."""
     from . import gpu_draw  # noqa: PLC0415 - needs a graphics card: there is none in background mode
 
     context = bpy.context
@@ -67,7 +67,7 @@ def _draw_solid() -> None:
 
 
 def _draw_flat() -> None:
-    """Signs and the legend."""
+    """Draw marks and the legend."""
     from . import labels  # noqa: PLC0415 - needs fonts, as a window has them
 
     context = bpy.context
@@ -82,7 +82,7 @@ def _draw_flat() -> None:
 
 
 def _catch_up() -> None:
-    """A timer's callback: work out what drawing found stale, then draw again."""
+    """Timer callback: recompute what drawing found stale, then redraw."""
     stale = dict(_stale)
     _stale.clear()
     for rig in session.rigs():
@@ -94,7 +94,7 @@ def _catch_up() -> None:
 
 
 def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
-    """Work out what the rig's overlays need; outside of drawing only."""
+    """Compute what the rig's overlays need; outside of drawing only."""
     needs = {overlay.needs for overlay in switched_on(rig.heft)}
     now = inputs.of(rig, scene)
     try:
@@ -108,14 +108,14 @@ def catch_up(rig: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def register() -> None:
-    """Draw over every 3D View of a Blender with windows."""
+    """Add the draw callbacks, if there are windows."""
     if not bpy.app.background:
         for draw, when in ((_draw_solid, "POST_VIEW"), (_draw_flat, "POST_PIXEL")):
             _handles.value.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", when))
 
 
 def unregister() -> None:
-    """Draw no more."""
+    """Remove the draw callbacks."""
     while _handles.value:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.value.pop(), "WINDOW")
     if bpy.app.timers.is_registered(_catch_up):

@@ -1,4 +1,4 @@
-"""Overlay: the centre of mass of the shown motion, its way, and the way it would fly."""
+"""Overlay: the centre of mass of the shown motion, its path, and its ballistic path."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .fading_lines import faded, trail
 from .overlay_input import Sight
 from .primitives import FLIGHT, RESULT, SOURCE, Dots, Lines, Mark, Piece, with_alpha
 
-AHEAD = 0.5  # how far the flight is drawn where nothing says when it ends [s]
-STEPS = 48  # of a flight's line
+AHEAD = 0.5  # length of the ballistic path if its end is unknown [s]
+STEPS = 48  # of a ballistic path
 SIGN = 11.0  # [pixels]
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """The sign with its drop line, the path, and the flight."""
+    """The mark with a line to the ground, the path, and the ballistic path."""
     film, row = sight.film, sight.row
     if film is None:
         return []
@@ -63,14 +63,15 @@ def pieces(sight: Sight) -> list[Piece]:
 
 
 def flight_of(sight: Sight) -> np.ndarray | None:
-    """(k, 3) the way of a body thrown as the motion moves on this frame [m]: all of its flight, or ahead."""
+    """(k, 3) the ballistic path from the present position and velocity [m]: of the whole flight, or for a time
+    ahead."""
     film, row, when = sight.film, sight.row, sight.settings.ballistic
     if when == "OFF" or row is None:
         return None
     first, last = 0.0, AHEAD
     flying = film.flying(sight.ground, sight.reach)
     if flying[row]:
-        # From the frame it left the ground on to the one it is back.
+        # From the frame of take-off to the frame of landing.
         touching = np.flatnonzero(~flying)
         before, after = touching[touching < row], touching[touching > row]
         first = ((before[-1] if len(before) else 0) - row) / film.fps

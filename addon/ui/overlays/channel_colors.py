@@ -1,6 +1,6 @@
 """Overlay: bones coloured by a channel of the result that their controller declares.
 
-Channels are known from a simulation of this session alone.
+Channels are known only for a simulation of this session.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Overlay: where things touch on this frame, and with what force, in body weights.
+"""Overlay: contacts on this frame and their forces, in body weights.
 
-Contacts are known from a simulation of this session alone; the forces are those at the frame.
+Contacts are known only for a simulation of this session; the forces are those at the frame.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ WORLD = "the world"
 GRAVITY = 9.81
 PRESS = (1.0, 0.45, 0.12, 1.0)
 SLIDE = (0.95, 0.85, 0.25, 1.0)
-FLASH = 3  # frames that a blow stays seen
+FLASH = 3  # frames for which a blow is shown
 
 
 def here(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (k, 3) [m], forces (k, 3) [N] and normals (k, 3) of all contacts that the rig's bodies have on a frame,
-    each as it acts on the body; those between things of its shot count for the shot's leader."""
+    """Points (k, 3) [m], forces (k, 3) [N] and normals (k, 3) of all contacts of the rig's bodies on a frame, each as
+    it acts on the body. Contacts between objects count for the shot's leader."""
     found, keep, sign = sight.footage.forces.contacts, [], []
     for k in _now(sight, row):
         a, b = found.a[k], found.b[k]
@@ -41,7 +41,7 @@ def here(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def standing(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (k, 3) [m], forces (k, 3) [N] of the ground on the rig's bodies on a frame, and which bodies (k,)."""
+    """Points (k, 3) [m] and forces (k, 3) [N] of the ground on the rig's bodies on a frame, and the bodies (k,)."""
     found, index = sight.footage.forces.contacts, sight.footage.reading.model.index
     rows = []
     for k in _now(sight, row):
@@ -55,12 +55,12 @@ def standing(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _now(sight: Sight, row: int) -> np.ndarray:
-    """The contacts of a frame."""
+    """Indices of a frame's contacts."""
     return np.flatnonzero(np.asarray(sight.footage.forces.contacts.frames) == row)
 
 
 def is_own(sight: Sight, name: str, point: np.ndarray, row: int) -> bool:
-    """Is it a body of the rig's? Bodies of others may have the same name: then the nearer one's."""
+    """True if it is a body of the rig. If other rigs have bodies of that name, the nearest counts."""
     own = sight.footage.result
     if name not in own.model.names:
         return False
@@ -85,7 +85,7 @@ def _leads(sight: Sight) -> bool:
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """Arrows: orange what presses, yellow what holds against sliding; rings where a blow was."""
+    """Arrows: orange for pressure, yellow for friction; rings for blows."""
     row = sight.row
     if row is None or not sight.shows_result or sight.footage.forces is None or sight.footage.forces.contacts is None:
         return []
@@ -112,7 +112,7 @@ def pieces(sight: Sight) -> list[Piece]:
 
 
 def _blows(sight: Sight, row: int, long: float) -> list[Piece]:
-    """A ring that grows and fades for a few frames, and on the first the force."""
+    """A ring that grows and fades over a few frames, with the force on the first."""
     film, out = sight.film, []
     struck = impacts.of(sight, lambda name, point, when: is_own(sight, name, point, when))
     size = sight.tall / film.meters
@@ -124,7 +124,7 @@ def _blows(sight: Sight, row: int, long: float) -> list[Piece]:
             arrow = (film.shown(blow.force) * film.meters * long)[None]
             key = (film.key, blow.row, *blow.point, sight.settings.force_scale)
             color = with_alpha(BAD, 1.0 - age / (FLASH + 1.0))
-            # It ends where it strikes.
+            # The arrow ends at the point of contact.
             start = spot[None] - arrow
             out.append(_shafts(("blow", *key, age), start, arrow, color, size))
             out.append(Faces(("blow head", *key, age), _made(start, arrow, 0.026 * size), color))

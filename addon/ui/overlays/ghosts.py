@@ -8,11 +8,11 @@ from .primitives import AFTER, BEFORE, RESULT, SOURCE, Note, Piece, Solid, with_
 
 GHOST = 0.45  # opacity
 NEAREST, FARTHEST = 0.42, 0.12
-SLIM = 0.65  # onion skins, of the ghost's thickness
+SLIM = 0.65  # thickness of onion skins, relative to the ghost's
 
 
 def ghost(sight: Sight) -> list[Piece]:
-    """The source while the result is shown, and the other way round."""
+    """The source while the result is shown, and vice versa."""
     film, row = sight.other, sight.row
     if film is None or row is None or row >= len(film):
         return []
@@ -31,7 +31,7 @@ def ghost(sight: Sight) -> list[Piece]:
 
 
 def onion(sight: Sight) -> list[Piece]:
-    """The poses before and after, the farther the fainter."""
+    """The poses before and after, fainter with distance."""
     if sight.film is None:
         return []
     mesh, places, heft = (

@@ -1,8 +1,8 @@
-"""Pieces on the screen: batches, textures and the state of the graphics card.
+"""Draw pieces on the graphics card: batches, textures and its state.
 
-Owns what is kept there, by the pieces' keys. Must not know any single overlay, nor change data.
+Owns the cache of batches and textures, by the pieces' keys. Must not know any single overlay, nor change data.
 
-Whatever is behind something is drawn too, but faintly: bones are inside of skins.
+Hidden parts are drawn too, but faintly: bones are inside of skins.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ...memory import LOAD, UNDO, Memo
 from . import shaders
 from .primitives import CASING, Dots, Faces, Lines, Mesh, Piece, Places, Solid, Strings, Wires
 
-# Batches and textures kept; the ones not used for longest go first.
+# Maximum number of batches and textures; the least recently used go first.
 MOST_KEPT = 1500
-MOST_TABLES = 12  # of all bodies on all frames: large ones, and Live makes many
-CASING_WIDTH = 2.4  # [pixels] more than the line
+MOST_TABLES = 12  # all bodies on all frames: large, and Live makes many
+CASING_WIDTH = 2.4  # [pixels] wider than the line
 
 
 @dataclass(frozen=True)
 class View:
-    """Through which a region looks: matrix (4, 4) from the world to the screen; eye (4,): where from, and 1, or for a
-    view without perspective the way to it, and 0; size [pixels]."""
+    """A region's view: matrix (4, 4) from the world to the screen; eye (4,): the camera position and 1, or in
+    orthographic views the direction to it and 0; size [pixels]."""
 
     matrix: np.ndarray
     eye: tuple[float, float, float, float]
@@ -35,13 +35,13 @@ class View:
 
     @classmethod
     def of(cls, region, space) -> View:
-        """Of a region of the 3D View and its view."""
+        """The view of a region of the 3D View."""
         back = space.view_matrix.inverted()
         eye = (*back.translation, 1.0) if space.is_perspective else (*back.col[2][:3], 0.0)
         return cls(space.perspective_matrix.copy(), tuple(eye), (region.width, region.height))
 
     def pixels(self, points: np.ndarray) -> np.ndarray:
-        """(k, 2) where points (k, 3) are in the region; not a number behind the eye."""
+        """(k, 2) positions of points (k, 3) in the region; nan behind the camera."""
         matrix = np.array(self.matrix)
         clip = np.column_stack([points, np.ones(len(points))]) @ matrix.T
         seen = clip[:, 3:] > 1e-6
@@ -54,7 +54,7 @@ _tables: Memo = Memo("textures of matrices", "content", (LOAD, UNDO), MOST_TABLE
 
 
 def draw(pieces: Iterable[Piece], view: View) -> None:
-    """In order, over what the view shows already. Signs and legends are not drawn here."""
+    """Draw in order, over what the view shows already. Marks and legends are not drawn here."""
     gpu.state.blend_set("ALPHA")
     try:
         for piece in pieces:
@@ -73,7 +73,7 @@ def draw(pieces: Iterable[Piece], view: View) -> None:
 
 
 def _table(places: Places) -> tuple[gpu.types.GPUTexture, int]:
-    """The texture of the bodies' matrices, and how many bodies there are."""
+    """The texture with the bodies' matrices, and the number of bodies."""
 
     def make():
         matrices = places.make()
@@ -83,7 +83,7 @@ def _table(places: Places) -> tuple[gpu.types.GPUTexture, int]:
 
 
 def _texture(texels: np.ndarray, width: int) -> gpu.types.GPUTexture:
-    """From texels (k, 4)."""
+    """A texture of texels (k, 4)."""
     rows = -(-len(texels) // width)
     full = np.zeros((rows * width, 4), dtype=np.float32)
     full[: len(texels)] = texels
@@ -93,7 +93,8 @@ def _texture(texels: np.ndarray, width: int) -> gpu.types.GPUTexture:
 
 
 def _set_up(shader, piece: Solid | Wires, view: View, flag: int = 0) -> gpu.types.GPUTexture:
-    """Gives the texture, which must be held until all is drawn: a shader does not keep it."""
+    """Bind the piece's data. Returns the texture, which must be kept until all is drawn because a shader does not keep
+    it."""
     texture, bodies = _table(piece.places)
     shader.bind()
     shader.uniform_float("viewProjection", view.matrix)
@@ -120,7 +121,7 @@ def _draw_solid(piece: Solid, view: View) -> None:
     shader.uniform_float("color", piece.color)
     gpu.state.depth_test_set("LESS_EQUAL")
     if piece.whole:
-        # First how deep it is, then its nearest surface alone.
+        # A depth pass first, then only the nearest surface.
         gpu.state.depth_mask_set(True)
         gpu.state.color_mask_set(False, False, False, False)
         batch.draw(shader)
@@ -143,7 +144,7 @@ def _solid_batch(mesh: Mesh) -> tuple:
         },
         indices=mesh.triangles.astype(np.int32),
     )
-    return batch, mesh  # with the mesh, whose id is the key
+    return batch, mesh  # with the mesh, because its id is the key
 
 
 def _draw_wires(piece: Wires, view: View) -> None:
@@ -162,7 +163,7 @@ def _wires_batch(strings: Strings) -> tuple:
     count = len(strings.segments)
     four = np.repeat(strings.segments.astype(np.float32), 4, axis=0)
     triangles = (4 * np.arange(count)[:, None, None] + np.array([[0, 1, 2], [2, 1, 3]])[None]).reshape(-1, 3)
-    # The sides of a line's far end are turned with it: both ends know the whole segment.
+    # At a line's far end its sides are swapped: both ends have the whole segment.
     batch = batch_for_shader(
         shaders.line(),
         "TRIS",
@@ -178,7 +179,7 @@ def _wires_batch(strings: Strings) -> tuple:
 
 
 def _passes(hidden: float) -> Iterable[float]:
-    """How strong to draw: first what is behind something, then the rest."""
+    """Opacities of the passes: hidden parts first, then visible ones."""
     if hidden > 0.0:
         gpu.state.depth_test_set("GREATER")
         yield hidden
@@ -197,7 +198,7 @@ def _draw_lines(piece: Lines, view: View) -> None:
         shader.uniform_float("viewportSize", view.size)
         shader.uniform_float("lineWidth", piece.width + extra)
         if color is None:
-            # Its colours are its vertices': seen through everything.
+            # Its colours are its vertices'; hidden parts are not dimmed.
             gpu.state.depth_test_set("NONE")
             batch.draw(shader)
             continue
@@ -207,7 +208,7 @@ def _draw_lines(piece: Lines, view: View) -> None:
 
 
 def _line_batches(piece: Lines) -> list[tuple]:
-    """Batches, each with how much wider it is, and its colour where that is one."""
+    """Batches, each with its additional width, and its colour if it has a single one."""
     segments, colors = piece.make()
     if not len(segments):
         return []

@@ -1,7 +1,7 @@
-"""Where a body was struck: by a contact that came at once and hard, or by a free thing whose flight broke there.
+"""Blows on a body: by a contact that starts hard, or by a free object whose path bends there.
 
-Owns how that is told from the result: an impact is over within a step, so that the contacts at the frames seldom show
-it, but what struck has another velocity from then on. Must not know how it is drawn.
+Owns how they are detected in the result. An impact is over within a step, so contacts at the frames seldom show it, but
+the object has another velocity afterwards. Must not know how it is drawn.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....engine import derived
 from ....engine.math import rotations
 from ...read import collision_shapes, read_scene
 from ...settings import collider_of
 from .overlay_input import Sight
 
 GRAVITY = 9.81
-LEAST = 0.15  # what counts, as the mean force over a frame [body weights]
-THICKNESS = 0.08  # how far flesh may be around a bone, of the rig's height
+LEAST = 0.15  # of the mean force over a frame [body weights]
+THICKNESS = 0.08  # of flesh around a bone at most [parts of the rig's height]
 
 
 class Blow(NamedTuple):
@@ -29,16 +30,12 @@ class Blow(NamedTuple):
 
 
 def of(sight: Sight, is_own) -> list[Blow]:
-    """All blows on the rig in its last simulation. is_own(name, point, row): is it a body of the rig's?"""
-    film = sight.footage.result
-    kept = film.__dict__.get("_blows")
-    if kept is None:
-        kept = film.__dict__["_blows"] = _by_contacts(sight, is_own) + _by_flights(sight)
-    return kept
+    """All blows on the rig in its last simulation. is_own(name, point, row): True for a body of the rig."""
+    return derived(sight.footage.result, "blows", lambda: _by_contacts(sight, is_own) + _by_flights(sight))
 
 
 def _by_contacts(sight: Sight, is_own) -> list[Blow]:
-    """Contacts that were not there on the frame before, and press harder than the body's weight."""
+    """Contacts that were not there on the frame before, with a force above the body's weight."""
     found, out = sight.footage.forces.contacts, []
     if found is None or not len(found.frames):
         return out
@@ -55,7 +52,7 @@ def _by_contacts(sight: Sight, is_own) -> list[Blow]:
 
 
 def _by_flights(sight: Sight) -> list[Blow]:
-    """Free things near a body whose velocity jumped by more than gravity gives."""
+    """Free objects near a body whose velocity changed by more than gravity explains."""
     film, result, out = sight.footage.result, sight.footage.forces, []
     least = LEAST * GRAVITY * film.model.total_mass
     free = [track for track in sight.footage.tracks if _name(track) in result.objects]
@@ -66,7 +63,7 @@ def _by_flights(sight: Sight) -> list[Blow]:
         speeds = np.diff(places, axis=0) * film.fps
         kicks = mass * (np.diff(speeds, axis=0) * film.fps - sight.gravity)
         strong = np.flatnonzero(np.linalg.norm(kicks, axis=1) > least)
-        # A blow between two frames bends the way at both.
+        # A blow between two frames changes the velocity at both.
         for rows in np.split(strong, np.flatnonzero(np.diff(strong) > 1) + 1) if len(strong) else ():
             looked = range(rows[0], rows[-1] + 3)
             point, away, row = min(((*nearest(ends[k], places[k]), k) for k in looked), key=lambda each: each[1])
@@ -78,7 +75,7 @@ def _by_flights(sight: Sight) -> list[Blow]:
 
 
 def _name(track: read_scene.Track) -> str:
-    """Empty where the thing was deleted since."""
+    """The object's name; "" if it was deleted."""
     try:
         return track.ob.name_full
     except ReferenceError:
@@ -86,7 +83,7 @@ def _name(track: read_scene.Track) -> str:
 
 
 def size_of(track: read_scene.Track) -> float:
-    """Half of how large a thing is, all sides taken together [m]."""
+    """Half the mean size of an object [m]."""
     corners = np.array(track.ob.bound_box)
     half = 0.5 * np.abs(track.stretch) @ (corners.max(axis=0) - corners.min(axis=0))
     return float(np.cbrt(np.prod(np.maximum(half, 1e-6))))
@@ -104,7 +101,7 @@ def segments(sight: Sight) -> np.ndarray:
 
 
 def nearest(ends: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, float]:
-    """The point of segments (k, 2, 3) that is nearest to a place (3,), and how far it is."""
+    """The point of segments (k, 2, 3) nearest to a point (3,), and its distance."""
     way = ends[:, 1] - ends[:, 0]
     t = np.clip(((place - ends[:, 0]) * way).sum(axis=1) / np.maximum((way * way).sum(axis=1), 1e-12), 0.0, 1.0)
     points = ends[:, 0] + t[:, None] * way

@@ -1,4 +1,4 @@
-"""Labels and the legend, drawn in pixels on top of the view.
+"""Marks and the legend, drawn in pixels on top of the view.
 
 Owns their look. Must not know any single overlay, nor change data.
 """
@@ -24,7 +24,7 @@ SWATCH, SCALE_WIDTH = 10, 90
 
 
 def _pie(start: float, end: float) -> np.ndarray:
-    """(t, 3, 2) a slice of the unit disc."""
+    """(t, 3, 2) triangles of a sector of the unit disc."""
     turn = np.linspace(start, end, max(int(ROUND * (end - start) / (2.0 * np.pi)), 2) + 1)
     rim = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     return np.stack([np.zeros_like(rim[1:]), rim[:-1], rim[1:]], axis=1)
@@ -36,7 +36,7 @@ _RING = _DISC[:, 1:]
 
 
 def _parts(mark: Mark) -> tuple[list[tuple[np.ndarray, Color]], list[tuple[np.ndarray, Color, float]]]:
-    """Triangles (t, 3, 2) and lines (k, 2, 2) of a sign of radius one, with their colours and widths."""
+    """Triangles (t, 3, 2) and lines (k, 2, 2) of a mark of radius one, with their colours and widths."""
     if mark.kind == "MASS":
         fills = [(part, WHITE if k % 2 else DARK) for k, part in enumerate(_QUARTERS)]
         return fills, [(_RING, DARK, 4.0), (_RING, mark.color, 2.2)]
@@ -54,7 +54,7 @@ def _parts(mark: Mark) -> tuple[list[tuple[np.ndarray, Color]], list[tuple[np.nd
 
 
 def draw_marks(marks: Sequence[Mark], view: View, scale: float) -> None:
-    """Every sign at its place; scale: of the user's interface."""
+    """Draw every mark. scale: of the user interface."""
     if not marks:
         return
     spots = view.pixels(np.array([mark.point for mark in marks]))
@@ -102,7 +102,7 @@ def _draw_line(points: np.ndarray, color: Color, width: float, view: View) -> No
 
 
 def draw_notes(notes: Sequence[Note], area: bpy.types.Area, region: bpy.types.Region, scale: float) -> None:
-    """The lines of the legend, each once, in the corner at the bottom left, beside a toolbar that lies over it."""
+    """The lines of the legend, without repetitions, at the bottom left, next to a toolbar that overlaps the region."""
     lines = list(dict.fromkeys(notes))
     tools = [each for each in area.regions if each.type == "TOOLS" and each.width > 1]
     left = MARGIN * scale + max((each.x + each.width - region.x for each in tools if each.x <= region.x), default=0)
@@ -124,7 +124,7 @@ def _draw_note(note: Note, x: float, y: float, scale: float) -> None:
 
 
 def _rectangle(x: float, y: float, width: float, height: float, colors: Sequence[Color]) -> None:
-    """Filled with one colour, or from one to the next."""
+    """A rectangle filled with one colour or a gradient."""
     each = colors if len(colors) > 1 else (*colors, *colors)
     edges = np.linspace(x, x + width, len(each))
     points, tints = [], []
@@ -137,7 +137,7 @@ def _rectangle(x: float, y: float, width: float, height: float, colors: Sequence
 
 
 def _text(text: str, x: float, y: float, scale: float) -> float:
-    """How wide it was."""
+    """Draw a text; returns its width."""
     if not text:
         return 0.0
     blf.size(0, TEXT * scale)

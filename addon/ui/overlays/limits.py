@@ -1,4 +1,4 @@
-"""Overlay: how far joints may turn. Of the selected bones in Pose Mode, or of all."""
+"""Overlay: joint limits of the selected bones in Pose Mode, or of all bones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pieces(sight: Sight) -> list[Piece]:
     now = (world @ frames)[None, :, :3].astype(np.float32)
     chosen = selected(sight.rig)
     if chosen:
-        # What is not selected shrinks to nothing.
+        # Bones that are not selected are scaled to zero.
         now[0, [i for i, name in enumerate(built.names) if name not in chosen], :, :3] = 0.0
     alpha = 0.9 if chosen else 0.6
     return [Wires(built.limits, Places(lambda: now), 0, with_alpha(LIMITS, alpha), width=1.5, hidden=0.35)]
@@ -41,7 +41,7 @@ def selected(rig: bpy.types.Object) -> set[str]:
 
 
 def _rests(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
-    """(bones, 4, 4) rest matrices against their parents' and (bones,) parents, -1 for none, in the pose's order."""
+    """(bones, 4, 4) rest matrices relative to their parents' and (bones,) parents, -1 for none, in the pose's order."""
     bones = rig.data.bones
     flat = np.empty(len(bones) * 16, dtype=np.float32)
     bones.foreach_get("matrix_local", flat)

@@ -1,7 +1,7 @@
-"""Motions for overlays: source and result of a rig as its bodies move, on every frame.
+"""Motions for overlays: source and result of a rig's bodies, on every frame.
 
-Owns where they come from: the last simulation of this session, or, after a file was opened or something undone, the
-keys, sampled outside of drawing. Must not know what is drawn.
+Owns their origin: the last simulation of this session, or, after a file was opened or something undone, the keys,
+sampled outside of drawing. Must not know what is drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ....engine import Model, Result
+from ....engine import Model, Result, derived
 from ....engine.analysis.support_polygon import Soles
 from ....engine.analysis.whole_body import WholeBody, world_poses
 from ....engine.math import rotations
@@ -28,9 +28,9 @@ from .. import answers
 
 # A body this near to the ground stands on it [parts of the rig's height].
 REACH = 0.012
-# How far around the ends of bones without shapes something is, so that ankles stand [parts of the rig's height].
+# Radius around the ends of bones without shapes, so that ankles stand [parts of the rig's height].
 BARE = 0.04
-# Shots longer than this are not sampled for overlays alone [frames].
+# Longer shots are not sampled for overlays alone [frames].
 LONGEST = 5000
 
 
@@ -48,7 +48,7 @@ class Film:
 
     @cached_property
     def key(self) -> object:
-        """What no other film has, for who keeps something made of this one."""
+        """A unique object, as a cache key for what is derived from this film."""
         return object()
 
     def __len__(self) -> int:
@@ -59,12 +59,12 @@ class Film:
         return (points @ MIRROR_X if self.mirrored else points) / self.meters
 
     def spots(self, body: int, point: np.ndarray) -> np.ndarray:
-        """(frames, 3) in Blender's world: the way of a point (3,) of a body [m]."""
-        kept = self.__dict__.setdefault("_spots", {})
-        mark = (body, point.tobytes())
-        if mark not in kept:
-            kept[mark] = self.shown(self.places[:, body] + rotations.rotate(self.turns[:, body], point[None]))
-        return kept[mark]
+        """(frames, 3) in Blender's world: the path of a point (3,) of a body [m]."""
+
+        def way() -> np.ndarray:
+            return self.shown(self.places[:, body] + rotations.rotate(self.turns[:, body], point[None]))
+
+        return derived(self, ("way", body, point.tobytes()), way)
 
     @cached_property
     def matrices(self) -> np.ndarray:
@@ -82,19 +82,19 @@ class Film:
         return WholeBody.of(self.model, self.places, self.turns, self.fps)
 
     def flying(self, height: float, reach: float) -> np.ndarray:
-        """(frames,) is the body off the ground? Height of the ground and reach [m]."""
-        kept = self.__dict__.get("_flying")
-        if kept is None or kept[0] != (height, reach):
+        """(frames,) True while the body is off the ground. Height of the ground and reach [m]."""
+
+        def is_above() -> np.ndarray:
             above = self.soles.clearance(self.places, self.turns, height)
-            kept = ((height, reach), np.isfinite(above) & (above > reach))
-            self.__dict__["_flying"] = kept
-        return kept[1]
+            return np.isfinite(above) & (above > reach)
+
+        return derived(self, "flying", is_above, (height, reach))
 
 
 @dataclass(frozen=True, eq=False)
 class Footage:
-    """A rig's motions. forces: what the simulation of this session gave, None if there was none; tracks: of the things
-    that were part of it."""
+    """A rig's motions. forces: the result of this session's simulation, None if there was none; tracks: of its
+    objects."""
 
     reading: read_rig.Reading
     source: Film
@@ -104,7 +104,7 @@ class Footage:
 
     @property
     def first(self) -> int:
-        """The frame that the films begin at."""
+        """The first frame of the films."""
         return int(self.reading.frames[0])
 
 
@@ -112,20 +112,20 @@ class Footage:
 class _Kept:
     footage: Footage
     shown: session.Shown | None
-    # What the source and the result were when they were looked at last.
+    # Digests of source and result when they were last checked.
     source_mark: str = ""
     result_mark: str = ""
-    # The source is no longer the one that was simulated.
+    # The source was edited after the simulation.
     edited: bool = False
 
 
 _kept: Memo[int, _Kept] = Memo("drawn motions", "rig", (LOAD, UNDO, REMOVE))
-# Where bodies could stand whose simulation had nothing to touch, with what that was made of.
+# Soles of rigs whose simulation had no collision shapes, with what they were made from.
 _stands: Memo[int, tuple[str, tuple[str, ...], Soles]] = Memo("soles", "rig", (LOAD, UNDO, REMOVE))
 
 
 def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
-    """What is known of a rig's motions now; changes nothing, and may be called while drawing."""
+    """The known motions of a rig; changes nothing, so it may be called while drawing."""
     kept = _kept.get(rig.session_uid)
     shown = session.last_shown(rig)
     if shown is not None and (kept is None or kept.shown is not shown):
@@ -134,7 +134,7 @@ def current(rig: bpy.types.Object, scene: bpy.types.Scene) -> Footage | None:
 
 
 def refresh(now: RigInputs) -> None:
-    """Sample what is not known or has changed; outside of drawing only."""
+    """Sample motions that are unknown or stale; outside of drawing only."""
     rig, scene = now.rig, now.inputs.scene
     current(rig, scene)
     kept = _kept.get(rig.session_uid)
@@ -148,7 +148,7 @@ def refresh(now: RigInputs) -> None:
         if not kept.source_mark:
             kept.source_mark = source
         elif kept.source_mark != source and rig.heft.shown == "SOURCE":
-            # Edited since it was simulated: the source is shown as it is now.
+            # Edited after the simulation: show the source as it is now.
             sampled = _sampled(rig, scene, kept.footage.reading.frames, False)
             same = sampled.reading.names == kept.footage.reading.names
             kept.footage = dataclasses.replace(kept.footage, source=sampled.source) if same else sampled
@@ -159,13 +159,13 @@ def refresh(now: RigInputs) -> None:
 
 
 def _meters(rig: bpy.types.Object, scene: bpy.types.Scene) -> float:
-    """Engine metres in one of Blender's units, as the rig's shot has them."""
+    """Engine metres in one of Blender's units, by the settings of the rig's shot."""
     leader = answers.shot_of(rig).leader
     return engine_space.meters_in_unit(leader.heft.meters_per_unit, scene.unit_settings.scale_length)
 
 
 def _find_soles(now: RigInputs, kept: _Kept) -> None:
-    """Where a rig could stand whose simulation had nothing to touch: its bones' shapes are made for that alone."""
+    """Find the soles of a rig whose simulation had no collision shapes; the shapes are built only for this."""
     rig, scene, mark = now.rig, now.inputs.scene, now.structure
     reading = kept.footage.reading
     known = _stands.get(rig.session_uid)
@@ -178,7 +178,8 @@ def _find_soles(now: RigInputs, kept: _Kept) -> None:
 
 
 def _of_shown(rig: bpy.types.Object, shown: session.Shown, meters: float, before: _Kept | None = None) -> Footage:
-    """before: what was known; Live reads a source once and simulates it many times."""
+    """before: the previous motions, whose source may be reused: Live reads a source once and simulates it many
+    times."""
     reading, soles = shown.reading, _soles(shown.reading)
     known = _stands.get(rig.session_uid)
     if known is not None and not any(reading.model.shapes) and known[1] == reading.model.names and len(known[2].bodies):
@@ -197,16 +198,17 @@ def _film(reading: read_rig.Reading, places: np.ndarray, turns: np.ndarray, mete
 
 
 def _soles(reading: read_rig.Reading) -> Soles:
-    """Where the bodies could stand: with their shapes, or, where these are not known, with the bones' ends."""
-    kept = reading.__dict__.get("_soles")
-    if kept is None:
-        kept = Soles.of(reading.model)
-        object.__setattr__(reading, "_soles", kept if len(kept.bodies) else _bare(reading))
-    return reading.__dict__["_soles"]
+    """The points on which the bodies can stand: of their shapes, or, if these are unknown, of the bones' ends."""
+
+    def find() -> Soles:
+        found = Soles.of(reading.model)
+        return found if len(found.bodies) else _bare(reading)
+
+    return derived(reading, "soles", find)
 
 
 def _bare(reading: read_rig.Reading) -> Soles:
-    """The ends of all bones, a little thick."""
+    """The ends of all bones, with a small radius."""
     place = {name: body for body, name in enumerate(reading.names)}
     ends = [(place[body], point) for body, *both in reading.spots.values() for point in both]
     points = np.array([point for _, point in ends])
@@ -218,7 +220,7 @@ def _bare(reading: read_rig.Reading) -> Soles:
 
 
 def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, with_result: bool) -> Footage:
-    """The source's and the result's motion from the keys."""
+    """Motions of the source and the result, sampled from their keys."""
     meters = _meters(rig, scene)
     with result_armature.exposed(rig, "SOURCE"):
         samples = sample_poses.finish(sample_poses.sample(rig, scene, frames))

@@ -1,6 +1,6 @@
 """Input of an overlay: one rig on one frame.
 
-Owns how the frame is found in the films. Must not know any single overlay, nor how it is drawn.
+Owns the mapping from frames to rows of the films. Must not know any single overlay, nor how it is drawn.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .motions import REACH, Film, Footage
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """footage: None while nothing is known of the motion yet; graph: where the rig is evaluated; scratch: what overlays
-    have worked out and may keep until something is edited, by names of their own."""
+    """What overlays read. footage: None while no motion is known yet; graph: where the rig is evaluated; scratch: a
+    cache for overlays until the next edit, with keys of their own."""
 
     rig: bpy.types.Object
     scene: bpy.types.Scene
@@ -37,7 +37,7 @@ class Sight:
 
     @cached_property
     def shows_result(self) -> bool:
-        """Does the rig move as its result?"""
+        """True if the rig shows its result."""
         found = self.footage is not None and self.footage.result is not None
         return found and result_armature.is_visible(self.rig) and self.settings.mix > 0.5
 
@@ -61,7 +61,7 @@ class Sight:
         return self.row_of(self.scene.frame_current)
 
     def row_of(self, frame: int) -> int | None:
-        """The index of a frame in the films; a loop comes round again."""
+        """The row of a frame in the films; a loop repeats."""
         if self.footage is None:
             return None
         row, period = frame - self.footage.first, self.settings.result_period
@@ -70,7 +70,7 @@ class Sight:
         return row if 0 <= row < len(self.film) else None
 
     def rows(self, count: int) -> slice:
-        """The frames so many before and after the current one; all of them for 0."""
+        """The rows within `count` frames of the current one; all of them for 0."""
         if count == 0:
             return slice(0, len(self.film))
         now = min(max(self.scene.frame_current - self.footage.first, 0), len(self.film) - 1)
@@ -84,7 +84,7 @@ class Sight:
 
     @cached_property
     def gravity(self) -> np.ndarray:
-        """(3,) in the engine's world [m/s²]; that of the shot, which its leader says."""
+        """(3,) gravity in the engine's world [m/s²], from the shot's leader."""
         pull = np.array(answers.shot_of(self.rig).leader.heft.gravity, dtype=float)
         return pull @ MIRROR_X if self.film.mirrored else pull
 
@@ -95,13 +95,14 @@ class Sight:
 
     @cached_property
     def ground_height(self) -> float:
-        """The same [units of the scene]: the shot's, or the rig's own where nobody has one."""
+        """The height of the ground [units of the scene]: the shot's, or the rig's own setting if no one has a
+        ground."""
         grounded = answers.shot_of(self.rig).grounded or self.rig
         return float(grounded.heft.ground_height)
 
     @cached_property
     def reach(self) -> float:
-        """What is nearer to the ground than this stands on it [m]."""
+        """Points closer to the ground than this stand on it [m]."""
         return REACH * self.tall
 
 
@@ -109,5 +110,5 @@ _scratch: Memo[int, dict] = Memo("scratch of overlays", "rig", (LOAD, UNDO, EDIT
 
 
 def of(rig: bpy.types.Object, scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> Sight:
-    """What is seen of a rig now; changes nothing."""
+    """The overlays' input for a rig now; changes nothing."""
     return Sight(rig, scene, graph, motions.current(rig, scene), _scratch.remember(rig.session_uid, dict))

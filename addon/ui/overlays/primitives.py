@@ -1,9 +1,9 @@
-"""What overlays are made of: lines, faces, bodies and marks, as plain arrays with their colours.
+"""Drawing primitives of overlays: lines, faces, bodies and marks, as plain arrays with their colours.
 
-Owns the words between an overlay, which says what is seen, and `draw`, which puts it on the screen. Must not know
-Blender: what an overlay shows can be tested without a window.
+Owns the interface between an overlay, which makes pieces, and `gpu_draw`, which draws them. Must not know Blender: what
+an overlay shows can be tested without a window.
 
-Whatever has a key is made once: `make` is called only when nothing of that key is kept.
+A piece with a key is cached: `make` is called only if nothing is cached under that key.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 Color = tuple[float, float, float, float]
 
-# Told apart by all eyes (Okabe and Ito), on dark and on light ground.
+# Distinguishable with colour blindness (Okabe and Ito), on dark and light backgrounds.
 SOURCE: Color = (0.34, 0.71, 0.97, 1.0)
 RESULT: Color = (0.98, 0.62, 0.10, 1.0)
 BEFORE: Color = (0.70, 0.52, 1.0, 1.0)
@@ -31,13 +31,13 @@ CASING: Color = (0.0, 0.0, 0.0, 0.45)
 
 
 def with_alpha(color: Color, alpha: float) -> Color:
-    """The same colour, as opaque as told."""
+    """The same colour with this opacity."""
     return (*color[:3], alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles that bodies carry: vertices (v, 3) with unit normals (v, 3) in the frames of bodies (v,)."""
+    """Triangles fixed to bodies: vertices (v, 3) with unit normals (v, 3) in the frames of bodies (v,)."""
 
     vertices: np.ndarray
     normals: np.ndarray
@@ -47,7 +47,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Strings:
-    """Segments (k, 2, 3) that bodies carry, in the frames of bodies (k,)."""
+    """Segments (k, 2, 3) fixed to bodies, in the frames of bodies (k,)."""
 
     segments: np.ndarray
     bodies: np.ndarray
@@ -55,8 +55,8 @@ class Strings:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where bodies are: (frames, n, 3, 4) from their frames to Blender's world, float32. Without a key it is for now
-    only."""
+    """Transforms of bodies: (frames, n, 3, 4) from their frames to Blender's world, float32. Without a key they are for
+    this redraw only."""
 
     make: Callable[[], np.ndarray]
     key: tuple | None = None
@@ -64,8 +64,12 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """Bodies as see-through solids. tints (n, 4): a colour for each instead of one; whole: where they overlap they are
-    one, which takes another pass; hidden: how much is seen of what is behind something."""
+    """Bodies as transparent solids.
+
+    tints     (n, 4) a colour for each instead of one
+    whole     overlapping bodies are drawn as one, which takes another pass
+    hidden    opacity of hidden parts
+    """
 
     mesh: Mesh
     places: Places
@@ -78,7 +82,7 @@ class Solid:
 
 @dataclass(frozen=True, eq=False)
 class Wires:
-    """Segments on bodies; width [pixels]; hidden: how much is seen of what is behind something."""
+    """Segments on bodies. width [pixels]; hidden: opacity of hidden parts."""
 
     strings: Strings
     places: Places
@@ -90,7 +94,7 @@ class Wires:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Segments (k, 2, 3) in Blender's world; where `make` also gives colours (k, 2, 4), these count."""
+    """Segments (k, 2, 3) in Blender's world. If `make` also returns colours (k, 2, 4), they are used."""
 
     key: tuple
     make: Callable[[], tuple[np.ndarray, np.ndarray | None]]
@@ -112,7 +116,7 @@ class Faces:
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """Points (k, 3) in Blender's world, as small spots; with colours (k, 4)."""
+    """Points (k, 3) in Blender's world, as small dots; with colours (k, 4)."""
 
     key: tuple
     make: Callable[[], tuple[np.ndarray, np.ndarray]]
@@ -121,7 +125,7 @@ class Dots:
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """A sign at a point (3,) of Blender's world, always on top. kind: MASS, DOT, CROSS; radius [pixels]."""
+    """A mark at a point (3,) of Blender's world, always on top. kind: MASS, DOT, CROSS; radius [pixels]."""
 
     point: np.ndarray
     color: Color
@@ -131,7 +135,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Note:
-    """A line of the legend: a text with a colour, or a scale of colours with its two ends."""
+    """A line of the legend: a text with a colour, or a colour scale with its two ends."""
 
     text: str
     color: Color | None = None

@@ -1,7 +1,7 @@
-"""The two shaders that Blender does not bring along: solids and lines that bodies carry.
+"""Two shaders that Blender lacks: solids and lines fixed to bodies.
 
-Owns their source. Bodies are placed by the graphics card, from a texture with the matrices of all frames, so that
-playing costs no more than naming the frame. No geometry shaders: these run on OpenGL, Metal and Vulkan alike.
+Owns their source. The graphics card places the bodies, from a texture with the matrices of all frames, so that playback
+only changes the frame number. No geometry shaders: these run on OpenGL, Metal and Vulkan alike.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import gpu
 
 from ...memory import remembered
 
-# Texels in a row of a table.
+# Texels in a row of the texture.
 WIDTH = 1024
 
 _PLACE = """
@@ -26,8 +26,8 @@ mat4 placement(int body)
                         vec4(0.0, 0.0, 0.0, 1.0)));
 }
 """
-# What is drawn over the view is blended in linear light; colours are given as they look. Blender's own shaders do so
-# too, by a function that others cannot call. Done for vertices: its powers cost more than all else a pixel takes.
+# Blender blends overlays in linear light, while colours are given in sRGB. Blender's own shaders convert them by a
+# function that others cannot call. Done per vertex: the powers would cost more than the rest of a pixel.
 _LIGHT = """
 vec4 in_light(vec4 look)
 {
@@ -99,7 +99,7 @@ void main()
 
 @remembered("content")
 def solid() -> gpu.types.GPUShader:
-    """vertices: pos, normal, body; table: frame, bodies, texels a row, whether tints count."""
+    """vertices: pos, normal, body; uniforms: frame, bodies, texels a row, whether tints are used."""
     passed = gpu.types.GPUStageInterfaceInfo("heft_solid")
     passed.smooth("FLOAT", "facing")
     passed.flat("VEC4", "tint")
@@ -125,7 +125,7 @@ def line() -> gpu.types.GPUShader:
 
 
 def _begun() -> gpu.types.GPUShaderCreateInfo:
-    # In all no more than the 128 bytes that every card has for such.
+    # In total at most the 128 bytes that every card has for push constants.
     info = gpu.types.GPUShaderCreateInfo()
     info.push_constant("MAT4", "viewProjection")
     info.push_constant("VEC4", "color")
@@ -144,7 +144,7 @@ def _made(info, passed, vertex: str, fragment: str) -> gpu.types.GPUShader:
 
 @remembered("content")
 def points() -> gpu.types.GPUShader:
-    """Spots with a colour each: Blender's own, whose name has changed."""
+    """Dots with a colour each: Blender's own shader, whose name has changed."""
     for name in ("POINT_FLAT_COLOR", "FLAT_COLOR"):
         try:
             return gpu.shader.from_builtin(name)

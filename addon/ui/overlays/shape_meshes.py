@@ -16,13 +16,13 @@ from ....engine.math import rotations
 from ...memory import remembered
 from .primitives import Mesh
 
-# Of a capsule: sides around it, and rings of each of its caps. Plain ones are many at a time, and faint.
+# Sides around a capsule, and rings of each of its caps. Coarse ones are many at a time, and faint.
 FINE, PLAIN = (8, 2), (6, 1)
 
 
 @remembered("content")
 def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normals (v, 3) about Z, which end each vertex is at (v,), and triangles (t, 3)."""
+    """Normals (v, 3) about Z, the end (v,) of each vertex, and triangles (t, 3)."""
     turn = 2.0 * np.pi * np.arange(sides) / sides
     lifts = np.linspace(-0.5 * np.pi, 0.0, count + 1)[1:]
     lift = np.concatenate([lifts, -lifts[::-1]])
@@ -48,7 +48,7 @@ def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def capsule(start: np.ndarray, end: np.ndarray, radius: float, far: float | None = None, grain=FINE):
-    """Vertices, normals and triangles of a capsule; `far`: its radius at the end, where that differs."""
+    """Vertices, normals and triangles of a capsule. far: its radius at the end, if it differs."""
     normals, ends, faces = _unit_capsule(*grain)
     turned = normals @ axes_with_z(np.asarray(end, dtype=float) - start).T
     radii = np.where(ends == 0, radius, radius if far is None else far)
@@ -56,7 +56,7 @@ def capsule(start: np.ndarray, end: np.ndarray, radius: float, far: float | None
 
 
 def _faceted(rings: Sequence[Sequence[int]], points: np.ndarray, middle: np.ndarray):
-    """Flat faces, each with vertices of its own."""
+    """Flat faces, with separate vertices for each."""
     vertices, normals, faces, count = [], [], [], 0
     for ring in rings:
         corners = points[list(ring)]
@@ -75,7 +75,7 @@ BOX_RINGS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4
 
 
 def of_shape(shape: Shape):
-    """Vertices, normals and triangles of a shape in its body's frame [m]; None for those that are only points."""
+    """Vertices, normals and triangles of a shape in its body's frame [m]; None for shapes of points alone."""
     if isinstance(shape, Sphere):
         return capsule(np.array(shape.center), np.array(shape.center), shape.radius)
     if isinstance(shape, Capsule):

@@ -21,7 +21,7 @@ EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != COR
 
 @remembered("content", (LOAD,), most=1024)
 def of_shape(shape: Shape) -> np.ndarray:
-    """The wires of a shape, in its body's frame [m]; read-only, since they are kept."""
+    """The wires of a shape, in its body's frame [m]; read-only, because they are cached."""
     found = _of_shape(shape)
     found.flags.writeable = False
     return found
@@ -35,7 +35,7 @@ def _of_shape(shape: Shape) -> np.ndarray:
     if isinstance(shape, Box):
         corners = (CORNERS * shape.half) @ rotations.to_matrix(np.array(shape.rotation)).T + np.array(shape.center)
         return corners[np.array(EDGES)]
-    if isinstance(shape, Grid):  # its surface points, as little crosses
+    if isinstance(shape, Grid):  # its surface points, as small crosses
         arms = 0.25 * shape.cell * np.stack([-np.eye(3), np.eye(3)], axis=1)
         return (shape.points[:, None, None] + arms[None]).reshape(-1, 2, 3)
     solid = hull_solid(shape.points)
@@ -49,7 +49,7 @@ def line(points: np.ndarray) -> np.ndarray:
 
 
 def _arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
-    """Segments from angle to angle, of a circle whose half axes are x and y (3,)."""
+    """Segments of an ellipse with half axes x and y (3,), from angle to angle."""
     count = max(round(ROUND * abs(end - start) / (2.0 * np.pi)), ROUND // 4)
     t = np.linspace(start, end, count + 1)[:, None]
     return line(np.cos(t) * x + np.sin(t) * y)
@@ -73,13 +73,13 @@ def _capsule(shape: Capsule) -> np.ndarray:
 
 
 def ground_middle(middle: np.ndarray, size: float, lines: int = 10) -> tuple[float, float]:
-    """The crossing of the grid's lines that is nearest to a spot."""
+    """The crossing of the grid's lines nearest to a point."""
     step = 2.0 * size / lines
     return tuple(float(np.round(c / step) * step) for c in middle[:2])
 
 
 def ground(middle: np.ndarray, height: float, size: float, lines: int = 10) -> np.ndarray:
-    """A level grid about a spot; its lines stay where they are when the spot moves."""
+    """A level grid around a point; its lines stay in place when the point moves."""
     x0, y0 = ground_middle(middle, size, lines)
     ticks = np.linspace(-size, size, lines + 1)
     out = []
@@ -92,19 +92,19 @@ def ground(middle: np.ndarray, height: float, size: float, lines: int = 10) -> n
 def cone(swing: float, low: float, high: float, length: float, across: float = np.inf, axes=None) -> np.ndarray:
     """The limits of a ball joint in its frame at rest: a cone about Y, and the twist as an arc about it [rad].
 
-    across: the swing about Z where it differs; axes (3, 3): what the limits are measured from, the joint's if None.
+    across: the swing about Z if it differs; axes (3, 3): the frame of the limits, the joint's if None.
     """
     parts = [NONE]
     if np.isfinite(swing) and swing < np.pi - 1e-3:
         turn = np.linspace(0.0, 2.0 * np.pi, ROUND + 1)
         lean = swing * np.stack([np.cos(turn), np.sin(turn)], axis=1)
         if np.isfinite(across):
-            # as upright at its sides as the engine's oval: (x/a)⁴ + (z/b)⁴ = 1
+            # the same superellipse as the engine's: (x/a)⁴ + (z/b)⁴ = 1
             lean = np.sign(lean) * np.sqrt(np.abs(lean) / swing) * (swing, across)
         rim = length * line(_leaned(lean))
         parts += [rim, np.stack([np.zeros((4, 3)), rim[:: ROUND // 4, 0]], axis=1)]
     if np.isfinite([low, high]).all() and high - low < 2.0 * np.pi - 1e-3:
-        # A twist about Y takes Z towards X.
+        # A twist about Y turns Z towards X.
         x, _, z = np.eye(3) * length
         parts.append(_fan(0.4 * z, 0.4 * x, low, high))
     out = np.concatenate(parts)
@@ -112,7 +112,7 @@ def cone(swing: float, low: float, high: float, length: float, across: float = n
 
 
 def _leaned(lean: np.ndarray) -> np.ndarray:
-    """(k, 3) where Y points, turned by rotation vectors (k, 2) about X and Z."""
+    """(k, 3) directions of Y turned by rotation vectors (k, 2) about X and Z."""
     angle = np.linalg.norm(lean, axis=1)
     out = np.sinc(angle / np.pi)[:, None] * np.stack([-lean[:, 1], np.zeros(len(lean)), lean[:, 0]], axis=1)
     out[:, 1] = np.cos(angle)
@@ -120,7 +120,7 @@ def _leaned(lean: np.ndarray) -> np.ndarray:
 
 
 def fan(axis: np.ndarray, low: float, high: float, length: float) -> np.ndarray:
-    """The limits of a hinge in its frame at rest: where the bone (Y, or X about Y) may point."""
+    """The limits of a hinge in its frame at rest: the directions that the bone (Y, or X about Y) can reach."""
     if not np.isfinite([low, high]).all():
         return NONE
     start = np.array([0.0, 1.0, 0.0]) if abs(axis[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
@@ -147,7 +147,7 @@ def arrows(points: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def crosses(points: np.ndarray, size: float) -> np.ndarray:
-    """Little crosses at points (k, 3)."""
+    """Small crosses at points (k, 3)."""
     if not len(points):
         return NONE
     arms = size * np.stack([-np.eye(3), np.eye(3)], axis=1)
@@ -155,7 +155,7 @@ def crosses(points: np.ndarray, size: float) -> np.ndarray:
 
 
 def dashes(points: np.ndarray, step: float) -> np.ndarray:
-    """Every second stretch of length `step` of a line through points (k, 3)."""
+    """A dashed line through points (k, 3), with dashes and gaps of length `step`."""
     long = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     count = int(long[-1] / step)
     if not count:
@@ -172,7 +172,7 @@ def circle(middle: np.ndarray, radius: float) -> np.ndarray:
 
 
 def shafts(points: np.ndarray, vectors: np.ndarray, head: float) -> np.ndarray:
-    """The shafts of arrows (k, 3) from points (k, 3), as far as their heads of that length reach."""
+    """The shafts of arrows (k, 3) from points (k, 3), up to heads of that length."""
     long = np.linalg.norm(vectors, axis=1)
     kept = long > 0.25 * head
     part = np.maximum(1.0 - head / np.maximum(long[kept], 1e-12), 0.0)

@@ -1,6 +1,6 @@
-"""Overlay: what touches. The shapes of bones and colliders, and the ground.
+"""Overlay: the collision shapes of bones and colliders, and the ground.
 
-Shapes are built outside of drawing and kept until something changes; drawing only places them.
+Shapes are built outside of drawing and cached until something changes; drawing only places them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMIT_SIZE = 0.5  # of the bone's length
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """What is drawn of a rig before it is placed: in the frames of its bodies [armature units].
+    """A rig's shapes before they are placed, in the frames of its bodies [armature units].
 
     names (n,) bodies; limits in the rest frames of the bodies' joints; height of the rig [armature units]
     """
@@ -42,7 +42,7 @@ class Built:
 
 @dataclass(frozen=True, eq=False)
 class Thing:
-    """A collider, but for where it is and how it is turned [units of the scene]. name: and of a linked one its file."""
+    """A collider without its transform [units of the scene]. name: for a linked object with its file."""
 
     name: tuple[str, str | None]
     mesh: Mesh
@@ -54,19 +54,19 @@ _things: Memo[int, list[Thing]] = Memo("drawn colliders", "rig", (LOAD, UNDO, RE
 
 
 def forget(rig: bpy.types.Object) -> None:
-    """Draw nothing of a rig until it can be built again."""
+    """Drop the shapes of a rig until they are built again."""
     _rigs.pop(rig.session_uid, None)
     _things.pop(rig.session_uid, None)
 
 
 def built(rig: bpy.types.Object) -> Built | None:
-    """What was built of a rig last."""
+    """The shapes of a rig as built last."""
     kept = _rigs.get(rig.session_uid)
     return kept[1] if kept is not None else None
 
 
 def build(now: RigInputs) -> None:
-    """Build what is stale of a rig's shapes and of its colliders'; outside of drawing only."""
+    """Build stale shapes of a rig and of its colliders; outside of drawing only."""
     rig, scene = now.rig, now.inputs.scene
     meters = engine_space.meters_in_unit(rig.heft.meters_per_unit, scene.unit_settings.scale_length)
     placement = Placement.from_matrices(np.array(rig.matrix_world)[None], meters)
@@ -98,7 +98,7 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
     skeleton = read_rig.skeleton_of(rig, scene)
     frame = int(read_controller.frame_range(rig, scene)[0])
     model = read_rig.build_model(rig, skeleton, placement, scene, frame, solid=True)
-    # Limits are as wide as the source needs: what was read of it last, or the rest pose.
+    # Limits are widened to what the source needs: its last reading, or the rest pose.
     known = reading is not None and reading.model.names == model.names
     source = reading.motion.rotations if known else np.tile([1.0, 0.0, 0.0, 0.0], (1, len(model), 1))
     order = [skeleton.names.index(name) for name in model.names]
@@ -113,7 +113,7 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
 
 
 def _bounds(skeleton: Skeleton, model: Model) -> Strings:
-    """The limits of all joints that have some, in the joints' frames at rest [armature units]."""
+    """The limits of all joints that have any, in the joints' frames at rest [armature units]."""
     parts = []
     for body, limit in enumerate(model.limits):
         if model.parents[body] >= 0 and np.isfinite(limit).any():
@@ -135,8 +135,8 @@ def _strings(parts: list[tuple[int, np.ndarray]]) -> Strings:
 
 
 def posed(sight: Sight, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, list[int]] | None:
-    """The object's matrix (4, 4), the pose's (bones, 4, 4) in armature space, and which bones the names are; None
-    where one is gone."""
+    """The object's matrix (4, 4), the pose's (bones, 4, 4) in armature space, and the indices of the named bones; None
+    if one no longer exists."""
     evaluated = sight.rig.evaluated_get(sight.graph)
     bones = evaluated.pose.bones
     if sight.scratch.get("bodies") != names:
@@ -151,7 +151,7 @@ def posed(sight: Sight, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray,
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """What is drawn now, as built last."""
+    """The pieces for the current frame, from the shapes as built last."""
     found = built(sight.rig)
     pose = posed(sight, found.names) if found is not None else None
     if pose is None:

@@ -1,18 +1,19 @@
-"""Overlay: bones coloured by how much their joints give of what they can.
+"""Overlay: bones coloured by their joint torque relative to its maximum.
 
-Torques are known from a simulation of this session alone.
+Torques are known only for a simulation of this session.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ...read import read_controller
 from . import bone_capsules
 from .overlay_input import Sight
 from .primitives import Note, Piece, Solid
 
-# From calm to red; brighter in the middle, so that it is read without the hues too.
+# From low to red; brighter in the middle, so that it is readable without the hues too.
 SCALE = np.array([[0.18, 0.34, 0.66, 0.75], [0.35, 0.72, 0.78, 0.8], [0.98, 0.86, 0.32, 0.9], [0.86, 0.08, 0.08, 1.0]])
 NO_JOINT = (0.5, 0.5, 0.5, 0.25)
 
@@ -41,19 +42,18 @@ def pieces(sight: Sight) -> list[Piece]:
 
 
 def shares(sight: Sight) -> np.ndarray | None:
-    """(frames, n) each joint's torque in parts of what it can give; None where no simulation of this session is
-    shown."""
+    """(frames, n) each joint's torque relative to its maximum; None if the result was not simulated in this session."""
     if not sight.shows_result or sight.footage.forces is None:
         return None
     reading, result = sight.footage.reading, sight.footage.forces
     heft = sight.settings
-    mark = (heft.use_strength, heft.strength, heft.controller, id(result))
-    kept = sight.film.__dict__.get("_stress")
-    if kept is None or kept[0] != mark:
+
+    def work_out() -> np.ndarray:
         most = read_controller.limits_of(sight.rig, reading.model, reading.names, reading.frames)
-        kept = (mark, np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9))
-        sight.film.__dict__["_stress"] = kept
-    return kept[1] if kept[1].shape[1] == len(reading.names) else None
+        return np.linalg.norm(result.torques, axis=2) / np.maximum(most, 1e-9)
+
+    found = derived(sight.film, "stress", work_out, (heft.use_strength, heft.strength, heft.controller, result))
+    return found if found.shape[1] == len(reading.names) else None
 
 
 def colors(share: np.ndarray, top: float) -> np.ndarray:

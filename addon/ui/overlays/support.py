@@ -1,24 +1,26 @@
-"""Overlay: what the body stands on, and the zero-moment point of the shown motion.
+"""Overlay: the support polygon, and the zero-moment point of the shown motion.
 
-Green while the ground can carry the body so, red where it would have to pull: then the body tips.
+Green while the zero-moment point is inside the polygon, red while it is outside: then the ground would have to pull,
+and the body tips.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....engine import derived
 from ....engine.analysis.support_polygon import margin, outline
 from . import contacts, shape_wires
 from .overlay_input import Sight
 from .primitives import BAD, GOOD, Faces, Lines, Mark, Piece, with_alpha
 
-LIFT = 0.002  # how far above the ground it is drawn, of the rig's height
-NEAR = 0.005  # a point this little outside is on the edge, of the rig's height
+LIFT = 0.002  # above the ground [parts of the rig's height]
+NEAR = 0.005  # a point this little outside counts as on the edge [parts of the rig's height]
 
 
 def bearing(sight: Sight, row: int) -> np.ndarray:
-    """(k, 3) the points of the ground that carry the body on a frame [m]: where the solver pressed, and what of the
-    bodies that did is on the ground; or else of all bodies."""
+    """(k, 3) the points of the ground that support the body on a frame [m]: the solver's contacts, and points on the
+    ground of the bodies with contacts; without contacts, of all bodies."""
     film, forces, pressing = sight.film, sight.footage.forces, None
     found = np.zeros((0, 3))
     if sight.shows_result and forces is not None and forces.contacts is not None:
@@ -30,21 +32,23 @@ def bearing(sight: Sight, row: int) -> np.ndarray:
 
 
 def balance(sight: Sight, row: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The support's corners (h, 2) [m], the zero-moment point (3,) [m], and whether the one holds the other."""
+    """The support's corners (h, 2) [m], the zero-moment point (3,) [m], and True if it is inside the support."""
     film = sight.film
     corners = outline(bearing(sight, row))
-    kept = film.__dict__.get("_zero_moments")
-    mark = (tuple(sight.gravity), sight.ground)
-    if kept is None or kept[0] != mark:
-        kept = film.__dict__["_zero_moments"] = (mark, film.whole.zero_moment_points(sight.gravity, sight.ground))
-    point = kept[1][row]
+    points = derived(
+        film,
+        "zero-moment points",
+        lambda: film.whole.zero_moment_points(sight.gravity, sight.ground),
+        (tuple(sight.gravity), sight.ground),
+    )
+    point = points[row]
     holds = bool(np.isfinite(point).all() and margin(corners, point[:2]) > -NEAR * sight.tall)
     return corners, point, holds
 
 
 def pieces(sight: Sight) -> list[Piece]:
-    """The polygon on the ground, the point with the force that the motion asks of the ground there, and the way between
-    them where it is outside."""
+    """The polygon on the ground, the zero-moment point with the ground reaction there, and a line between them where
+    the point is outside."""
     film, row = sight.film, sight.row
     if film is None or row is None:
         return []

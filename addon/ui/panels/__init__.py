@@ -1,6 +1,6 @@
-"""The sidebar tab, in the order of the work: set-up, controller, bones, contacts, result.
+"""The sidebar tab, in the order of work: set-up, controller, bones, contacts, result.
 
-Owns that order, what stands on top, and the result with the messages below its first buttons. Must not change data.
+Owns that order, the panel on top, and the result panel with the messages below its first buttons. Must not change data.
 """
 
 import bpy
@@ -46,7 +46,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
         row.operator("heft.simulate", text=text, icon="PLAY")
         row.prop(heft, "live", toggle=True, icon="FILE_REFRESH")
         if rig.heft_result is None or heft.undisturbed:
-            # The shortest way to something to see.
+            # The shortest way to a visible result.
             layout.operator("heft.throw", icon="SPHERE")
         draw_compiling(layout, context)
         draw_messages(layout, rig, context)
@@ -67,7 +67,7 @@ class HEFT_PT_result(PhysicsPanel, bpy.types.Panel):
 
 
 def _named(rigs) -> str:
-    """The names, for a sentence; many are counted."""
+    """The names joined for a sentence; the rest is counted."""
     names = [f"'{rig.name}'" for rig in rigs]
     return " and ".join(names) if len(names) <= 2 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 

@@ -23,7 +23,7 @@ class HEFT_UL_controls(bpy.types.UIList):
         row.label(text=item.body or "no body")
 
     def filter_items(self, context, data, name):
-        """By the names of both."""
+        """Filter by the names of both."""
         items = getattr(data, name)
         wanted = self.filter_name.lower()
         shown = self.bitflag_filter_item

@@ -1,4 +1,4 @@
-"""What the panels share: where they stand, lists with their buttons, notes that fit the sidebar.
+"""Shared by the panels: their tab, lists with buttons, notes that fit the sidebar.
 
 Must not know any single panel.
 """
@@ -10,12 +10,12 @@ import bpy
 from ...settings import has_physics
 from ..operators.base import active_rig
 
-# A box's width beside its text, and that of a letter, in pixels at normal size.
+# The width of a box around its text, and of a letter [pixels at normal size].
 BESIDE_TEXT, LETTER = 80.0, 6.2
 
 
 class HeftPanel:
-    """In the sidebar's tab."""
+    """Base: a panel in the sidebar's tab."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -29,7 +29,7 @@ class HeftPanel:
 
 
 class PhysicsPanel(HeftPanel):
-    """Seen where the armature has physics."""
+    """Base: a panel shown if the armature has physics."""
 
     bl_parent_id = "HEFT_PT_main"
 
@@ -39,7 +39,7 @@ class PhysicsPanel(HeftPanel):
 
 
 def draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, name: str, index: str, kind: str, moves=False):
-    """A list with its buttons; the active entry, if there is one."""
+    """Draw a list with its buttons; returns the active entry, if there is one."""
     entries = getattr(rig.heft, name)
     row = layout.row()
     row.template_list(kind, "", rig.heft, name, rig.heft, index, rows=4 if moves else 2)

@@ -1,4 +1,4 @@
-"""The panels of bones: all of them as a list, what the active one does, what others touch of it, how far it turns.
+"""The panels of bones: the list of all bones, and the active one's behaviour, shape and limits.
 
 Owns their layout. Must not change data.
 """
@@ -20,7 +20,7 @@ from .presets import HEFT_MT_bone_presets
 from .pull_pose import draw_pin
 
 ROWS = 5
-# Dragged here, for all selected bones.
+# Settings whose edits here change all selected bones.
 EDITED = declare.names(HeftBone, is_number=True)
 
 

@@ -1,4 +1,4 @@
-"""The panel of the controller: what moves the joints, with just its own sliders.
+"""The panel of the controller, with only its own sliders.
 
 Owns its layout. Must not change data.
 """

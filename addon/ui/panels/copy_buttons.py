@@ -1,4 +1,4 @@
-"""The buttons that hand settings on, drawn by the panels they belong to.
+"""Buttons that copy settings, drawn by several panels.
 
 Owns their layout. Must not change data.
 """
@@ -9,7 +9,7 @@ from ..operators.copy_settings import other_armatures
 
 
 def draw_copy_to_armatures(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Seen where other armatures are selected too."""
+    """Shown if other armatures are selected too."""
     others = other_armatures(context)
     if others:
         whom = f"'{others[0].name}'" if len(others) == 1 else f"{len(others)} Armatures"

@@ -1,4 +1,4 @@
-"""What the panels show of keys met on time: those that were missed, and pose scripts.
+"""Panels for On Time: missed keys, and pose scripts.
 
 Owns their layout. Must not change data.
 """
@@ -10,7 +10,7 @@ import bpy
 from ..operators.base import active_rig
 from .base import PhysicsPanel, details, draw_list
 
-# Missed keys seen at once; the list scrolls.
+# Rows of the list of missed keys; it scrolls.
 MISSES_SEEN = 5
 
 

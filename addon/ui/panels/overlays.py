@@ -13,7 +13,7 @@ from ..operators.base import active_rig
 from ..overlays import FORCES, MOTION, switched_on
 from .base import PhysicsPanel, note
 
-# Switches side by side, with their icons.
+# Switches in rows, with their icons.
 SWITCHES = (
     (("show_shapes", "MESH_CAPSULE"), ("show_limits", "CON_ROTLIMIT")),
     (("show_mass", "PIVOT_CURSOR"), ("show_support", "SNAP_FACE")),
@@ -21,7 +21,7 @@ SWITCHES = (
     (("show_ghost", "GHOST_ENABLED"), ("show_onion", "ONIONSKIN_ON")),
     (("show_arcs", "CURVE_PATH"),),
 )
-# The settings of an overlay, seen while it is on.
+# The options of an overlay, shown while it is on.
 DETAILS = (
     ("show_mass", ("ballistic",)),
     ("show_arcs", ("arc_bones",)),
@@ -71,7 +71,7 @@ def _draw_details(layout: bpy.types.UILayout, heft) -> None:
 
 
 def _draw_missing(layout: bpy.types.UILayout, context: bpy.types.Context, rig: bpy.types.Object) -> None:
-    """What has to be done before all that is switched on is seen."""
+    """Tell what has to be done before all overlays that are switched on can be seen."""
     on = switched_on(rig.heft)
     space = context.space_data
     if on and space is not None and not space.overlay.show_overlays:

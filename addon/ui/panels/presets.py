@@ -1,4 +1,4 @@
-"""The menus that list presets: one closes once a preset is picked, as a pop-over does not.
+"""The menus that list presets. They are menus because a menu closes after a choice and a pop-over does not.
 
 Own their layout. Must not change data.
 """
@@ -15,7 +15,7 @@ from ..operators.presets import FOLDER
 class PresetMenu:
     """Ours and the user's own presets, and how one is saved or removed."""
 
-    # Where they are below Blender's folders for presets, what applies one, and what saves one.
+    # The folder below Blender's folders for presets, the operator that applies one, and the one that saves one.
     preset_subdir = ""
     preset_operator = ""
     save_operator = ""
@@ -32,7 +32,7 @@ class PresetMenu:
 
 
 class RemoveMenu:
-    """The user's own presets; a click removes one."""
+    """Base: the user's own presets; a click removes one."""
 
     bl_label = "Remove Preset"
     preset_subdir = ""
@@ -47,7 +47,7 @@ class RemoveMenu:
 
 
 def own_presets(subdir: str) -> list[Path]:
-    """The presets that are the user's, by name."""
+    """The files of the user's own presets, by name."""
     folders = [Path(folder) for folder in bpy.utils.preset_paths(subdir)]
     own = [folder for folder in folders if FOLDER not in folder.parents]
     return sorted(path for folder in own if folder.is_dir() for path in folder.glob("*.py"))

@@ -1,4 +1,4 @@
-"""The buttons that take bones with the mouse, drawn by the panels they belong to; and where a push acts.
+"""Buttons of the operators that drag bones, drawn by several panels; and the fields for a push's position.
 
 Owns their layout. Must not change data.
 """
@@ -11,24 +11,24 @@ from ...result import result_armature
 
 
 def draw_pull(layout: bpy.types.UILayout) -> None:
-    """Below Add Physics and above the controller: it needs neither."""
+    """Above Add Physics or the controller, because it needs neither."""
     layout.operator("heft.pull_pose", icon="VIEW_PAN")
 
 
 def draw_nudge(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
-    """Beside the result; greyed out with the reason while the source is shown."""
+    """Next to the result; disabled with the reason while the source is shown."""
     row = layout.row()
     row.enabled = result_armature.is_visible(rig)
     row.operator("heft.nudge", text="Nudge" if row.enabled else "Nudge (show the Result first)", icon="FORCE_FORCE")
 
 
 def draw_pin(layout: bpy.types.UILayout, bone: bpy.types.PoseBone) -> None:
-    """Whether the active bone stays while others are pulled."""
+    """The Pin setting of the active bone."""
     layout.prop(bone.heft, "pin")
 
 
 def draw_place(column: bpy.types.UILayout, push) -> None:
-    """Where on its bone a push acts."""
+    """The position of a push on its bone."""
     column.prop(push, "use_place")
     row = column.row()
     row.active = push.use_place

@@ -1,4 +1,4 @@
-"""What comes before the frames that are shown, drawn by the panel of time.
+"""Loop and pre-roll, drawn by the set-up panel.
 
 Owns its layout. Must not change data.
 """
@@ -10,7 +10,7 @@ from .base import note
 
 
 def draw_lead_in(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """What is looped, or what comes before the range."""
+    """The loop that is simulated, or the pre-roll before the range."""
     layout.prop(rig.heft, "loop")
     cycle, problem = answers.cycle(rig, context.scene)
     if problem:

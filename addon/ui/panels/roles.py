@@ -1,4 +1,4 @@
-"""What the panel shows of a bone's role: what was found, and how to correct it.
+"""A bone's role in the panel: as detected, and its correction.
 
 Must not change data.
 """
@@ -12,12 +12,13 @@ LABELS = dict(ROLES)
 
 
 def draw_role(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, selected: int) -> None:
-    """The active bone's role and side, and what was found; with several selected, a menu that sets the role of all."""
+    """The active bone's role and side, and the detected ones; with several selected, a menu that sets the role of
+    all."""
     column = layout.column(align=True)
     column.use_property_decorate = False
     column.prop(bone.heft, "role")
     column.prop(bone.heft, "side")
-    # A bone that was renamed a moment ago is not known yet.
+    # A bone renamed a moment ago is not in the cache yet.
     found = answers.found(bone.id_data).get(bone.name)
     if found is not None and "AUTO" in (bone.heft.role, bone.heft.side):
         row = layout.split(factor=0.4)

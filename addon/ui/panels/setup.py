@@ -1,4 +1,4 @@
-"""The panel of set-up: the body's size, mass and limits, and which frames are simulated.
+"""The set-up panel: the body's size, mass and limits, and the range of frames.
 
 Owns its layout. Must not change data.
 """
@@ -23,7 +23,7 @@ class HEFT_PT_setup(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        layout.use_property_decorate = False  # holds for the whole shot: keys would do nothing
+        layout.use_property_decorate = False  # one value for the whole shot: keys would have no effect
         rig = active_rig(context)
         heft, leader = rig.heft, answers.shot_of(rig).leader
         if leader != rig:

@@ -1,4 +1,4 @@
-"""What stands on top of the tab: the way to a first character, the compiler's progress, who is meant.
+"""Top of the tab: the steps to a first character, the compiler's progress, the armature in use.
 
 Owns its layout. Must not change data.
 """
@@ -15,10 +15,10 @@ from .pull_pose import draw_pull
 
 
 def draw_start(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Add Physics, or what has to come before it; and Pull Pose, which needs none."""
+    """Add Physics, or the steps before it; and Pull Pose, which needs no physics."""
     rig = active_rig(context)
     if not has_physics(rig):
-        draw_compiling(layout, context)  # else below Simulate, which must not move when it is done
+        draw_compiling(layout, context)  # later below Simulate, which must not move when it ends
     if rig is None:
         _draw_no_armature(layout, context)
     elif not has_physics(rig):
@@ -42,7 +42,7 @@ def _draw_no_armature(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 
 
 def draw_compiling(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How far the compiler is, while it is at work."""
+    """The compiler's progress, while it runs."""
     progress = compile_engine.progress()
     if progress is not None:
         column = note(layout, context, progress.told, "TIME")

@@ -1,6 +1,6 @@
-"""What became of a result: a badge in its header, and one line below its buttons.
+"""State of a result: a badge in its header, and one line below its buttons.
 
-Must not change data. The line is always there and one row high, so that no button moves while a slider is dragged.
+Must not change data. The line is always one row high, so that no button moves while a slider is dragged.
 """
 
 import bpy
@@ -15,12 +15,12 @@ from .base import note
 
 
 def leader_of(rig: bpy.types.Object) -> bpy.types.Object:
-    """The armature that leads the rig's shot."""
+    """The leader of the rig's shot."""
     return answers.shot_of(rig).leader
 
 
 def badge_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """What is to be seen of a result that does not fit its settings, in a few words; empty where it does."""
+    """Why a result does not match its settings, in a few words; empty if it does."""
     if rig.heft_result is None or result_armature.standing_back(rig):
         return ""
     job = jobs.of(leader_of(rig))
@@ -33,7 +33,7 @@ def badge_of(rig: bpy.types.Object, scene: bpy.types.Scene) -> str:
 
 
 def draw_badge(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """In the header, seen also where the panel is closed: the result no longer fits its settings."""
+    """Drawn in the header, so it is also visible while the panel is closed."""
     text = badge_of(rig, context.scene).capitalize()
     if text == "Out of date":
         row = layout.row(align=True)
@@ -45,7 +45,7 @@ def draw_badge(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.t
 
 
 def draw_status(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """How far a simulation is, what the last one took, and what is to be known of its result."""
+    """The simulation's progress, the duration of the last one, and notes on its result."""
     try:
         current = up_to_date.is_current(rig, context.scene)
     except HeftError as error:
@@ -81,7 +81,7 @@ def _draw_line(layout: bpy.types.UILayout, rig: bpy.types.Object, current: bool)
 
 
 def took(leader: bpy.types.Object) -> str:
-    """What the shot's last simulation took, in words."""
+    """The duration of the shot's last simulation, in words."""
     cost = timing.last(leader)
     if cost is None:
         return "Simulated in another session"

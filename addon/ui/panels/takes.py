@@ -1,4 +1,4 @@
-"""The list of takes: which is shown, how the others differ from it, and their buttons.
+"""The list of takes: which one is shown, how the others differ from it, and their buttons.
 
 Owns the layout. Must not change data.
 """
@@ -11,9 +11,9 @@ from ...result import take_settings, takes
 from ..operators.base import active_rig
 from .base import PhysicsPanel, note
 
-# From this width on [pixels at normal size] a row has room for what differs; else it stands below the list.
+# From this width on [pixels at normal size] a row has room for the differences; else they are below the list.
 WIDE = 420.0
-# So many takes are described below it.
+# The number of takes described below it.
 MOST_DESCRIBED = 4
 
 
@@ -38,7 +38,7 @@ class HEFT_UL_takes(bpy.types.UIList):
 
 
 def _words(rig: bpy.types.Object, take, shown, is_shown: bool) -> str:
-    """How a take differs from the shown one; of the shown one, how the present result differs from it."""
+    """How a take differs from the shown one; for the shown one, how the present result differs from it."""
     if take.action is None:
         return "its result is gone"
     now = rig.heft.made_with
@@ -48,7 +48,7 @@ def _words(rig: bpy.types.Object, take, shown, is_shown: bool) -> str:
 
 
 def _describe(layout: bpy.types.UILayout, context: bpy.types.Context, rig: bpy.types.Object, shown) -> None:
-    """What the other takes have that the shown one has not."""
+    """How the other takes differ from the shown one."""
     others = [take for take in rig.heft.takes if shown is None or take.uid != shown.uid]
     lines = [f"{take.name}: {_words(rig, take, shown, False)}" for take in others[:MOST_DESCRIBED]]
     if lines:

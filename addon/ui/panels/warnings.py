@@ -1,6 +1,6 @@
-"""What the animator should know, each with the button that mends it, in a box that folds up below Simulate.
+"""Warnings and notes, each with the button that fixes it, in a collapsible box below Simulate.
 
-Owns which states are told. Must not change data. Stands below Simulate, so that no message moves it.
+Owns which states are reported. Must not change data. The box is below Simulate, so that no message moves it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .base import note
 
 @dataclass(frozen=True)
 class Message:
-    """A text, its icon (ERROR or INFO), and what draws its buttons below it."""
+    """A text, its icon (ERROR or INFO), and a function that draws buttons below it."""
 
     text: str
     icon: str = "ERROR"
@@ -29,7 +29,7 @@ class Message:
 
 
 def draw_messages(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
-    """All of them in one box, which can be folded up."""
+    """All messages in one collapsible box."""
     found = list(messages(rig, context))
     if not found:
         return
@@ -45,7 +45,7 @@ def draw_messages(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bp
 
 
 def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Message]:
-    """What is to be known of the rig now."""
+    """The present messages on the rig."""
     doubt = answers.doubt(rig, context.scene)
     if doubt is not None:
         yield Message(doubt.text, buttons=lambda box: _draw_mending(box, doubt))
@@ -75,7 +75,7 @@ def messages(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Mess
 
 
 def _draw_mending(box: bpy.types.UILayout, doubt: size_guess.Doubt) -> None:
-    """The button that mends an implausible size or mass."""
+    """The button that fixes an implausible size or mass."""
     if doubt.mass > 0.0:
         box.operator("heft.set_mass", text=f"Make It {doubt.mass:g} kg").mass = doubt.mass
     else:
@@ -83,7 +83,7 @@ def _draw_mending(box: bpy.types.UILayout, doubt: size_guess.Doubt) -> None:
 
 
 def falls(rig: bpy.types.Object) -> bool:
-    """Is the root free with nothing below it?"""
+    """True if the root is free and there is nothing below it."""
     if not read_controller.has_free_root(rig) or len(rig.heft.ties) or not any(rig.heft.gravity):
         return False
     group = answers.shot_of(rig)
@@ -91,7 +91,7 @@ def falls(rig: bpy.types.Object) -> bool:
 
 
 def _slow(rig: bpy.types.Object) -> Message:
-    """A recording that may have been taken at another rate."""
+    """The message on a recording that may have been taken at another frame rate."""
     now = rig.heft.slow_at
 
     def buttons(box: bpy.types.UILayout) -> None:
@@ -104,7 +104,7 @@ def _slow(rig: bpy.types.Object) -> Message:
 
 
 def _cut_short(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Message]:
-    """The action goes on where the scene ends, as that of an imported recording does."""
+    """The action is longer than the scene, as with an imported recording."""
     data = rig.animation_data
     if rig.heft.range != "SCENE" or data is None or data.action is None or data.use_tweak_mode:
         return
@@ -115,12 +115,12 @@ def _cut_short(rig: bpy.types.Object, context: bpy.types.Context) -> Iterator[Me
 
 
 def _draw_assist_button(box: bpy.types.UILayout, rig: bpy.types.Object) -> None:
-    """What helps a character that its keys lead through something."""
+    """The button for a character whose keys lead through an obstacle."""
     box.prop_enum(rig.heft, "root", "ASSISTED", text="Set Root to Assisted")
 
 
 def _draw_flaw_buttons(box: bpy.types.UILayout, rig: bpy.types.Object) -> None:
-    """The ways to read frames on which the source breaks."""
+    """The buttons for reading bad frames in another way."""
     row = box.row(align=True)
     for item in rig.heft.bl_rna.properties["bad_frames"].enum_items:
         way = item.identifier

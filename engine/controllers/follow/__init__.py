@@ -1,1 +1,1 @@
-"""Follow: joints go to their keys by a critically damped law (METHODS §1)."""
+"""Follow: joints return to their keys by a damped spring law in closed form (METHODS §1)."""

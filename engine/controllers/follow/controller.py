@@ -1,4 +1,4 @@
-"""Follow: analytic PD control, stiffness apart from where the motion ends up (METHODS §1a, §1c)."""
+"""Follow: analytic PD control with stiffness independent of the final pose (METHODS §1a, §1c)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..shared.following import FOLLOWING, spring_columns
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Follow(Controller):
-    """Each setting is one number, one a body (n,), or (frames, n).
+    """Each setting is one number, one for each body (n,), or (frames, n).
 
     settle_time     [s] until an error has fallen to 10 % at damping ratio 1
-    damping_ratio   1 critical, below 1 swings through
+    damping_ratio   1 critical, below 1 overshoots
     heaviness       0 effortless … 1 the joint feels its full load
-    recovery_time   [s] in which a struck body is back on its motion, and bodies that do not lie between the blow
-                    and the root keep to theirs; None or 0: all yield, and come back by their settle time
-    strength        [N m] the most a joint's drive can give; a load beyond it makes the joint give way
-    tone            of limp joints and of those whose drive is spent, as in Limp
-    even_weight     settle times go with the root of a joint's size, so that heaviness bends all joints alike
+    recovery_time   [s] in which a struck body is back on its motion, while bodies not between the blow and the root
+                    keep to theirs; None or 0: all yield, and come back by their settle time
+    strength        [N m] the largest torque of a joint's drive; a larger load makes the joint yield
+    tone            of limp joints and of those with a saturated drive, as in Limp
+    even_weight     settle times scale with the root of a joint's size, so that heaviness bends all joints alike
     """
 
     settle_time: object = 0.2

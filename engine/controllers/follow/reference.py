@@ -1,10 +1,10 @@
 """Reference of every joint at the end of the step, by the closed form of Follow and On Time (METHODS §1a, §2).
 
-Owns the reference r: the target plus an error that dies away in closed form
-(METHODS §1a). Must not know about masses, loads or how the step is solved.
+Owns the reference r: the target plus an error that decays in closed form (METHODS §1a). Must not know about masses,
+loads or how the step is solved.
 
-For a ball e = log(R_t⁻¹ R) obeys the equation component by component, exactly at
-any step: R₁ = R_t(t+h)·exp(e₁), ω₁ = exp(−e₁)ω_t + J_r(e₁)ė₁.
+For a ball e = log(R_t⁻¹ R) obeys the equation component by component, exactly at any step: R₁ = R_t(t+h)·exp(e₁), ω₁ =
+exp(−e₁)ω_t + J_r(e₁)ė₁.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from ..shared.blow_state import changes, end_blows, is_deflected, is_light, stay
 from ..shared.rate_limits import die_away
 from .spring import response
 
-# A ball's error keeps its branch past half a turn, so that a limb swung through
-# does not flip; beyond this it takes the short way (METHODS §1a).
+# A ball's error keeps its branch past half a turn, so that a limb that swings through does not flip; beyond this it
+# takes the shorter way (METHODS §1a).
 BRANCH = 1.25 * math.pi
-# Errors below these are rounding: the joint is on its target.
+# Smaller errors are rounding: the joint is on its target.
 TINY_ANGLE = 1e-14
 TINY_RATE = 1e-12
 
 
 @separate
 def begin_frame(tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, dt: Real):
-    """Take over the frame's behaviours and gains; see where the target jumped.
+    """Update behaviours and gains for the frame; detect jumps of the target.
 
     Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.RECOVERY, C.ZETA, C.assist, S.ANCHOR, S.COORDS, S.DUE, S.DUE_DRIFT,
         S.DUE_KEY, S.DUE_PLACE, S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.V,
@@ -82,8 +82,8 @@ def begin_frame(tree: Tree, target: Target, control: Control, state: State, aim:
 
 @kernel
 def _behaviour_now(tree, control, state, i, frame, row, dt):
-    """What a body does in this frame: as planned, but what was limp and has a recovery time is driven back to its
-    motion in that time, also where it is animated from then on."""
+    """A body's behaviour in this frame: as set, but a body that was limp and has a recovery time is driven back to its
+    motion in that time, even if it is animated from then on."""
     now = control.behaviour[row, i]
     if now == C.LIMP or state.behaviour[i] < 0:
         state.body[i, S.RETURNS] = 0.0
@@ -100,7 +100,7 @@ def _behaviour_now(tree, control, state, i, frame, row, dt):
 
 @kernel
 def _follows(tree, control, i, row):
-    """Whether a body goes back to its motion, not to its next key."""
+    """True if a body returns to its motion, False if to its next key."""
     return control.setting[row, i, C.ARRIVAL] < 0.0 or tree.kind[i] == FREE
 
 
@@ -117,7 +117,7 @@ def _set_gains(control, aim, row, i):
 def keep_appointments(
     tree: Tree, target: Target, control: Control, state: State, aim: Aim, frame: Index, s: Real, dt: Real
 ):
-    """At frame + s, before a step: whose appointment is over gets its next, or follows the motion again.
+    """At frame + s, before a step: bodies whose arrival is over get the next one, or follow the motion again.
 
     Reads: A.FROM, A.GAINS, C.ARRIVAL, C.OMEGA, C.ZETA, S.COORDS, S.DUE, S.DUE_DRIFT, S.DUE_KEY, S.DUE_PLACE,
         S.DUE_RATE, S.DUE_VALUE, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V, S.behaviour
@@ -140,14 +140,14 @@ def keep_appointments(
             _set_gains(control, aim, row, i)
             aim.body[0, A.RESPONSE] = 0.0
             if tree.parent[i] == 0:
-                state.body[i, S.STRUCK] = 0.0  # it is back: its feet go their own ways again
+                state.body[i, S.STRUCK] = 0.0  # it is back: its feet are no longer led
         if time > 0.0 or expected(state, i):
             _measure(tree, state, aim, A.FROM, i)
 
 
 @inlined
 def _note_arrival(tree, state, i):
-    """How far off the body itself is, loads and all.
+    """The error of the body itself, loads included.
 
     Reads: S.COORDS, S.DUE_KEY, S.DUE_RATE, S.DUE_VALUE, S.V
     Writes: S.off
@@ -161,7 +161,7 @@ def _note_arrival(tree, state, i):
 
 @kernel
 def set_responses(tree, aim, h):
-    """Closed-form responses for steps of h seconds; row 0 remembers for which they are."""
+    """Closed-form responses for steps of h seconds; row 0 stores h."""
     if aim.body[0, A.RESPONSE] == h:
         return
     aim.body[0, A.RESPONSE] = h
@@ -172,7 +172,7 @@ def set_responses(tree, aim, h):
 
 @inlined
 def _start_on_target(tree, state, aim, i):
-    """The shot's first frame: the body is where its keys say, moving as they say.
+    """The shot's first frame: put the body at its keys, with their velocity.
 
     Reads: A.FROM, S.ANCHOR, S.COORDS, S.V
     Writes: S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.V
@@ -192,7 +192,7 @@ def _start_on_target(tree, state, aim, i):
 
 @kernel
 def _take_reference(tree, state, i):
-    """r starts from where the body is."""
+    """Start r at the body's pose."""
     store4(state.body, i, S.REFERENCE, load4(state.body, i, S.COORDS))
     store3(state.body, i, S.REFERENCE_ANCHOR, load3(state.body, i, S.ANCHOR))
     for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -203,11 +203,11 @@ def _take_reference(tree, state, i):
 
 @kernel
 def take_blow(tree, state, aim, change):
-    """After an impact that changed the rates by `change` (nv,): driven joints follow their error back to the
-    target in closed form (METHODS §1d: impacts, then control).
+    """After an impact that changed the rates by `change` (nv,): driven joints take their error back to the target in
+    closed form (METHODS §1d: impacts, then control).
 
     Under a guided root the blow is a deflection instead: the bodies' inertias couple it from joint to joint and to the
-    root. In closed form each joint would come back by itself, and the guidance of the root would take the momentum.
+    root. In closed form each joint would come back by itself, and the guidance of the root would absorb the momentum.
     """
     guided, root = False, 0
     for i in range(1, len(tree.parent)):
@@ -290,36 +290,13 @@ def aim_step(
         if behaviour == C.ANIMATED:
             _aim_at_keys(tree, state, aim, i, h)
         elif behaviour == C.LIMP:
-            aim.mode[i] = A.LOOSE
             share = 1.0
-            for d in range(tree.dof[i], tree.dof[i + 1]):
-                for k in range(4):
-                    aim.rate[A.START + k, d] = 0.0
-                aim.rate[A.SURGE, d] = 0.0
+            _let_go(tree, aim, i)
         else:
             share = 1.0
             if behaviour == C.SIMULATED:
                 share = control.setting[row, i, C.HEAVINESS]
-                if state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i):
-                    # what was in its way has made it late by so much: the rest of its time is for that, too
-                    state.body[i, S.STRUCK] = 0.0
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
-                if state.body[i, S.STRUCK] != 0.0 and swung_out(state, i):
-                    state.body[i, S.STRUCK] = 0.0
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
-                loaded = share > 0.0 or aim.body[i, A.LEANED] != 0.0 or state.body[i, S.STRUCK] != 0.0
-                if tree.kind[i] != FIXED and loaded:
-                    aim.mode[i] = A.COMPLIANT
-                elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
-                    # what leaned on it is gone: its deflection dies away as after a blow
-                    state.body[i, S.STRUCK] = 1.0
-                    aim.mode[i] = A.COMPLIANT
-                elif is_deflected(tree, state, i):
-                    # nothing leans on it any more: what is left dies away like any other error
-                    _take_reference(tree, state, i)
-                    _measure(tree, state, aim, A.FROM, i)
+                _choose_mode(tree, state, aim, root, i, share, guided)
             _aim_by_error(tree, state, aim, work, i, h)
         aim.body[i, A.TONE] = control.setting[row, i, C.TONE_DAMPING]
         aim.body[i, A.TONE + 1] = control.setting[row, i, C.TONE_PULL]
@@ -328,17 +305,68 @@ def aim_step(
         for d in range(tree.dof[i], tree.dof[i + 1]):
             aim.rate[A.SHARE, d] = share
         if tree.kind[i] != FREE:
-            place = load3(aim.body, i, A.TO + SA.ANCHOR)
-            store3(aim.body, i, A.GOAL_ANCHOR, place)
-            store3(aim.body, i, A.GOAL_DRIFT, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
-            store3(aim.body, i, A.DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
+            _aim_anchor(state, aim, i, h)
     _assist_when_disturbed(tree, state, aim)
 
 
 @inlined
+def _choose_mode(tree, state, aim, root, i, share, guided):
+    """Whether a driven joint follows the closed form, or gives under its share of the load; `guided`: the root of its
+    tree is.
+
+    Reads: A.FROM, A.LEANED, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DUE, S.DUE_KEY, S.REFERENCE, S.REFERENCE_ANCHOR,
+        S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V, S.behaviour
+    Writes: A.mode, S.DEFLECTION, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.STRUCK
+    """
+    late = state.body[i, S.RETURNS] != 0.0 and share == 0.0 and is_deflected(tree, state, i)
+    if late or (state.body[i, S.STRUCK] != 0.0 and swung_out(state, i)):
+        # obstacles have delayed it by this much: the remaining time is for that, too
+        state.body[i, S.STRUCK] = 0.0
+        _take_reference(tree, state, i)
+        _measure(tree, state, aim, A.FROM, i)
+    loaded = share > 0.0 or aim.body[i, A.LEANED] != 0.0 or state.body[i, S.STRUCK] != 0.0
+    if tree.kind[i] != FIXED and loaded:
+        aim.mode[i] = A.COMPLIANT
+    elif guided and stays_off(tree, state, root, i) and not has_key_ahead(state, i):
+        # the contact that leaned on it is gone: its deflection decays as after a blow
+        state.body[i, S.STRUCK] = 1.0
+        aim.mode[i] = A.COMPLIANT
+    elif is_deflected(tree, state, i):
+        # nothing leans on it any more: the rest decays like any other error
+        _take_reference(tree, state, i)
+        _measure(tree, state, aim, A.FROM, i)
+
+
+@inlined
+def _let_go(tree, aim, i):
+    """Nothing drives the joint.
+
+    Writes: A.START, A.SURGE, A.mode
+    """
+    aim.mode[i] = A.LOOSE
+    for d in range(tree.dof[i], tree.dof[i + 1]):
+        for k in range(4):
+            aim.rate[A.START + k, d] = 0.0
+        aim.rate[A.SURGE, d] = 0.0
+
+
+@inlined
+def _aim_anchor(state, aim, i, h):
+    """A joint's place on its parent is that of the keys.
+
+    Reads: A.TO, S.ANCHOR
+    Writes: A.DRIFT_SECANT, A.GOAL_ANCHOR, A.GOAL_DRIFT
+    """
+    place = load3(aim.body, i, A.TO + SA.ANCHOR)
+    store3(aim.body, i, A.GOAL_ANCHOR, place)
+    store3(aim.body, i, A.GOAL_DRIFT, load3(aim.body, i, A.TO + SA.ANCHOR_RATE))
+    store3(aim.body, i, A.DRIFT_SECANT, scale(1.0 / h, sub(place, load3(state.body, i, S.ANCHOR))))
+
+
+@inlined
 def _assist_when_disturbed(tree, state, aim):
-    """An assisted root holds its motion exactly until something in its tree is loose or deflected. One that was limp
-    and returns goes its way back whatever it meets: it has to be there in time.
+    """An assisted root follows its motion exactly until something in its tree is loose or deflected. One that was limp
+    and returns ignores disturbances, because it has a deadline.
 
     Reads: A.mode, S.DEFLECTION, S.REFERENCE_V, S.RETURNS, S.V, S.behaviour
     Writes: A.mode
@@ -377,7 +405,7 @@ def _aim_at_keys(tree, state, aim, i, h):
 
 @inlined
 def _aim_by_error(tree, state, aim, work, i, h):
-    """Let the error die away for one step and put it on the target's end.
+    """Let the error decay for one step and add it to the target at the step's end.
 
     Reads: A.RESPONSE, A.TO, S.DUE, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.behaviour, W.BONE_TURN,
         W.FASTEST, W.NOW, W.OWN_RATE
@@ -419,7 +447,7 @@ def _aim_by_error(tree, state, aim, work, i, h):
 
 @kernel
 def _lead(e, e1, de, de1, h):
-    """The secant of a curve less the mean of its slopes."""
+    """The secant of a curve minus the mean of its slopes."""
     return sub(scale(1.0 / h, sub(e1, e)), scale(0.5, add(de, de1)))
 
 
@@ -443,7 +471,7 @@ def _aim_position_by_error(state, aim, i, d, h):
 
 @separate
 def end_step(tree: Tree, state: State, aim: Aim):
-    """The end of this step is the start of the next; r is now where it was aimed.
+    """Finish the step: its end is the start of the next; r is now at its goal.
 
     Reads: A.END, A.GOAL, A.GOAL_ANCHOR, A.TO, A.mode, S.ANCHOR, S.COORDS, S.ERROR, S.REFERENCE, S.REFERENCE_ANCHOR,
         S.REFERENCE_V, S.V, S.behaviour
@@ -454,7 +482,7 @@ def end_step(tree: Tree, state: State, aim: Aim):
             aim.body[i, A.FROM + k] = aim.body[i, A.TO + k]
         behaviour = state.behaviour[i]
         if behaviour == C.SIMULATED and aim.mode[i] == A.LOOSE:
-            # its strength was spent: from here the error to the target dies away anew
+            # its drive was saturated: from here the error to the target decays from its present value
             _take_reference(tree, state, i)
             _measure(tree, state, aim, A.TO, i)
         elif behaviour == C.SIMULATED or behaviour == C.ASSIST:

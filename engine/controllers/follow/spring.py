@@ -1,4 +1,4 @@
-"""Ë + 2ζω Ė + ω² E = 0 in closed form (METHODS §1a, S1-III).
+"""Damped spring Ë + 2ζω Ė + ω² E = 0 in closed form (METHODS §1a, S1-III).
 
 Owns the response of one error over one step. Must not know about joints.
 """
@@ -42,7 +42,7 @@ def response(omega, zeta, h):
 
 @kernel
 def peak_time(omega, zeta):
-    """When an error that starts at 0 with some speed is largest [s]."""
+    """The time at which an error that starts at 0 with some speed is largest [s]."""
     split = zeta * zeta - 1.0
     if abs(split) < NEAR_CRITICAL:
         return 1.0 / omega

@@ -1,11 +1,11 @@
 """Arrivals: the body reaches a key's pose and velocity at the key's time (METHODS §2).
 
-Owns which appointment is a body's next and the closed form that keeps it. Must not know
-masses, loads or how the step is solved.
+Owns which arrival is a body's next and the closed form that meets it. Must not know masses, loads or how the step is
+solved.
 
-With s the time left, the target is the straight way in, q̂ − ŵs, and the error against it
-obeys Euler's equation: E = A s^p₁ + B s^p₂, p = ((1 + 2n) ± √(1 + 4n))/2. Both powers are
-above one, so error and its rate are gone when s is. Gains n²/s² and 2n/s, as in S2.
+With s the time left, the target is the straight way in, q̂ − ŵs, and the error against it obeys Euler's equation: E = A
+s^p₁ + B s^p₂, p = ((1 + 2n) ± √(1 + 4n))/2. Both powers are above one, so error and its rate vanish with s. Gains n²/s²
+and 2n/s, as in S2.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from ...model.model import BALL, FREE
 from ...tables import aim as A, control as C, motion as M, sample as SA, state as S
 from ..shared.blow_state import QUICKER_TOGETHER
 
-# Steps end on appointments to within this share of a frame.
+# Steps end on arrivals to within this share of a frame.
 ON_TIME = 1e-7
-# Springs that bring a struck body back grow as its time runs out, to those of this share of it: more would be a jolt.
+# Springs that bring a struck body back stiffen as its time runs out, up to their value at this share of it: more would
+# be a jolt.
 LEAST_LEFT = 0.07
 
 
 @kernel
 def arrival(shape, left, after):
-    """(u, g, du, dg) as in `pd.response`, from `left` seconds before the appointment to `after` seconds before it."""
+    """(u, g, du, dg) as in `spring.response`, from `left` seconds before the arrival to `after` seconds before it."""
     root = math.sqrt(1.0 + 4.0 * shape)
     p, q = 0.5 * (1.0 + 2.0 * shape + root), 0.5 * (1.0 + 2.0 * shape - root)
     x = after / left
@@ -38,20 +39,20 @@ def arrival(shape, left, after):
 
 @kernel
 def expected(state, i):
-    """Whether the body has an appointment to keep: one that is limp or animated keeps none."""
+    """True if the body has an arrival to meet; a limp or animated body has none."""
     driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
     return driven and 0.0 < state.body[i, S.DUE] < math.inf
 
 
 @kernel
 def has_key_ahead(state, i):
-    """Whether that is a key; otherwise the body has to be back on its motion."""
+    """True if the arrival is a key; otherwise the body must be back on its motion."""
     return expected(state, i) and state.body[i, S.DUE_KEY] >= 0.0
 
 
 @kernel
 def put_way_in(tree, state, aim, i, time, dt, sample):
-    """A target sample: where the straight way to the body's appointment is at a time [frames]."""
+    """A target sample on the straight way to the body's arrival at a time [frames]."""
     kind = tree.kind[i]
     left = max((state.body[i, S.DUE] - time) * dt, 0.0)
     value, rate = load4(state.body, i, S.DUE_VALUE), load3(state.body, i, S.DUE_RATE)
@@ -71,19 +72,19 @@ def put_way_in(tree, state, aim, i, time, dt, sample):
 def put_arrival(control, state, aim, i, row, time, h, dt):
     """The body's response and gains over a step of h seconds from a time [frames].
 
-    Who has to be back on the motion and feels its weight keeps its own gains, and hangs as it always does.
+    A body that returns to its motion and feels its weight keeps its own gains, and sags as it always does.
     """
     shape = control.setting[row, i, C.SHAPE]
     left = (state.body[i, S.DUE] - time) * dt
     returns, leans = state.body[i, S.RETURNS], aim.body[i, A.LEANED]
-    if returns != 0.0 and leans != 0.0:  # what holds it up to the end it does not run against ever faster
+    if returns != 0.0 and leans != 0.0:  # it does not press with growing stiffness against what holds it off
         left = max(left, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
     after = left - h
     if after < ON_TIME * dt:
         after = 0.0
     same = state.body[i - 1, S.DUE] == state.body[i, S.DUE] and control.setting[row, i - 1, C.SHAPE] == shape
     same = same and state.body[i - 1, S.RETURNS] == returns and aim.body[i - 1, A.LEANED] == leans
-    if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are dear
+    if same and expected(state, i - 1):  # most bodies have their keys in common, and powers are slow
         store4(aim.body, i, A.RESPONSE, load4(aim.body, i - 1, A.RESPONSE))
     else:
         store4(aim.body, i, A.RESPONSE, arrival(shape, left, after))
@@ -92,7 +93,8 @@ def put_arrival(control, state, aim, i, row, time, h, dt):
         middle = 0.5 * (left + after)
         if state.body[i, S.STRUCK] != 0.0:
             middle = max(middle, LEAST_LEFT * control.setting[row, i, C.RECOVERY])
-        # Small joints answer loads faster (`even_weight`). None answers slower than its key allows: it would be late.
+        # Small joints respond faster to loads (`even_weight`). None responds slower than its key allows, or it would be
+        # late.
         quicker = 1.0 if control.setting[row, i, C.LAW] != 0.0 else max(1.0, control.setting[row, i, C.QUICKER])
         omega = quicker * shape / middle
         aim.body[i, A.GAINS] = omega * omega
@@ -101,8 +103,8 @@ def put_arrival(control, state, aim, i, row, time, h, dt):
 
 @kernel
 def put_struck(control, state, aim, i, row):
-    """Gains of a struck body under a guided root: its joints are as quick as ever, and quicker where their time runs
-    out. The root itself has all its time to come back to its place, but turns no farther than a joint would."""
+    """Gains of a struck body under a guided root: its joints keep their gains, and get stiffer towards their deadline.
+    The root itself uses the whole time to return, but turns no farther than a joint would."""
     if state.behaviour[i] == C.SIMULATED and control.setting[row, i, C.HEAVINESS] > 0.0:
         return
     omega, zeta = QUICKER_TOGETHER * control.setting[row, i, C.OMEGA], control.setting[row, i, C.ZETA]
@@ -117,7 +119,7 @@ def put_struck(control, state, aim, i, row):
 
 @kernel
 def until_due(state, time, h, dt):
-    """The step shortened to end on the first appointment within it [s]."""
+    """The step shortened to end on the first arrival within it [s]."""
     first = math.inf
     for i in range(1, len(state.body)):
         if state.body[i, S.DUE] > time + ON_TIME:
@@ -128,7 +130,7 @@ def until_due(state, time, h, dt):
 
 @kernel
 def promise_next(target, control, state, i, row, time):
-    """Give the body its first appointment after a time [frames], if it keeps its keys and has one left."""
+    """Assign the body its first arrival after a time [frames], if it meets keys and has one left."""
     state.body[i, S.DUE], state.body[i, S.DUE_KEY] = math.inf, -1.0
     timed = control.setting[row, i, C.ARRIVAL]
     if timed < 0.0:

@@ -1,4 +1,4 @@
-"""On Time: physical keys that are hit on the frame, whatever happens on the way (METHODS §2)."""
+"""On Time: physical keys that are met on their time, whatever disturbs the body on the way (METHODS §2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..follow.spring import SETTLE
 from ..settings import Setting
 from ..shared.following import FOLLOWING, spring_columns
 
-ARRIVAL_SHAPES = (3.5, 9.5)  # below 2 + √2 the acceleration at a key has no bound (METHODS §2)
+ARRIVAL_SHAPES = (3.5, 9.5)  # below 2 + √2 the acceleration at a key is unbounded (METHODS §2)
 LAWS = ("CLOSED_FORM", "TORQUES")
 
 
@@ -24,18 +24,18 @@ LAWS = ("CLOSED_FORM", "TORQUES")
 class OnTime(Controller):
     """The motion's `keys` are met with pose, velocity and time; between them the body moves by itself.
 
-    Each setting is one number, one a body (n,), or (frames, n).
+    Each setting is one number, one for each body (n,), or (frames, n).
 
-    shape           3.5 takes all the time there is … 9.5 is there early and eases in
+    shape           3.5 uses the whole time … 9.5 arrives early and eases in
     arrival         1 with the velocity of the key's curve … 0 at rest
-    settle_time     [s] where a body has no key ahead of it, it follows the motion
-    damping_ratio   there, too
-    recovery_time   [s] and there a struck body is back after it, as in Follow; with a key ahead it keeps that key
+    settle_time     [s] for bodies without a key ahead, which follow the motion
+    damping_ratio   for these, too
+    recovery_time   [s] for these: as in Follow; a body with a key ahead keeps that key
     heaviness       0 effortless … 1 the joint feels its full load
-    strength        [N m] the most a joint's drive can give; a key that takes more is missed
-    tone            of limp joints and of those whose drive is spent, as in Limp
-    even_weight     springs go with a joint's size, so that heaviness bends all joints alike; keys keep their time
-    law             'CLOSED_FORM' hits every key; 'TORQUES' is the paper's own law, looser: gravity and speed
+    strength        [N m] the largest torque of a joint's drive; a key that needs more is missed
+    tone            of limp joints and of those with a saturated drive, as in Limp
+    even_weight     springs scale with a joint's size, so that heaviness bends all joints alike; keys keep their time
+    law             'CLOSED_FORM' meets every key; 'TORQUES' is the paper's own law, less exact: gravity and velocity
                     bend its way, and it misses the velocities of keys
     """
 

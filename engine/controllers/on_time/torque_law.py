@@ -1,12 +1,11 @@
-"""The torque law of paper S2 for physical keys (METHODS §2): looser than the closed form, for comparison.
+"""The torque law of paper S2 for physical keys (METHODS §2): less exact than the closed form, for comparison.
 
-Owns the law. Must not know the step's solve: its joints are compliant, with springs that hang on the key.
+Owns the law. Must not know the step's solve: its joints are compliant, with springs to the key.
 
-τ = D (k_p (q̂ − q) + k_v (ŵ − ω) + what the joints before it do to it), with D the composite
-inertia of all that hangs on the joint and gains n²/s², 2n/s. Gravity and speed are not in
-it and bend its way; the key's pose is met since gains grow without bound, its velocity is
-not. The solve takes springs and dampers as they are at the end of the step: an explicit law
-with such gains shakes light links in a row apart.
+τ = D (k_p (q̂ − q) + k_v (ŵ − ω) + the acceleration by the joints before it), with D the composite inertia of all that
+the joint carries and gains n²/s², 2n/s. Gravity and velocity terms are not in it and bend its way. The key's pose is
+met because gains grow without bound; its velocity is not. The solve takes springs and dampers implicitly at the end of
+the step: explicitly, such gains make rows of light links unstable.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .arrivals import has_key_ahead
 
 @separate
 def apply_law(tree: Tree, state: State, aim: Aim, control: Control, work: Work, frame: Index, h: Real):
-    """Joints under the law are aimed at their key itself, at rest, and feel all that loads them.
+    """Joints under the law aim at the key itself, at rest, and feel all loads.
 
     LOAD of a body holds the angular acceleration that the joints up to it ask for, world axes.
 
@@ -51,7 +50,7 @@ def apply_law(tree: Tree, state: State, aim: Aim, control: Control, work: Work, 
                 aim.rate[A.PUSH, d] = h * (kv * rate[d - first] + share)
                 aim.rate[A.START, d] = aim.rate[A.END, d] = aim.rate[A.SECANT, d] = aim.rate[A.SURGE, d] = 0.0
                 aim.rate[A.SHARE, d] = 1.0
-            if kind >= BALL:  # the solve will look at it from the body
+            if kind >= BALL:  # converted to the body's frame, which the solve uses
                 store3(aim.rate, A.PUSH, first, rotate(quat_exp(off), load3(aim.rate, A.PUSH, first)))
             store4(state.body, i, S.REFERENCE, value)
             store4(aim.body, i, A.GOAL, value)

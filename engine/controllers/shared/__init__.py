@@ -1,1 +1,1 @@
-"""What several controllers use: strength, recovery after a blow, guided roots."""
+"""Shared by several controllers: strength, recovery after a blow, guided roots."""

@@ -1,9 +1,9 @@
-"""State of a blow on a character with a guided root: how far a joint is off, and when the blow is over.
+"""State of a blow on a character with a guided root: deflection of its joints, and when the blow is over.
 
-Owns what counts as deflected, as swung out and as back. Must not know targets, nor how a step is solved.
+Owns what counts as deflected, as overshot and as back. Must not know targets, nor how a step is solved.
 
-A blow under a guided root is a deflection δ of every joint (METHODS §1c): the bodies' inertias hand it on from the
-trunk to head, arms and root, and springs bring each joint back by its settle time. Its reference stays the motion.
+A blow under a guided root is a deflection δ of every joint (METHODS §1c): the bodies' inertias pass it on from the
+trunk to head, arms and root, and springs bring each joint back by its settle time. Its reference stays on the motion.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from ...compile.decorators import kernel
 from ...math.vectors import dot, load3
 from ...tables import control as C, state as S, tree as T
 
-# A blow whose deflections are below this [rad; ten times as much a second] is over.
+# A blow is over when all deflections are below this [rad; ten times as much a second].
 BLOW_OVER = 1e-7
-# Once the root's time to come back is up, a joint nearer than this is back by itself.
+# After the root's recovery time, a joint nearer than this comes back by itself.
 NEARLY_OVER = 2e-3
-# A struck joint that is farther off [rad] comes back in closed form.
+# A struck joint with a larger deflection [rad] comes back in closed form.
 SWUNG_OUT = 1.2
-# What carries less than this part of the character's mass (hands, fingers, toes) takes no part: it comes back in closed
-# form. Each jolt of the body it hangs on would throw it about.
+# Bodies that carry less than this part of the character's mass (hands, fingers, toes) are left out and come back in
+# closed form: jolts of their parents would throw them about.
 LIGHT = 0.01
-# Joints that are deflected together come back slower than each would alone, and are so many times as quick instead.
+# Joints that are deflected together come back slower than each would alone, so they are made this many times as fast.
 QUICKER_TOGETHER = 1.7
 
 
 @kernel
 def is_deflected(tree, state, i):
-    """Whether the body is off its reference, or was struck and leaves it."""
+    """True if the body is off its reference, or was struck and moves away from it."""
     for k in range(6):
         if state.body[i, S.DEFLECTION + k] != 0.0:
             return True
@@ -39,8 +39,9 @@ def is_deflected(tree, state, i):
 
 @kernel
 def end_blows(tree, state):
-    """A struck tree whose joints are back at their references follows them as ever. When its root's time is up each
-    joint does so as soon as it is near: one foot that stands a little off would keep the whole body loose for good."""
+    """End the blow of a struck tree whose joints are back at their references. After its root's recovery time each
+    joint is released as soon as it is near: a single foot with a small offset would otherwise keep the whole body loose
+    for ever."""
     for root in tree.roots:
         struck = far = False
         for i in range(root + 1, tree.last[root] + 1):
@@ -56,7 +57,7 @@ def end_blows(tree, state):
 
 @kernel
 def stays_off(tree, state, root, i):
-    """Whether a joint that takes part in blows is off its reference by more than ends one, for it alone."""
+    """True if a joint that takes part in blows is off its reference by more than its threshold."""
     over = BLOW_OVER if state.body[root, S.STRUCK] != 0.0 else NEARLY_OVER
     return is_far(tree, state, i, over) and not is_light(tree, root, i)
 
@@ -74,14 +75,14 @@ def is_far(tree, state, i, over):
 
 @kernel
 def swung_out(state, i):
-    """Whether a struck joint is so far off that its spring, meant for deflections, would not bring it back straight."""
+    """True if a struck joint's deflection is so large that its spring would not bring it back straight."""
     e = load3(state.body, i, S.DEFLECTION)
     return dot(e, e) > SWUNG_OUT * SWUNG_OUT
 
 
 @kernel
 def changes(tree, root, change):
-    """Whether any rate of a tree changes."""
+    """True if any rate of a tree changes."""
     for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
         if change[d] != 0.0:
             return True
@@ -90,7 +91,7 @@ def changes(tree, root, change):
 
 @kernel
 def is_light(tree, root, i):
-    """Whether a body and all that hangs on it weigh next to nothing."""
+    """True if a body and its descendants are very light."""
     part = whole = 0.0
     for k in range(root, tree.last[root] + 1):
         whole += tree.body[k, T.MASS]

@@ -1,4 +1,4 @@
-"""What controllers share whose joints follow a motion: their settings, and the columns of the springs and of tone."""
+"""Shared by controllers that follow a motion: their settings, and the columns of springs and of tone."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FOLLOWING = (
 
 
 def spring_columns(model: Model, values: Mapping[str, np.ndarray], even_weight: bool) -> Mapping[np.int64, np.ndarray]:
-    """The springs' frequencies by settle times and, with even weight, by the joints' sizes."""
+    """The springs' frequencies from settle times and, with even weight, from the joints' sizes."""
     quicker = 1.0 / settle_scales(model)[None] if even_weight else np.ones((1, len(model)))
     return {C.OMEGA: quicker * SETTLE / values["settle_time"], C.QUICKER: quicker} | tone_columns(model, values["tone"])
 
 
 def tone_columns(model: Model, tone: np.ndarray) -> Mapping[np.int64, np.ndarray]:
-    """Damping and pull of joints that nothing drives."""
+    """Damping and pull of joints without drive."""
     damping, pull = tone_gains(model)
     return {C.TONE_DAMPING: tone * damping, C.TONE_PULL: tone * pull}

@@ -1,13 +1,13 @@
-"""Limit the speed of characters that met another: joints against their motion, bones in the world.
+"""Limit the speed of characters that met another: joints relative to their motion, bones in the world.
 
-Owns the share of a joint's rates that is kept where it, or its bone, would be too fast. Must not know who met, nor
-how rates come about.
+Owns the share of a joint's rates that is kept if it, or its bone, would be too fast. Must not know which characters
+met, nor how rates arise.
 
-Contacts that crowd at a hand or a foot are solved to a share of what the trunk feels, and that share is much for a
-finger. Speeds add up along an arm, too. So a joint gives off speed by friction against its own motion. What the
-tree's momentum loses by that its free root takes up, turning and going as one with the rest. What guides or leads a
-root takes it up itself, and a guided root is held like a bone. Where that would add energy, which it can where limp
-links whirl on, joints are braked one by one instead (`pace`), which never does.
+Many contacts on a hand or a foot are solved to an accuracy relative to the trunk's load, which is much for a finger.
+Speeds also add up along an arm. So a joint loses speed by friction against its own motion. The momentum that the tree
+would lose is given to its free root, which moves and turns rigidly with the rest. A guided or led root absorbs it by
+its guidance, and a guided root is limited like a bone. If that would add energy, which is possible while limp links
+spin on, joints are braked one by one instead (`step_size`), which never adds any.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from ...tables import aim as A, control as C, pose as P, sample as SA, state as 
 from ...tables.work import factor_of, pose_of
 from ..on_time.arrivals import expected
 
-# The fastest a bone may turn in the world [rad/s] where contacts move it, and on its way back, unless its parent and
-# its own motion turn it faster.
+# The fastest rotation of a bone in the world [rad/s] by contacts, and on its way back, unless its parent and its own
+# motion turn it faster.
 BONE_RATE, BACK_RATE = 16.0, 10.0
 
 
 @kernel
 def note_rates(tree, state, aim, work, i):
-    """OWN_RATE of joint i: what its motion has, seen from where the joint is. And BONE_TURN of its bone, after
-    those nearer to the root."""
+    """Set OWN_RATE of joint i, the rate of its motion at the joint's present pose, and BONE_TURN of its bone, parents
+    first."""
     rate = load3(aim.body, i, A.FROM + SA.RATE)
     if tree.kind[i] >= BALL:
         off = quat_mul(quat_conj(load4(aim.body, i, A.FROM + SA.VALUE)), load4(state.body, i, S.COORDS))
@@ -60,7 +60,7 @@ def note_rates(tree, state, aim, work, i):
 
 @kernel
 def _in_world(tree, pose, i, rates):
-    """A joint's rates as the turning of its bone against its parent, world axes."""
+    """A joint's rates as the rotation of its bone relative to its parent, world axes."""
     first, out = tree.dof[i], (0.0, 0.0, 0.0)
     for k in range(min(3, tree.dof[i + 1] - first)):
         out = axpy(rates[k], load3(pose.axes, first + k, 0), out)
@@ -69,8 +69,8 @@ def _in_world(tree, pose, i, rates):
 
 @kernel
 def die_away(tree, state, aim, work, i, h):
-    """A joint's error and its rate a step of h seconds on, in closed form. One that is off its motion since its
-    character met another comes back no faster than joints and bones may turn there, unless it is to be in time."""
+    """A joint's error and its rate after a step of h seconds, in closed form. A joint that is off its motion since its
+    character met another comes back no faster than joints and bones may turn there, unless it has a deadline."""
     u, g, du, dg = load4(aim.body, i, A.RESPONSE)
     e, de = load3(state.body, i, S.ERROR), load3(state.body, i, S.ERROR + 3)
     e1, de1 = axpy(u, e, scale(g, de)), axpy(du, e, scale(dg, de))
@@ -87,7 +87,7 @@ def die_away(tree, state, aim, work, i, h):
 
 @kernel
 def _share_of_error(tree, pose, before, i, e, rate, fastest):
-    """How much of an error's rate joint i keeps."""
+    """The share of an error's rate that joint i keeps."""
     if tree.kind[i] >= BALL:
         rate = right_jacobian(e, rate)
     return _share_kept(before, _in_world(tree, pose, i, rate), fastest, BACK_RATE)
@@ -95,8 +95,8 @@ def _share_of_error(tree, pose, before, i, e, rate, fastest):
 
 @kernel
 def hold_rates(tree, state, work, pose, factor, base, change):
-    """Have no joint turn faster off its motion than FASTEST, and no bone than BONE_RATE, at rates base + change: what
-    is too much is taken off `change`. The factor is that of `pose`. Returns whether any is."""
+    """Limit joints to FASTEST off their motion, and bones to BONE_RATE, at rates base + change, by reducing `change`.
+    The factor is that of `pose`. Returns True if any was limited."""
     any_held = False
     for root in tree.roots:
         if work.body[root, W.FASTEST] < math.inf:
@@ -106,7 +106,7 @@ def hold_rates(tree, state, work, pose, factor, base, change):
 
 @kernel
 def _hold_tree(tree, state, work, pose, factor, base, change, root):
-    """The same of one tree, from its root outward."""
+    """The same for one tree, from its root outward."""
     held = False
     less = work.rate[W.G]
     for d in range(len(less)):
@@ -144,7 +144,7 @@ def _hold_tree(tree, state, work, pose, factor, base, change, root):
 
 @kernel
 def _hangs_limp(tree, state, root):
-    """Whether a link of a tree is limp: nothing holds its rate."""
+    """True if a link of a tree is limp: nothing holds its rate."""
     for i in range(root + 1, tree.last[root] + 1):
         if state.behaviour[i] == C.LIMP:
             return True
@@ -153,7 +153,7 @@ def _hangs_limp(tree, state, root):
 
 @kernel
 def _add(tree, times, less, change, root):
-    """Add so many times `less` to the changes of a tree's rates."""
+    """Add `times` · `less` to the changes of a tree's rates."""
     for d in range(tree.dof[root], tree.dof[tree.last[root] + 1]):
         change[d] += times * less[d]
 
@@ -171,8 +171,7 @@ def _energy(tree, work, pose, base, change, root):
 
 @kernel
 def most_held(tree, state, work, i):
-    """The fastest a joint may turn: one of a ragdoll, and of a character that met another, its motion's own rate
-    included."""
+    """The fastest rate of a joint of a ragdoll, or of a character that met another, including its motion's own rate."""
     if state.behaviour[i] == C.LIMP:
         return work.body[i, W.FASTEST]
     if work.body[i, W.FASTEST] == math.inf or tree.parent[i] == 0 or state.behaviour[i] != C.SIMULATED:
@@ -183,8 +182,8 @@ def most_held(tree, state, work, i):
 
 @kernel
 def _share_kept(before, off, fastest, bone):
-    """How much of the rates `off` a joint keeps, so that they stay below `fastest`, and those of its bone, which turns
-    by `before` without them, below `bone` or what it has anyhow."""
+    """The share of the rates `off` that a joint keeps, such that they stay below `fastest`, and those of its bone,
+    which turns by `before` without them, below `bone` or its present rate."""
     square, along, anyhow = dot(off, off), dot(before, off), dot(before, before)
     if square == 0.0:
         return 1.0
@@ -198,8 +197,8 @@ def _share_kept(before, off, fastest, bone):
 
 @kernel
 def hold_ways(tree, state, work):
-    """Have no joint of a character that met another go farther in the step than it may turn: contacts shift places
-    out of depth, too, which no rate shows."""
+    """Limit the turns of joints of a character that met another within the step: contacts also shift positions out of
+    depth, which no rate shows."""
     factor = factor_of(work, W.MAIN)
     for i in range(1, len(tree.parent)):
         if work.body[i, W.FASTEST] == math.inf or tree.parent[i] == 0:
@@ -216,12 +215,12 @@ def hold_ways(tree, state, work):
 
 @kernel
 def _give_back(tree, work, pose, change, root):
-    """Let a tree move as one besides, so that it keeps the momentum it loses by `G`, what its joints are slowed by."""
+    """Move a tree rigidly, so that it keeps the momentum that slowing its joints by `G` would remove."""
     velocities(tree, pose, work.rate[W.G], work.body, W.STILL, work.body, W.MOTION)
     momenta(tree, pose, work.body, W.MOTION, work.body, W.MOMENTUM)
     mass, center, linear, angular = tree_momentum(tree, pose, root, work.body, W.MOMENTUM)
     turn = scale(-1.0, symmetric_solve(locked_inertia(tree, pose, root, mass, center), angular))
-    # velocity of the point at the root anchor, where the spatial vectors live
+    # velocity of the point at the root anchor, to which spatial vectors refer
     go = add(scale(-1.0 / mass, linear), cross(center, turn))
     turn = unrotate(load4(pose.body, root, P.ROTATION), turn)
     d = tree.dof[root]

@@ -1,12 +1,11 @@
-"""Recovery: a struck body is back on its motion after so many seconds (METHODS §2).
+"""Recovery: a struck body is back on its motion after a set time (METHODS §2).
 
-Owns who answers a blow where a recovery time is set, and the appointments a blow makes.
-Must not know how a blow is found or solved.
+Owns which bodies respond to a blow if a recovery time is set, and the deadlines of a blow. Must not know how a blow is
+found or solved.
 
-A blow that is felt makes, for the joints on its way to the root, an appointment with the
-source motion; the rest of the body is stiff meanwhile, so that it keeps to its own. The
-error that the closed form takes away by then is that against the source as it moves, so
-nothing of the source's own movement is lost under way.
+A blow gives the joints on its way to the root a deadline on the source motion; the rest of the body is stiff meanwhile,
+so that it keeps to its own motion. The closed form removes the error against the source as it moves, so the source's
+own movement is kept.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from ...tables import control as C, state as S
 from ...tables.classes import Control, State, Tree
 from .blow_state import is_light
 
-FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more makes no appointment
+FELT = 0.2  # [rad/s] a blow that changes no joint's rates by more sets no deadline
 
 
 @kernel
 def recovers(control, state, i, frame):
-    """Whether the body is driven and has a time to recover in."""
+    """True if the body is driven and has a recovery time."""
     row = min(frame, len(control.behaviour) - 1)
     driven = state.behaviour[i] == C.SIMULATED or state.behaviour[i] == C.ASSIST
     return driven and control.setting[row, i, C.RECOVERY] > 0.0
@@ -32,8 +31,8 @@ def recovers(control, state, i, frame):
 
 @kernel
 def stays_stiff(control, state, root, i, frame):
-    """Whether a joint that a blow does not pass keeps to its motion: where it recovers, and the root is not guided.
-    Under a guided root head and arms lag behind what was struck, and come back by their settle time."""
+    """True if a joint off the blow's way keeps to its motion: if it recovers, and the root is not guided. Under a
+    guided root head and arms lag behind, and come back by their settle time."""
     return recovers(control, state, i, frame) and state.behaviour[root] != C.ASSIST
 
 
@@ -41,9 +40,9 @@ def stays_stiff(control, state, root, i, frame):
 def make_deadlines(
     tree: Tree, control: Control, state: State, frame: Index, time: Real, dt: Real, change: Row, strikes: Flag
 ):
-    """A blow at a time [frames] changes the rates by `change` (nv,): the joints it moves are due on the source
-    motion. A deadline that stands is moved only by a harder blow that `strikes`, not by a struck character's own feet
-    as they come down; a key stands anyhow.
+    """A blow at a time [frames] changes the rates by `change` (nv,): set deadlines of the joints it moves. An existing
+    deadline is moved only by a stronger blow that `strikes`, not by a struck character's own feet as they land; a key
+    is never moved.
 
     Reads: C.RECOVERY, S.DUE, S.DUE_BLOW, S.DUE_KEY, S.STRUCK, S.behaviour, change
     Writes: S.DUE, S.DUE_BLOW
@@ -69,7 +68,7 @@ def make_deadlines(
 
 @kernel
 def _turned(tree, i, change):
-    """How much a joint's turning changes [rad/s]."""
+    """The change of a joint's angular rate [rad/s]."""
     square = 0.0
     for d in range(tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])):
         square += change[d] * change[d]

@@ -1,17 +1,14 @@
 """Assisted roots: guided along their motion with limited force (METHODS §1d).
 
-Owns the feed-forward of the undisturbed motion and the limit on the guiding force.
-Must not know how joints are solved.
+Owns the feed-forward of the undisturbed motion and the limit on the guiding force. Must not know how joints are solved.
 
-The root's undisturbed motion takes some wrench from nowhere (that is what mocap
-without ground contact is). It is given without limit, computed with the same discrete
-formulas as the real step, so an undisturbed root follows to rounding. Only the pull
-back after a disturbance is limited.
+The root's undisturbed motion needs some external wrench (as mocap without ground contact does). It is given without
+limit, computed with the same discrete formulas as the real step, so an undisturbed root follows to rounding. Only the
+pull back after a disturbance is limited.
 
-Undisturbed means: root and joints on their r, but a joint that slipped on its keys. Its
-r asks for a way back which its strength may not suffice for, each time from farther off;
-a root that is given what such a way takes is thrown off by a force from nowhere. What
-the joint does on its way back pushes the root like anything else.
+Undisturbed means: root and joints on their r, except joints that slipped on their keys. The r of such a joint plans a
+way back that its strength may not suffice for, from farther off each time; feeding that wrench forward would throw the
+root off. What the joint does on its way back pushes the root like anything else.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from ...tables import aim as A, control as C, sample as SA, state as S, tree as 
 from ...tables.classes import Aim, Control, State, Tree, Work
 from ...tables.work import pose_of
 
-STANDARD_GRAVITY = 9.81  # [m/s²] a weight is a weight, also where the scene has no gravity
+STANDARD_GRAVITY = 9.81  # [m/s²] body weights refer to it, also if the scene has no gravity
 
 
 @kernel
@@ -38,7 +35,7 @@ def _guided(tree, state, aim, root):
 
 @separate
 def feed_forward(tree: Tree, state: State, aim: Aim, work: Work, h: Real, gravity: Vector):
-    """FEED: the generalized impulses that the undisturbed motion takes, part by part as in `deflection`.
+    """FEED: the generalized impulses of the undisturbed motion, part by part as in `compliant_solve`.
 
     Reads: A.DRIFT_SECANT, A.END, A.FROM, A.GOAL, A.GOAL_DRIFT, A.START, A.TO, A.mode, S.ANCHOR, S.COORDS, S.DRIFT,
         S.REFERENCE, S.SLIPPED, S.behaviour, W.CARRIED, W.G, W.MOMENTUM, W.MOTION, W.NEW, W.NEW_ANCHOR, W.OTHER_DRIFT,
@@ -74,7 +71,8 @@ def feed_forward(tree: Tree, state: State, aim: Aim, work: Work, h: Real, gravit
 
 @kernel
 def _undisturbed_pose(tree, state, aim, work, s, h, pose):
-    """The undisturbed character a share s into the step, and its rates at both ends (in the two stage rows)."""
+    """The pose of the undisturbed character a share s into the step, and its rates at both ends (in the two stage
+    rows)."""
     for i in range(1, len(tree.parent)):
         kind, d = tree.kind[i], tree.dof[i]
         behaviour = state.behaviour[i]
@@ -101,10 +99,9 @@ def _undisturbed_pose(tree, state, aim, work, s, h, pose):
 
 @separate
 def hold_back(tree: Tree, state: State, aim: Aim, control: Control, work: Work, h: Real):
-    """Where the pull on a root exceeds its limit, give just the limit. Returns whether to solve once more.
+    """If the pull on a root exceeds its limit, apply just the limit. Returns True if the solve must be repeated.
 
-    The force's limit is `assist` body weights; the couple's is that force at the
-    tree's radius of gyration.
+    The force's limit is `assist` body weights; the couple's is that force at the tree's radius of gyration.
 
     Reads: A.LIMITED, A.PULL_LIMIT, A.mode, S.behaviour, W.MIDDLE, W.MOMENTUM, W.PULL
     Writes: A.HELD, A.LIMITED
@@ -137,7 +134,7 @@ def _length(v, d):
 
 @kernel
 def stiffen_turns(tree, aim, root, block):
-    """S D S with S above 1 for a root's turning: a spring that is as soft to its way and stiffer to its turns."""
+    """S D S with S above 1 for a root's rotation: the spring is stiffer for rotation than for translation."""
     first = tree.dof[root]
     for r in range(6):
         for c in range(6):

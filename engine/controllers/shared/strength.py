@@ -1,15 +1,13 @@
-"""Strength: the most a joint's drive can give (METHODS §1d).
+"""Strength: the largest torque of a joint's drive (METHODS §1d).
 
-Owns which joints give in. Must not know how loads arise or contacts are solved.
+Owns which drives are saturated. Must not know how loads arise or contacts are solved.
 
-The step looks for the minimum of ½‖v − v*‖² + h Σ τ_max |v − v̂|: a joint either does
-what is asked, by an impulse within h τ_max, or slips, its drive giving all it has
-against the slip. Which joints slip is found by trying: block by block, one at a time
-when a choice comes back.
+The step minimises ½‖v − v*‖² + h Σ τ_max |v − v̂|: a joint either does what is asked, by an impulse within h τ_max, or
+slips, with its drive saturated against the slip. The set of slipping joints is found by trial: block by block, then one
+at a time if a set repeats.
 
-The drive of a joint with several axes turns with its slip s: −m ŝ, m = h τ_max, which
-a small change of s changes by −(m/|s|)(I − ŝŝᵀ). That block goes into the factor, so
-every round is a step of Newton's method on the minimum.
+The drive of a joint with several axes turns with its slip s: −m ŝ, m = h τ_max, which changes with s by −(m/|s|)(I −
+ŝŝᵀ). That block goes into the factor, so every round is a step of Newton's method on the minimum.
 """
 
 from __future__ import annotations
@@ -24,21 +22,21 @@ from ...tables import aim as A, control as C, state as S, work as W
 from ...tables.classes import Aim, Control, State, Touch, Tree, Work
 from ...tables.work import pose_of
 
-BLOCKS = 8  # rounds in which every joint may change its mind
-DRIVE_ROUNDS = 60  # rounds in all, the later ones joint by joint
-LEAST_SLIP = 1e-12  # a joint that slips more slowly has no way it slips [rad/s]
-SETTLED = 1e-9  # a spent drive's impulse changes by less than this share of its strength
+BLOCKS = 8  # rounds in which every joint may change its state
+DRIVE_ROUNDS = 60  # rounds in total, the later ones joint by joint
+LEAST_SLIP = 1e-12  # a slower slip has no direction [rad/s]
+SETTLED = 1e-9  # converged: a saturated drive's impulse changes by less than this share of its strength
 
 
 @kernel
 def slips_aside(aim, i):
-    """Whether the joint's drive is spent and turns with its slip."""
+    """True if the joint's drive is saturated and turns with its slip."""
     return aim.mode[i] == A.LOOSE and aim.body[i, A.LIMITED] != 0.0 and aim.body[i, A.ACROSS] > 0.0
 
 
 @kernel
 def across_slip(tree, aim, i, block, keep):
-    """The joint's rows of `block` become `keep` times what they are, plus what is across the slip: I − ŝŝᵀ."""
+    """Multiply the joint's rows of `block` by `keep` and add the projection across the slip: I − ŝŝᵀ."""
     first, end = tree.dof[i], tree.dof[i + 1]
     square = 0.0
     for d in range(first, end):
@@ -52,8 +50,8 @@ def across_slip(tree, aim, i, block, keep):
 
 @kernel
 def add_spent(tree, state, aim, g):
-    """A spent drive is a load like any other. Where it turns with the slip the factor answers the change of
-    the rates, so their start counts here."""
+    """Add saturated drives to the loads. If one turns with the slip, the factor contains the response to the change of
+    the rates, so the initial rates enter here."""
     for i in range(1, len(tree.parent)):
         if aim.mode[i] == A.LOOSE and aim.body[i, A.LIMITED] != 0.0:
             first, end = tree.dof[i], tree.dof[i + 1]
@@ -71,14 +69,14 @@ def add_spent(tree, state, aim, g):
 
 @kernel
 def stay_turned(tree, aim):
-    """The way a spent drive has found is its way for the rest of the step."""
+    """Fix the directions of saturated drives for the rest of the step."""
     for i in range(1, len(tree.parent)):
         aim.body[i, A.ACROSS] = 0.0
 
 
 @kernel
 def any_limit(tree: Tree, state: State, control: Control, frame: Index):
-    """Whether a driven joint has a limit to its strength."""
+    """True if the strength of a driven joint is limited."""
     row = min(frame, len(control.behaviour) - 1)
     for i in range(1, len(tree.parent)):
         if state.behaviour[i] == C.SIMULATED and not math.isinf(control.setting[row, i, C.STRENGTH]):
@@ -98,7 +96,7 @@ def give_in(
     h: Real,
     turn: Index,
 ):
-    """See which joints' strength suffices for what was just solved. Returns whether to solve once more.
+    """Check which joints' strength suffices for the last solve. Returns True if it must be repeated.
 
     Reads: A.ABLE, A.ACROSS, A.END, A.HELD, A.LIMITED, A.mode, C.HEAVINESS, C.STRENGTH, CT.force, S.V, S.behaviour,
         W.CHANGE, W.COMPOSITE, W.ENDS, W.LOAD, W.LOADED_RATE, W.MIDDLE, W.STOPS, W.TOTAL_RATE, W.WHOLE
@@ -130,7 +128,7 @@ def give_in(
                 _recover(tree, aim, i, control.setting[row, i, C.HEAVINESS])
                 again = True
             elif past > worst and aim.body[i, A.ABLE] == A.PRESCRIBED:
-                # (a compliant one is past it lawfully while it swings back: it would come and go for ever)
+                # (a compliant joint may be past it while it swings back: it would alternate for ever)
                 worst, who = past, -i
         elif slip > LEAST_SLIP:
             again = _slip_on(tree, aim, work.rate, i, most, slip) > SETTLED * most or again
@@ -152,7 +150,7 @@ def _needs(tree, work, i):
 
 @kernel
 def _slips(tree, aim, work, i, most):
-    """How fast a joint under its spent drive slips, and how far the drive pushes it past what was asked."""
+    """The slip rate of a joint with saturated drive, and how far the drive pushes it past what was asked."""
     slip = past = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
         off = work.rate[W.ENDS, d] - aim.rate[A.END, d]
@@ -163,7 +161,7 @@ def _slips(tree, aim, work, i, most):
 
 @kernel
 def _slip_on(tree, aim, rate, i, most, slip):
-    """The joint slips at `slip`: from here its drive opposes that. Returns by how much it did not yet."""
+    """Set the slip of a joint to `slip`: its drive now opposes that. Returns the change of the drive's impulse."""
     first, end = tree.dof[i], tree.dof[i + 1]
     if end - first < 2 or most == 0.0:
         return 0.0
@@ -182,7 +180,7 @@ def _slip_on(tree, aim, rate, i, most, slip):
 
 @kernel
 def _spend(tree, state, aim, work, i, most, size):
-    """The joint slips under all its drive has, of the `size` it would need."""
+    """Saturate the joint's drive, which would need an impulse of `size`."""
     first, end = tree.dof[i], tree.dof[i + 1]
     aim.mode[i] = A.LOOSE
     aim.body[i, A.LIMITED] = state.body[i, S.SLIPPED] = 1.0
@@ -191,7 +189,7 @@ def _spend(tree, state, aim, work, i, most, size):
         aim.rate[A.HELD, d] = most / size * work.rate[W.LOADED_RATE, d]
         aim.rate[A.SHARE, d] = 1.0
     if end - first > 1:
-        # how fast it will slip is not known: as if it moved all it carries by what it lacks
+        # its slip is unknown yet: assume the missing impulse moves everything it carries
         inertia = 0.0
         for d in range(first, end):
             inertia += composite_form(work.body, W.COMPOSITE, i, pose_of(work, W.MIDDLE).axes, d, d) / (end - first)
@@ -200,7 +198,7 @@ def _spend(tree, state, aim, work, i, most, size):
 
 @kernel
 def _recover(tree, aim, i, heaviness):
-    """The joint does what it is asked again."""
+    """The joint does what is asked again."""
     aim.mode[i] = int(aim.body[i, A.ABLE])
     aim.body[i, A.LIMITED] = 0.0
     for d in range(tree.dof[i], tree.dof[i + 1]):
@@ -210,10 +208,10 @@ def _recover(tree, aim, i, heaviness):
 
 @kernel
 def _needed(tree, state, aim, work, touch):
-    """LOADED_RATE: the impulse every joint's drive gives in what was just solved.
+    """LOADED_RATE: the impulse of every joint's drive in the last solve.
 
-    The load of the whole step (WHOLE) was counted with every joint following; what they do
-    besides takes M·x; contacts bear their part.
+    The load of the whole step (WHOLE) was computed with every joint following; deviations take M·x; contacts bear their
+    part.
     """
     pose = pose_of(work, W.MIDDLE)
     beside = work.rate[W.TOTAL_RATE]

@@ -159,7 +159,7 @@ def test_graph_editors_list_them_and_the_keys_again(rig):
     rig.heft.use_curves = True
     bpy.ops.heft.simulate()
     assert bpy.ops.heft.show_curves.poll()
-    words = [words.split()[0] for words in plot_curves.KINDS.values()]
+    words = [kind.words.split()[0] for kind in plot_curves.KINDS.values()]
     assert words == plot_curves.WORDS.split()
 
 

@@ -39,6 +39,27 @@ import kernels_at_work as p
 a = np.zeros(5)
 print(p.top(a, 2.0), a.tolist())
 """
+# Too long to be merged into its callers: each has a copy of it.
+COPIED = """
+from engine.compile import decorators as jit
+
+@jit.kernel
+def copied(a, x):
+LINES
+    return x + ADDEND
+""".replace("LINES", "\n".join(f"    for i in range(len(a)):\n        x += a[i] * (x - {k}.0)" for k in range(40)))
+CALLERS = """
+from engine.compile import decorators as jit
+from copied_kernel import copied
+
+@jit.entry_point
+def first(a):
+    return copied(a, 0.0) + copied(a, 0.0)
+
+@jit.entry_point
+def second(a):
+    return copied(a, 0.0) + copied(a, 0.0)
+"""
 SEEDS = itertools.count(1)
 ANSWER = "5.0 [0.0, 2.0, 4.0, 6.0, 8.0]"
 
@@ -49,7 +70,7 @@ def home(tmp_path) -> Path:
     return tmp_path
 
 
-def _start(home: Path, before: str = "") -> subprocess.Popen:
+def _start(home: Path, before: str = "", ask: str = ASK) -> subprocess.Popen:
     # names must not depend on the order of sets, which differs from one process to the next
     env = {
         **os.environ,
@@ -58,7 +79,7 @@ def _start(home: Path, before: str = "") -> subprocess.Popen:
         "PYTHONHASHSEED": str(next(SEEDS)),
     }
     return subprocess.Popen(
-        [sys.executable, "-c", before + ASK],
+        [sys.executable, "-c", before + ask],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -115,3 +136,20 @@ def test_another_numba_is_left_alone(home):
     """Only the version known is reached into; another compiles as it always did."""
     for _ in range(2):
         assert _answer(_start(home, "import numba; numba.__version__ = '0.61.2'\n")) == ANSWER
+
+
+def test_a_kernel_calls_its_own_copy_of_another(home):
+    """Copies of a kernel can differ in their last bits; it must not matter which of them is loaded first.
+
+    Here they differ more: what is copied changes between compiling the one caller and the other.
+    """
+    ask = "import numpy as np; import kernels_at_work as p; print(*[each(np.zeros(5)) for each in ({},)])".format
+    callers = [f"p.{each}" for each in ("first", "second")]
+    (home / "kernels_at_work.py").write_text(CALLERS)
+    for addend, caller, answer in (("1.0", callers[0], "2.0"), ("10.0", callers[1], "20.0")):
+        (home / "copied_kernel.py").write_text(COPIED.replace("ADDEND", addend))
+        assert _answer(_start(home, ask=ask(caller))) == answer
+    assert _answer(_start(home, ask=ask(", ".join(callers)))) == "2.0 20.0"
+    assert _answer(_start(home, ask=ask(", ".join(callers[::-1])))) == "20.0 2.0"
+    _forget(home, "second")  # a process that compiles has `copied` itself loaded besides its copies
+    assert _answer(_start(home, ask=ask(", ".join(callers[::-1])))) == "20.0 2.0"
