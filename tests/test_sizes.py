@@ -13,8 +13,6 @@ MODULES = {
     for package in ("engine", "addon")
     for path in sorted((ROOT / package).rglob("*.py"))
 }
-# To be split; whoever does takes them off this list.
-TOO_LONG = {"engine/contact/sustained.py:brace", "engine/contact/sustained.py:press"}
 
 
 def long_functions(name: str, text: str) -> list[tuple[str, int]]:
@@ -34,8 +32,7 @@ def test_no_file_is_too_long():
 
 def test_no_function_is_too_long():
     found = [each for name, text in MODULES.items() for each in long_functions(name, text)]
-    assert [each for each in found if each[0] not in TOO_LONG] == []
-    assert {function for function, _ in found} >= TOO_LONG, "short enough now: take it off the list"
+    assert found == []
 
 
 def test_no_folder_has_too_many_modules():

@@ -11,9 +11,8 @@ import zlib
 import bpy
 import numpy as np
 
-from ...engine.geometry import fit_shape, mass_properties, surface_distance
-from ...engine.geometry.shapes import Box, Capsule, Grid, Hull, Shape, Sphere
-from ...engine.math import rotations
+from ...engine.geometry import fit_points, mass_properties
+from ...engine.geometry.shapes import Hull, Shape, named
 from .. import settings
 from ..blender import sample_poses
 from ..errors import RigError
@@ -24,10 +23,10 @@ from ..rig import skin
 ROUND, STRAIGHT = 0.02, 1e-3
 # It counts as convex if it fills at least this part of its hull.
 CONVEX = 0.98
-# More skin points of a bone than this are thinned out; fewer than the least are ignored.
+# What Auto chooses from for a bone: the first for one without skin.
+BONE_KINDS = {"AUTO": ("CAPSULE", "BOX")}
+# Skin points of a bone beyond these are thinned out; fewer than the least say nothing.
 MOST_POINTS, LEAST_POINTS = 600, 8
-# Shapes thinner than this part of their longest side [and than this in metres] get that thickness.
-THIN, THINNEST = 1e-3, 1e-4
 WATER = 1000.0  # [kg/m³]
 KEPT = 256  # meshes, and shapes of objects
 KEPT_BONES = 4096
@@ -51,62 +50,25 @@ def bone_shape(kind: str, points: np.ndarray | None, radius: float, vector: np.n
     if kind == "NONE":
         return None
     if points is None or len(points) < LEAST_POINTS:
-        return _rod(kind, radius, vector)
+        return named(BONE_KINDS.get(kind, (kind,))[0]).rod(radius, vector)
     points = points[:: -(-len(points) // MOST_POINTS)]
     key = (kind, zlib.crc32(np.ascontiguousarray(points)), zlib.crc32(vector), len(points))
     return _bones.remember(key, lambda: _around(kind, points, vector))
 
 
 def _around(kind: str, points: np.ndarray, vector: np.ndarray) -> Shape:
-    if kind == "HULL":
-        return Hull(points)
-    if kind == "BOX":
-        return fit_shape.fit_box(points)
-    found = [_along(points, vector), fit_shape.fit_capsule(points)]
-    if kind == "AUTO":
-        found.append(fit_shape.fit_box(points))
-    fits = [(_misfit(shape, points), shape) for shape in found if shape is not None]
-    near = (1.0 + ALIKE) * min(misfit for misfit, _ in fits) + NO_MISFIT * float(np.ptp(points, axis=0).max())
-    return fit_shape.smallest([shape for misfit, shape in fits if misfit <= near], mass_properties.volume)
+    found = [shape for each in BONE_KINDS.get(kind, (kind,)) for shape in named(each).fits(points, vector)]
+    if len(found) == 1:
+        return found[0]
+    misfits = [_misfit(shape, points) for shape in found]
+    near = (1.0 + ALIKE) * min(misfits) + NO_MISFIT * float(np.ptp(points, axis=0).max())
+    close = [shape for misfit, shape in zip(misfits, found, strict=True) if misfit <= near]
+    return fit_points.smallest(close, mass_properties.volume)
 
 
-def _misfit(shape: Capsule | Box, points: np.ndarray) -> float:
-    """Mean distance of a skin's points from a shape's surface [m]."""
-    return float(np.abs(surface_distance.gaps(shape, points)).mean())
-
-
-def _along(points: np.ndarray, vector: np.ndarray) -> Capsule | None:
-    """A capsule along the bone around most of its skin: folds and stray points must not make it too wide."""
-    length = float(np.linalg.norm(vector))
-    if length < 0.25 * float(np.ptp(points, axis=0).max()):
-        return None  # too short to define a direction
-    turn = rotations.to_matrix(np.array(_turn_z_to(vector)))[:, [1, 2, 0]]  # its second column is along the bone
-    capsule = fit_shape.fit_bone_capsule(length, points @ turn)
-    return moved(capsule, turn, np.zeros(3))
-
-
-def _rod(kind: str, radius: float, vector: np.ndarray) -> Shape:
-    """A rod along the bone. Its round ends are inside the bone, so that neighbours do not overlap."""
-    length = float(np.linalg.norm(vector))
-    if kind in {"BOX", "HULL"}:
-        half = (radius, radius, max(0.5 * length, radius))
-        return Box(half, tuple(0.5 * vector), _turn_z_to(vector))
-    if length <= 2.0 * radius:
-        return Sphere(radius, tuple(0.5 * vector))
-    way = vector * (radius / length)
-    return Capsule(radius, tuple(way), tuple(vector - way))
-
-
-def _turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
-    """The shortest rotation (wxyz) from Z to the vector; identity for a vector of length 0."""
-    length = np.linalg.norm(vector)
-    if length < 1e-12:
-        return (1.0, 0.0, 0.0, 0.0)
-    x, y, z = vector / length
-    if z < -0.999999:
-        return (0.0, 1.0, 0.0, 0.0)
-    q = np.array([1.0 + z, -y, x, 0.0])
-    return tuple(q / np.linalg.norm(q))
+def _misfit(shape: Shape, points: np.ndarray) -> float:
+    """How far points of a skin lie from a shape's surface, on average [m]."""
+    return float(np.abs(shape.gaps(points)).mean())
 
 
 # --- objects ---------------------------------------------------------------------
@@ -143,39 +105,10 @@ def _placed_shape(kind: str, points, triangles, name: str, turn: np.ndarray, shi
         kind = guess(points, triangles)
     elif kind == "PART":
         kind = guess(points, triangles[:0])
-    if kind == "MESH":  # a grid's axes are those of the body, however the mesh is turned in it
-        return shape_of(kind, points @ turn.T + shift, triangles, name)
-    return moved(shape_of(kind, points, triangles, name), turn, shift)
-
-
-def moved(shape: Shape, turn: np.ndarray, shift: np.ndarray) -> Shape:
-    """A shape (no grid, no plane) turned (3, 3) and shifted (3,)."""
-    if isinstance(shape, Sphere):
-        return Sphere(shape.radius, tuple(turn @ shape.center + shift))
-    if isinstance(shape, Capsule):
-        return Capsule(shape.radius, tuple(turn @ shape.start + shift), tuple(turn @ shape.end + shift))
-    if isinstance(shape, Box):
-        rotation = rotations.multiply(rotations.from_matrix(turn), np.array(shape.rotation))
-        return Box(shape.half, tuple(turn @ shape.center + shift), tuple(rotation))
-    return Hull(shape.points @ turn.T + shift)
-
-
-def shape_of(kind: str, points: np.ndarray, triangles: np.ndarray, name: str) -> Shape:
-    """A shape of the given kind around points (k, 3) [m], along their own axes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    least = max(0.5 * THIN * float(half.max()), THINNEST)
-    if kind == "SPHERE":
-        return Sphere(max(float(np.linalg.norm(points - middle, axis=1).max()), least), tuple(middle))
-    if kind == "CAPSULE":
-        return fit_shape.fit_capsule(points)
-    if kind == "BOX":
-        return Box(tuple(np.maximum(half, least)), tuple(middle))
-    if kind == "HULL":
-        return Hull(points)
-    if len(triangles) == 0:
+    shape = named(kind)
+    if shape.needs_triangles and len(triangles) == 0:
         raise RigError(f"Collider '{name}' has no faces: a Mesh shape needs some; choose Hull or Box.")
-    return Grid.from_mesh(points, triangles)
+    return shape.around_placed(points, triangles, turn, shift)
 
 
 def guess(points: np.ndarray, triangles: np.ndarray) -> str:
@@ -206,17 +139,7 @@ def mass_of(ob: bpy.types.Object, shape: Shape) -> float:
 
 def lowest(shape: Shape, positions: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """(frames,) the height of a shape's lowest point on a body at positions (frames, 3), turned (frames, 3, 3) [m]."""
-    down = turns[:, 2, :]  # the world's Z in the body's frame
-    if isinstance(shape, Sphere):
-        reach = down @ shape.center - shape.radius
-    elif isinstance(shape, Capsule):
-        reach = np.minimum(down @ shape.start, down @ shape.end) - shape.radius
-    elif isinstance(shape, Box):
-        axes = rotations.to_matrix(np.array(shape.rotation))
-        reach = down @ shape.center - np.abs(down @ axes) @ shape.half
-    else:
-        reach = (down @ shape.points.T).min(axis=1)
-    return positions[:, 2] + reach
+    return positions[:, 2] + shape.lowest(turns[:, 2, :])  # the world's Z in the body's frame
 
 
 def fingerprint(ob: bpy.types.Object) -> tuple:

@@ -186,7 +186,8 @@ def _times(rig: bpy.types.Object, reading: read_rig.Reading, moments: Moments, b
         above = above.parent
     if above is None:
         times += moments.own.get("", ())
-    if led or (not times and _moves(reading, body)):
+    # The joint of a turned body moves by keys of the bones nearer to the trunk, too.
+    if led or body in reading.joints or (not times and _moves(reading, body)):
         return moments.whole
     return _apart(times, float(reading.frames[0]), float(reading.frames[-1]))
 

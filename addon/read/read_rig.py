@@ -10,7 +10,7 @@ add their mass to it (`engine.anatomy.rest_body`, `rig.riding_bones`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from typing import NamedTuple
 
 import bpy
@@ -20,7 +20,7 @@ from ...engine import HINGE, Model, Motion, MotionError
 from ...engine.analysis import recording_flaws
 from ...engine.anatomy import body_parents, bone_ends, capsule_masses, masses, natural_joint_limits
 from ...engine.anatomy.rest_body import RestBones
-from ...engine.anatomy.skeleton import Skeleton
+from ...engine.anatomy.skeleton import Joint, Skeleton
 from ...engine.geometry import mass_properties
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
@@ -31,7 +31,7 @@ from ..blender.sample_poses import Samples
 from ..errors import RigError
 from ..rig import bone_roles, joint_limits, physical_ends, riding_bones, skin
 from . import collision_shapes, held_keys, mend_frames, result_channels, shot
-from .reading import Reading
+from .reading import Reading, body_channels
 
 # Tolerance (half the angle) for sampled rotations off a hinge's axis: rounding of float32 poses [rad].
 HINGE_SLACK = 1e-5
@@ -55,13 +55,33 @@ def skeleton_of(rig: bpy.types.Object, scene: bpy.types.Scene | None = None) -> 
         raise RigError(f"All bones of '{rig.name}' are Ignored: set at least one to Simulated.")
     is_body = [carrier == i for i, carrier in enumerate(carriers)]
     holders = body_parents.holders(parents, rests[:, :3, 3], tails, is_body)
+    turned = body_parents.turned(parents, rests[:, :3, 3], tails, is_body, holders)
+    _turn_round(parents, connected, is_body, holders, turned)
     riders = riding_bones.riders(rig, parents, connected, is_body, holders)
     for bone, is_shown in riders.items():
         carriers[bone] = holders[bone] if is_shown else carriers[bone]
     names = tuple(bone.name for bone in pose_bones)
     skins = {index[name]: spots for name, spots in skin.points(rig, scene or bpy.context.scene).items()}
     ends = bone_ends.find(parents, heads, tails, skins)
-    return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders)
+    joints = {bone: Joint(found.bone, _inside(rests[found.bone], found.point)) for bone, found in turned.items()}
+    return Skeleton(names, parents, rests, ends, connected, carriers, holders, riders, joints)
+
+
+def _turn_round(parents, connected, is_body, holders: list[int], turned: Mapping[int, body_parents.Turned]) -> None:
+    """Let turned bodies hang on their new holders, and what they are connected to on them: a body's head cannot leave
+    that bone's tail."""
+    for bone, found in turned.items():
+        holders[bone] = found.holder
+        above = bone
+        while connected[above] and not is_body[parents[above]]:
+            above = parents[above]
+            if holders[above] not in turned:
+                holders[above] = bone
+
+
+def _inside(frame: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """A point (3,) in a frame (4, 4)."""
+    return np.linalg.solve(frame[:3, :3], point - frame[:3, 3])
 
 
 def read(
@@ -97,18 +117,19 @@ def read_steps(
     height = skeleton.ends.size
     fps = engine_space.frames_per_second(scene.render.fps, scene.render.fps_base)
     stepped = stepped_flags(rig, model, skeleton, order, samples.frames)
+    pivots = {b: skeleton.joints[bone] for b, bone in enumerate(order) if bone in skeleton.joints}
     bad_frames = rig.heft.bad_frames
 
     def pose() -> tuple:
         taken, cuts = samples, stepped
-        channels = rotations.placed(taken.poses[:, order])
+        channels = body_channels(taken.poses, order, pivots)
         joints = _joints(model, placement, channels[0])
         heads = placement.points_to_world(channels[2])
         found = recording_flaws.find(joints, heads, model.parents, stepped, fps, height * placement.sizes[0])
         if found.jumps:
             taken, jumps = mend_frames.mended(bad_frames, found, skeleton, order, model, samples)
             cuts = stepped | jumps
-            channels = rotations.placed(taken.poses[:, order])
+            channels = body_channels(taken.poses, order, pivots)
             joints = _joints(model, placement, channels[0])
         return taken, cuts, channels, joints, found
 
@@ -126,7 +147,8 @@ def read_steps(
             names=tuple(skeleton.names[i] for i in order),
             frames=samples.frames,
             placement=placement,
-            rests=skeleton.rests[order],
+            rests=skeleton.frames[order],
+            joints=pivots,
             keyed=result_channels.keyed_bones(model, skeleton, order, samples.poses, channels),
             height=height,
             spots=_spots(skeleton, placement.sizes[0]),
@@ -148,17 +170,18 @@ def build_model(
     """Bodies and joints in metres, at the object's size on the first frame."""
     size = placement.sizes[0]
     kept = skeleton.body_bones
-    rests = skeleton.rests.copy()
+    rests = skeleton.frames.copy()
     rests[:, :3, 3] *= size
     overrides = [bone.heft.mass for bone in rig.pose.bones]
-    guess = capsule_masses.measure(rests, skeleton.ends.scaled(size), rig.heft.total_mass, overrides)
+    guess = capsule_masses.measure(rests, skeleton.body_ends.scaled(size), rig.heft.total_mass, overrides)
     parts = bone_roles.parts_of(rig, skeleton.names, skeleton.parents)
     found = skin.read(rig, scene)
     weighed = masses.weigh(guess, skeleton, rests, parts, found, size, rig.heft.total_mass, overrides)
     merged = capsule_masses.merge(weighed, rests, skeleton.carriers, kept)
     skins = _skins(skeleton, found, size)
     place = {bone: k for k, bone in enumerate(kept)}
-    shapes = bone_shapes(rig, skeleton, skins, guess, size) if solid else [[] for _ in kept]
+    tails = {bone for bone, part in enumerate(parts) if part is not None and part.role == "TAIL"}
+    shapes = bone_shapes(rig, skeleton, skins, guess, tails, size) if solid else [[] for _ in kept]
     loads = _loads(rig, skeleton, scene, frame, size)
     merged, weights = capsule_masses.made_of(merged, [(load.mass, load.given) for load in loads], rig.heft.total_mass)
     for load, mass in zip(loads, weights, strict=True):
@@ -200,7 +223,7 @@ def _loads(rig: bpy.types.Object, skeleton: Skeleton, scene: bpy.types.Scene, fr
         bone = skeleton.names.index(load.bone)
         carrier = skeleton.carriers[bone]
         if carrier >= 0:
-            matrix = rotations.inverse(skeleton.rests[carrier]) @ skeleton.rests[bone] @ load.matrix
+            matrix = rotations.inverse(skeleton.frames[carrier]) @ skeleton.rests[bone] @ load.matrix
             turn, stretch = rotations.stretch(matrix[:3, :3])
             shape = collision_shapes.object_shape(load.ob, scene, frame, stretch * size, turn, matrix[:3, 3] * size)
             given = settings.collider_of(load.ob).mass > 0.0
@@ -214,17 +237,19 @@ def _skins(skeleton: Skeleton, found: skin.Skin, size: float) -> dict[int, np.nd
     for name, points in found.points.items():
         carrier = skeleton.carriers[skeleton.names.index(name)]
         if carrier >= 0:
-            rest = skeleton.rests[carrier]
+            rest = skeleton.frames[carrier]
             out.setdefault(carrier, []).append((points - rest[:3, 3]) @ rest[:3, :3] * size)
     return {bone: np.concatenate(parts) for bone, parts in out.items()}
 
 
-def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, size: float) -> list[list]:
+def bone_shapes(
+    rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodies, tails: Collection[int], size: float
+) -> list[list]:
     """The collision shapes of each body, in its frame [m]: around its skin, or around the bone itself.
 
     In a rig with skin, a bone without any has no shape unless the user set one. The same holds for a far-away helper.
     """
-    radii = capsule_masses.touching_radii(skeleton.names, guess.radii, skeleton.ends.size * size)
+    radii = capsule_masses.touching_radii(skeleton.names, tails, guess.radii, skeleton.ends.size * size)
     found = []
     for bone in skeleton.body_bones:
         kind = rig.pose.bones[bone].heft.shape
@@ -238,7 +263,7 @@ def bone_shapes(rig, skeleton: Skeleton, skins: dict, guess: capsule_masses.Bodi
 def _spots(skeleton: Skeleton, size: float) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
     """For each bone its body, and its ends at rest in that body's frame [m]."""
     out = {}
-    backs = rotations.inverse(skeleton.rests)
+    backs = rotations.inverse(skeleton.frames)
     for bone, carrier in enumerate(skeleton.carriers):
         if carrier >= 0:
             back = backs[carrier]
@@ -279,10 +304,9 @@ def _joints(model: Model, placement: Placement, quats: np.ndarray) -> np.ndarray
 
 
 def joints_of(reading: Reading, samples: Samples, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """(frames, n, 4) joint rotations and (frames, n, 3) heads in the world [m], from other samples of the same rig."""
-    order = [samples.names.index(name) for name in reading.names]
-    _check_finite(samples, order)
-    quats, _, heads = rotations.placed(samples.poses[:, order])
+    """(frames, n, 4) joint rotations and (frames, n, 3) joints in the world [m], from other samples of the same rig."""
+    _check_finite(samples, [samples.names.index(name) for name in reading.names])
+    quats, _, heads = reading.channels(samples, range(len(reading.names)))
     return _joints(reading.model, placement, quats), placement.points_to_world(heads)
 
 
@@ -292,7 +316,7 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
     bones = [rig.pose.bones[bone] for bone in order]
     kinds, axes = model.kinds.copy(), model.axes.copy()
     for b, bone in enumerate(bones):
-        if model.parents[b] >= 0 and sum(bone.lock_rotation) == 2:
+        if model.parents[b] >= 0 and sum(bone.lock_rotation) == 2 and order[b] not in skeleton.joints:
             axis = list(bone.lock_rotation).index(False)
             others = [1 + i for i in range(3) if i != axis]
             if np.abs(joints[:, b][:, others]).max() < HINGE_SLACK:
@@ -300,7 +324,8 @@ def with_joints(model: Model, rig: bpy.types.Object, skeleton: Skeleton, order: 
                 axes[b, 0] = np.eye(3)[axis]
     natural = rig.heft.natural_limits
     ranges = natural_joint_limits.ranges(rest_bones(rig, skeleton, order, model.parents), joints) if natural else {}
-    bounds, frames, yields, relaxed = joint_limits.lay_down(model, bones, joints, kinds, axes, ranges, natural)
+    own = [order[b] not in skeleton.joints for b in range(len(order))]
+    bounds, frames, yields, relaxed = joint_limits.lay_down(model, bones, own, joints, kinds, axes, ranges, natural)
     return dataclasses.replace(
         model,
         kinds=kinds,
@@ -316,7 +341,7 @@ def rest_bones(rig: bpy.types.Object, skeleton: Skeleton, order: list[int], pare
     """The bodies at rest, as joint ranges are derived from them. order: the bodies' bones; parents: as in `Model`."""
     parts = bone_roles.roles_of(rig)
     turns = rotations.split(skeleton.rests[:, :3, :3])[0]
-    heads, ways = skeleton.ends.heads[order], skeleton.ends.ways[order]
+    heads, ways = skeleton.body_ends.heads[order], skeleton.body_ends.ways[order]
     names = [skeleton.names[bone] for bone in order]
     return RestBones([parts[name] for name in names], parents.tolist(), heads, turns[order], ways, names)
 
@@ -334,6 +359,8 @@ def stepped_flags(rig, model: Model, skeleton: Skeleton, order: list[int], frame
     for b, bone in enumerate(order):
         parent = int(model.parents[b])
         stop = order[parent] if parent >= 0 else -1
+        if bone in skeleton.joints and skeleton.joints[bone].bone == stop:
+            bone, stop = stop, bone  # turned round: of the two bones the rig has this one above
         found = set(jumps.get("", ())) if parent < 0 else set()
         while bone != stop and bone >= 0:
             found |= jumps.get(skeleton.names[bone], set())

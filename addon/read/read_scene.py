@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ... import engine
-from ...engine.geometry.shape_table import build_shapes
+from ...engine.geometry.build_shapes import build_shapes
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
 from .. import settings

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...engine import Model, Motion
 from ...engine.analysis import recording_flaws
+from ...engine.anatomy.skeleton import Joint
 from ...engine.math import rotations
 from ..blender.engine_space import Placement
 from ..blender.sample_poses import Samples
@@ -27,6 +29,8 @@ class Keyed:
     turns        (frames, r, 4), spots (frames, r, 3) of the riding bones in their body's frame [armature units]
     loose        (k,) not attached to its kin as in the source
     traced       the bodies whose world transforms are needed for that, parents first
+    turned       (t,) the bodies that do not rotate about their bones' heads
+    offsets      (frames, t, 3) from their joints to these heads, in their frames [armature units]
     connected    (k,) the bone cannot move from its parent's tail
     quats        (frames, k, 4), locations (frames, k, 3), scales (frames, k, 3): the source's channels
     inner        (frames, k, 3) the source's scales, as in poses
@@ -44,6 +48,8 @@ class Keyed:
     spots: np.ndarray
     loose: np.ndarray
     traced: list[int]
+    turned: np.ndarray
+    offsets: np.ndarray
     connected: np.ndarray
     quats: np.ndarray
     locations: np.ndarray
@@ -53,7 +59,7 @@ class Keyed:
 
     def part(self, rows: np.ndarray) -> Keyed:
         """The same for some of the frames."""
-        names = ("turns", "spots", "quats", "locations", "scales", "inner")
+        names = ("turns", "spots", "offsets", "quats", "locations", "scales", "inner")
         sheared = tuple((name, int(np.abs(rows - frame).argmin())) for name, frame in self.sheared)
         return replace(self, sheared=sheared, **{name: getattr(self, name)[rows] for name in names})
 
@@ -65,7 +71,8 @@ class Reading:
     names        (n,) bone of each body, in the model's order
     frames       (frames,) scene frames
     placement    transform from armature space to the engine's world
-    rests        (n, 4, 4) rest matrices in armature space
+    rests        (n, 4, 4) rest matrices in armature space, at the joints
+    joints       by body, those that do not rotate about their bones' heads
     keyed        the bones with keys on the result armature, and the source's channels
     height       the body's longest side at rest [armature units]
     spots        by bone: the body it belongs to, and its head and end in that body's frame [m]
@@ -79,6 +86,7 @@ class Reading:
     frames: np.ndarray
     placement: Placement
     rests: np.ndarray
+    joints: dict[int, Joint]
     keyed: Keyed
     height: float
     spots: dict[str, tuple[str, np.ndarray, np.ndarray]]
@@ -104,7 +112,29 @@ class Reading:
 
     def placed(self, samples: Samples, body: int) -> tuple[np.ndarray, np.ndarray]:
         """A body's sampled transforms in the engine's world: positions (frames, 3) [m], rotations (frames, 3, 3)."""
-        poses = samples.poses[:, samples.names.index(self.names[body])].astype(np.float64)
-        quats = rotations.from_matrix(rotations.split(poses[:, :3, :3])[0])
-        turns = rotations.to_matrix(self.placement.rotations_to_world(quats[:, None])[:, 0])
-        return self.placement.points_to_world(poses[:, None, :3, 3])[:, 0], turns
+        quats, _, heads = self.channels(samples, [body])
+        turns = rotations.to_matrix(self.placement.rotations_to_world(quats)[:, 0])
+        return self.placement.points_to_world(heads)[:, 0], turns
+
+    def channels(self, samples: Samples, bodies: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `body_channels`, of some bodies."""
+        order = [samples.names.index(self.names[body]) for body in bodies]
+        joints = {k: self.joints[body] for k, body in enumerate(bodies) if body in self.joints}
+        return body_channels(samples.poses, order, joints)
+
+
+def body_channels(
+    poses: np.ndarray, order: Sequence[int], joints: Mapping[int, Joint]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotations (frames, k, 4), scales (frames, k, 3) and joints' places (frames, k, 3) of bodies in armature space.
+
+    poses (frames, b, 4, 4) sampled of all bones; order (k,): the bodies' bones; joints: by place in the order, those
+    that do not turn about their bones' heads.
+    """
+    quats, scales, heads = rotations.placed(poses[:, order])
+    if joints:
+        heads = heads.copy()
+    for k, joint in joints.items():
+        poses_of = poses[:, joint.bone].astype(np.float64)
+        heads[:, k] = poses_of[:, :3, 3] + poses_of[:, :3, :3] @ joint.point
+    return quats, scales, heads

@@ -34,7 +34,7 @@ SHEARED, SHEAR_SEEN = 2e-5, 0.02
 
 def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.ndarray, bodies: tuple) -> Keyed:
     """The bones with keys on the result armature. order: the bodies' bones; poses (frames, b, 4, 4) sampled of all
-    bones; bodies: rotations (frames, n, 4), scales (frames, n, 3) and heads (frames, n, 3) of those that are bodies."""
+    bones; bodies: rotations (frames, n, 4), scales (frames, n, 3) and joints (frames, n, 3) of the bodies."""
     shear = shears(poses)
     riders = skeleton.riders | dict.fromkeys(_on_sheared(skeleton, order, shear), True)
     bones, count = [*order, *riders], len(order)
@@ -45,7 +45,11 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
     loose = (kin < 0) | (holders != holders[kin])
     loose[:count] = (kin[:count] < 0) | (kin[:count] != model.parents)
     riding = rotations.placed(poses[:, list(riders)])
-    quats, scales, heads = (np.concatenate(both, axis=1) for both in zip(bodies, riding, strict=True))
+    quats, scales, joints = (np.concatenate(both, axis=1) for both in zip(bodies, riding, strict=True))
+    turned = np.array([b for b, bone in enumerate(order) if bone in skeleton.joints], dtype=int)
+    loose[turned] = True
+    heads = joints.copy() if len(turned) else joints
+    heads[:, turned] = poses[:, [order[b] for b in turned]][..., :3, 3]
     scales = np.where(np.abs(scales) < NO_SCALE, np.where(scales[..., :1] < 0.0, -NO_SCALE, NO_SCALE), scales)
     steps = rotations.inverse(skeleton.rests[skeleton.parents]) @ skeleton.rests
     chains = [
@@ -79,6 +83,8 @@ def keyed_bones(model: Model, skeleton: Skeleton, order: list[int], poses: np.nd
         spots=rotations.rotate(back, heads[:, count:] - spot),
         loose=loose,
         traced=_traced(model, kin, holders, loose),
+        turned=turned,
+        offsets=rotations.rotate(rotations.conjugate(quats[:, turned]), heads[:, turned] - joints[:, turned]),
         connected=connected,
         quats=rotations.multiply(rotations.conjugate(rests)[None], against),
         locations=locations,
@@ -190,6 +196,7 @@ def _went(reading: Reading, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
             turns[:, b] = rotations.multiply(turns[:, parent], turns[:, b])
     turns[:, keyed.traced] = place.rotations_to_rig(turns[:, keyed.traced])
     heads[:, keyed.traced] = place.points_to_rig(heads[:, keyed.traced])
+    heads[:, keyed.turned] += rotations.rotate(turns[:, keyed.turned], keyed.offsets)
     turn, spot = _frames_of(keyed.holders[count:], turns, heads)
     turns[:, count:] = rotations.multiply(turn, keyed.turns)
     heads[:, count:] = spot + rotations.rotate(turn, keyed.spots)

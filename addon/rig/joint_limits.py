@@ -27,6 +27,7 @@ WHEEL, NEVER_MET = 1.9 * np.pi, 1e4
 def lay_down(
     model: Model,
     bones: Sequence[bpy.types.PoseBone],
+    own: Sequence[bool],
     joints: np.ndarray,
     kinds: np.ndarray,
     axes: np.ndarray,
@@ -36,6 +37,7 @@ def lay_down(
     """(n, 4) limits, (n, 2, 4) their frames, (n,) True for natural ones, and (n, 4) the relaxed pose, as in `Model`.
 
     bones            of the bodies
+    own              (n,) True if the joint is the one that the rig's limits are about: of the bone and its parent
     joints           (frames, n, 4) of the source
     kinds and axes   as in `Model`
     ranges           by body, the natural range of its joint, for all bodies with a parent
@@ -57,9 +59,9 @@ def lay_down(
                 bounds[b, :2] = _natural_hinge(bone, axis, joints[:, b], ranges[b])
         elif look.use_limits:
             if look.limits_from != "NONE":
-                bounds[b], frames[b] = _ball(bone)
+                bounds[b], frames[b] = _ball(bone, own[b])
         elif natural:
-            found = of_rig(bone)
+            found = of_rig(bone) if own[b] else None
             here = of_axes(_filled(found, ranges[b]), joints[:, b]) if found is not None else ranges[b]
             bounds[b], frames[b] = here.limits, here.frames
             if here.relaxed is not None:
@@ -105,9 +107,9 @@ def _filled(pairs: list[tuple[float, float] | None], here: Range) -> list[tuple[
     return [_axis_ends(here, axis) if pair is None else pair for axis, pair in enumerate(pairs)]
 
 
-def _ball(bone: bpy.types.PoseBone) -> tuple[np.ndarray, np.ndarray]:
+def _ball(bone: bpy.types.PoseBone, own: bool) -> tuple[np.ndarray, np.ndarray]:
     """Limits (4,) and their frames (2, 4) as set by the user: the rig's, or a cone about rest."""
-    found = of_rig(bone) if bone.heft.limits_from == "RIG" else None
+    found = of_rig(bone) if own and bone.heft.limits_from == "RIG" else None
     if found is not None:
         here = of_axes(found, NO_SOURCE)
         return here.limits, here.frames

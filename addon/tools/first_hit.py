@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...engine.geometry import surface_distance
 from ...engine.geometry.shapes import Shape
 from ...engine.math import rotations
 
@@ -32,8 +31,8 @@ class Film:
 
     @cached_property
     def _reaches(self) -> np.ndarray:
-        """(n,) the radius of each body's shapes around its origin; minus infinity without any."""
-        return np.array([max(map(surface_distance.farthest, shapes), default=-np.inf) for shapes in self.shapes])
+        """(n,) how far from its origin each body has shapes; minus infinity without any."""
+        return np.array([max((shape.farthest() for shape in shapes), default=-np.inf) for shapes in self.shapes])
 
     def gaps(self, frame: float, spot: np.ndarray, near: float) -> np.ndarray:
         """(n,) distances of a point (3,) from each body on a frame [m]; infinite for a body farther than `near`."""
@@ -45,7 +44,7 @@ class Film:
         for b in np.flatnonzero(np.linalg.norm(places - spot, axis=1) <= self._reaches + near):
             turn = rotations.split((1.0 - part) * self.turns[low, b] + part * self.turns[high, b])[0]
             own = ((spot - places[b]) @ turn)[None]
-            out[b] = min(float(surface_distance.gaps(shape, own)[0]) for shape in self.shapes[b])
+            out[b] = min(float(shape.gaps(own)[0]) for shape in self.shapes[b])
         return out
 
 

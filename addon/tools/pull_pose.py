@@ -348,14 +348,17 @@ class Pull:
         spots = place.points_to_rig(spots[None])[0]
         turns = rotations.to_matrix(place.rotations_to_rig(turns[None])[0])
         before = rotations.to_matrix(place.rotations_to_rig(self._start[1][None])[0])
+        starts = place.points_to_rig(self._start[0][None])[0]
         bodies = {name: b for b, name in enumerate(self.reading.names)}
         out = self._poses.copy()
         for i, bone in enumerate(self.rig.pose.bones):
             b = bodies.get(bone.name)
             if b is not None:
-                # rotated about its head: scale and shear stay
+                # rotated about its joint: scale and shear stay
                 out[i, :3, :3] = turns[b] @ before[b].T @ self._poses[i, :3, :3]
                 out[i, :3, 3] = spots[b]
+                if b in self.reading.joints:
+                    out[i, :3, 3] += turns[b] @ before[b].T @ (self._poses[i, :3, 3] - starts[b])
             elif bone.parent is not None:
                 p = self._places[bone.parent.name]
                 out[i] = out[p] @ rotations.inverse(self._poses[p]) @ self._poses[i]

@@ -15,7 +15,6 @@ import bpy
 import numpy as np
 
 from ...engine.anatomy.role_list import LEFT, RIGHT, Part
-from ...engine.geometry import surface_distance
 from ..blender import actions, engine_space, sample_poses
 from ..blender.engine_space import MIRROR_X
 from ..errors import RigError
@@ -272,15 +271,15 @@ class Stance:
         body, head, end = self.reading.spots[bone]
         shapes = self.reading.model.shapes[self.reading.names.index(body)]
         middle = 0.5 * (head + end)
-        if min(float(surface_distance.gaps(shape, middle[None])[0]) for shape in shapes) > 0.0:
-            middle = min(map(surface_distance.middle_of, shapes), key=lambda spot: float(np.linalg.norm(spot - middle)))
+        if min(float(shape.gaps(middle[None])[0]) for shape in shapes) > 0.0:
+            middle = min((shape.inside() for shape in shapes), key=lambda spot: float(np.linalg.norm(spot - middle)))
         place, turn = self._placed(body)
         back = -(turn.T @ way) / np.linalg.norm(way)
-        low, high = 0.0, 2.0 * max(map(surface_distance.farthest, shapes)) + 2.0 * radius
-        for _ in range(60):  # bisection for the shape's surface along this direction
+        low, high = 0.0, 2.0 * max(shape.farthest() for shape in shapes) + 2.0 * radius
+        for _ in range(60):  # halvings: the shape ends somewhere on this way
             half = 0.5 * (low + high)
             spot = (middle + half * back)[None]
-            if min(float(surface_distance.gaps(shape, spot)[0]) for shape in shapes) < radius:
+            if min(float(shape.gaps(spot)[0]) for shape in shapes) < radius:
                 low = half
             else:
                 high = half

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..geometry.shapes import Capsule, Grid, Hull, Shape, Sphere, hold
 from ..math import quaternions as rot
 from ..model.model import Model
 
@@ -33,8 +32,8 @@ class Soles:
 
     @classmethod
     def of(cls, model: Model) -> Soles:
-        """The balls of all shapes of the model."""
-        found = [(body, _balls(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
+        """Of all shapes of the model."""
+        found = [(body, shape.bearing()) for body, shapes in enumerate(model.shapes) for shape in shapes]
         bodies = np.repeat([body for body, _ in found], [len(balls) for _, balls in found]).astype(int)
         balls = np.concatenate([np.zeros((0, 4)), *(balls for _, balls in found)])
         return cls(bodies, balls[:, :3], balls[:, 3])
@@ -77,15 +76,6 @@ class Soles:
             spots = np.einsum("fki,ki->fk", up[:, self.bodies], self.points) + places[rows][:, self.bodies, 2]
             out[rows] = (spots - self.radii).min(axis=1) - height
         return out
-
-
-def _balls(shape: Shape) -> np.ndarray:
-    """(k, 4) centres and radii of the parts of a shape that can touch a plane first."""
-    if isinstance(shape, (Sphere, Capsule)):
-        return hold(shape)
-    if isinstance(shape, (Hull, Grid)):
-        return np.column_stack([shape.points, np.zeros(len(shape.points))])
-    return hold(shape)
 
 
 def outline(points: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ arrays out, SI units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,17 +124,19 @@ def shares(volumes: np.ndarray, total_mass: float, overrides: Sequence[float]) -
     return np.where(overrides > 0.0, overrides, masses)
 
 
-def touching_radii(names: Sequence[str], radii: np.ndarray, size: float) -> np.ndarray:
+def touching_radii(names: Sequence[str], tails: Collection[int], radii: np.ndarray, size: float) -> np.ndarray:
     """(n,) collision radii of bones without a skin [m]: trunks and heads are thicker than their bones are long.
 
-    names (n,); radii (n,) of the capsules [m]; size of the rig [m]. The kind of bone is read from its name.
+    names (n,); tails: bones of tails, which may be called spines; radii (n,) of the capsules [m]; size of the rig [m].
+    The kind of any other bone is read from its name.
     """
-    parts = []
-    for name in names:
+    least = []
+    for bone, name in enumerate(names):
         word = name.lower()
-        known = 0.0 if any(small in word for small in SMALL) else next((r for key, r in THICK if key in word), 0.0)
-        parts.append(known * size)
-    return np.maximum(radii, parts)
+        is_thin = bone in tails or any(small in word for small in SMALL)
+        known = 0.0 if is_thin else next((r for key, r in THICK if key in word), 0.0)
+        least.append(known * size)
+    return np.maximum(radii, least)
 
 
 def capsule_inertias(masses: np.ndarray, radii: np.ndarray, straight: np.ndarray, axes: np.ndarray) -> np.ndarray:

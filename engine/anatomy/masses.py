@@ -84,7 +84,7 @@ def _filled(skeleton: Skeleton, skin: Skin, size: float) -> dict[int, Filled]:
     out = {}
     for bone, (volume, first, second) in sums.items():
         middle = first / volume
-        rest = skeleton.rests[bone]
+        rest = skeleton.frames[bone]
         turn = np.linalg.qr(rest[:3, :3])[0]
         turn = turn * np.sign(np.einsum("ij,ij->j", turn, rest[:3, :3]))
         spread = turn.T @ (second / volume - np.outer(middle, middle)) @ turn * size**2

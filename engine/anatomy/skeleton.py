@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from .bone_ends import BoneEnds
+
+
+class Joint(NamedTuple):
+    """Where a body turns: a point (3,) in the frame of the bone that takes it along [armature units]."""
+
+    bone: int
+    point: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,8 +25,9 @@ class Skeleton:
 
     names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: the bones' ends there.
     carriers (b,): the body each bone belongs to (itself, an ancestor, one that it rides on by keys, or -1).
-    holders (b,): the nearest body above each bone.
+    holders (b,): the body that each bone is attached to.
     riders: by bone, those that ride on their holder by keys of the result, and True if the rig shows them.
+    joints: of the bodies that do not rotate about their bones' heads.
     """
 
     names: tuple[str, ...]
@@ -27,8 +38,27 @@ class Skeleton:
     carriers: list[int]
     holders: list[int]
     riders: dict[int, bool]
+    joints: Mapping[int, Joint] = field(default_factory=dict)
 
     @property
     def body_bones(self) -> list[int]:
         """Indices of the bones that are bodies."""
         return [i for i, carrier in enumerate(self.carriers) if carrier == i]
+
+    @cached_property
+    def frames(self) -> np.ndarray:
+        """(b, 4, 4) rest matrices as bodies have them: each with the axes of its bone, at its joint."""
+        frames = self.rests.copy()
+        for bone, joint in self.joints.items():
+            rest = self.rests[joint.bone]
+            frames[bone, :3, 3] = rest[:3, 3] + rest[:3, :3] @ joint.point
+        return frames
+
+    @cached_property
+    def body_ends(self) -> BoneEnds:
+        """From where bodies turn to where they end: those of turned chains end at their bones' heads."""
+        heads, ends, reach = self.ends.heads.copy(), self.ends.ends.copy(), self.ends.reach.copy()
+        for bone in self.joints:
+            heads[bone], ends[bone] = self.frames[bone, :3, 3], self.ends.heads[bone]
+            reach[bone] = max(reach[bone], np.linalg.norm(ends[bone] - heads[bone]))
+        return BoneEnds(heads, ends, reach, self.ends.helpers)

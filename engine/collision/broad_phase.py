@@ -2,11 +2,13 @@
 
 Owns the search for candidate pairs. Must not know how a pair touches, or what for.
 
-Two levels: boxes around whole groups (the shapes of one tree), then the boxes of the
-shapes of groups that meet. Characters apart from one another cost what each costs alone.
+Three levels: boxes around whole groups (the shapes of one tree), around runs of a group's members, then the boxes of
+shapes. Characters apart from one another cost what each costs alone, and so do the fingers of two hands.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -54,7 +56,7 @@ def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: T
     No more than `pairs` (capacity, 2) holds are written."""
     groups = len(shapes.member_start) - 1
     for g in range(groups):
-        _surround(shapes, placed, reach, moves, box, g)
+        _surround_group(shapes, placed, reach, moves, box, g)
     count = 0
     for g in range(groups):
         for h in range(g, groups):
@@ -64,27 +66,55 @@ def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: T
                 continue
             for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
                 s = shapes.member[at]
-                if not _overlap(placed, s, SH.SPOT, box, h, CT.BOX_MIDDLE, SH.EXTENT, CT.BOX_SIZE, reach[s]):
-                    continue
-                first = at + 1 if g == h else shapes.member_start[h]
-                for other in range(first, shapes.member_start[h + 1]):
-                    o = shapes.member[other]
-                    if not _overlap(placed, s, SH.SPOT, placed, o, SH.SPOT, SH.EXTENT, SH.EXTENT, reach[s] + reach[o]):
-                        continue
-                    a, b = min(s, o), max(s, o)
-                    if count < len(pairs) and _may_touch(shapes, placed, reach, moves, a, b):
-                        pairs[count, 0], pairs[count, 1] = a, b
-                        count += 1
+                if _overlap(placed, s, SH.SPOT, box, h, CT.BOX_MIDDLE, SH.EXTENT, CT.BOX_SIZE, reach[s]):
+                    first = at + 1 if g == h else shapes.member_start[h]
+                    count = _find_with(shapes, placed, reach, moves, box, pairs, count, s, h, first)
     return count
 
 
 @kernel
-def _surround(shapes, placed, reach, moves, box, g):
-    """The box around a group; endless around a plane."""
+def _find_with(shapes, placed, reach, moves, box, pairs, count, s, h, first):
+    """Append the pairs of shape s with the members of group h, from member `first` on. The new count."""
+    start, end = shapes.member_start[h], shapes.member_start[h + 1]
+    run = _first_run(len(shapes.member_start) - 1, h, start)
+    for begin in range(start, end, CT.RUN):
+        until = min(begin + CT.RUN, end)
+        if until > first and _overlap(placed, s, SH.SPOT, box, run, CT.BOX_MIDDLE, SH.EXTENT, CT.BOX_SIZE, reach[s]):
+            for other in range(max(first, begin), until):
+                o = shapes.member[other]
+                if _overlap(placed, s, SH.SPOT, placed, o, SH.SPOT, SH.EXTENT, SH.EXTENT, reach[s] + reach[o]):
+                    a, b = min(s, o), max(s, o)
+                    if count < len(pairs) and _may_touch(shapes, placed, reach, moves, a, b):
+                        pairs[count, 0], pairs[count, 1] = a, b
+                        count += 1
+        run += 1
+    return count
+
+
+@kernel
+def _first_run(groups, g, start):
+    """The row of the box of group g's first run, whose members begin at `start`: behind those of all groups before."""
+    return groups + g + start // CT.RUN
+
+
+@kernel
+def _surround_group(shapes, placed, reach, moves, box, g):
+    """Boxes around a group and around runs of its members. Neighbours in the list are neighbours along a limb."""
+    start, end = shapes.member_start[g], shapes.member_start[g + 1]
+    _surround(shapes, placed, reach, moves, box, g, start, end)
+    run = _first_run(len(shapes.member_start) - 1, g, start)
+    for begin in range(start, end, CT.RUN):
+        _surround(shapes, placed, reach, moves, box, run, begin, min(begin + CT.RUN, end))
+        run += 1
+
+
+@kernel
+def _surround(shapes, placed, reach, moves, box, g, start, end):
+    """The box around members start … end, in row g; endless around a plane."""
     box[g, CT.BOX_MOVES] = 0.0
     for k in range(3):
         low, high = np.inf, -np.inf
-        for at in range(shapes.member_start[g], shapes.member_start[g + 1]):
+        for at in range(start, end):
             s = shapes.member[at]
             far = placed[s, SH.EXTENT + k] + reach[s]
             low = min(low, placed[s, SH.SPOT + k] - far)
@@ -120,8 +150,8 @@ def _may_touch(shapes, placed, reach, moves, a, b):
     for at in range(shapes.skip_start[a], shapes.skip_start[a + 1]):
         if shapes.skip[at] == b:
             return False
-    plane = shapes.link[a, SH.KIND] == SH.PLANE
-    if plane or shapes.link[b, SH.KIND] == SH.PLANE:
+    plane = shapes.shape[a, SH.THICK] == math.inf
+    if plane or shapes.shape[b, SH.THICK] == math.inf:
         p, s = (a, b) if plane else (b, a)
         height = -reach[p] - reach[s]
         for k in range(3):
@@ -129,5 +159,5 @@ def _may_touch(shapes, placed, reach, moves, a, b):
             height += n * (placed[s, SH.SPOT + k] - placed[p, SH.SPOT + k]) - abs(n) * min(
                 placed[s, SH.EXTENT + k], 1e300
             )
-        return height <= 0.0 and shapes.link[s, SH.KIND] != SH.PLANE
+        return height <= 0.0 and shapes.shape[s, SH.THICK] < math.inf
     return True

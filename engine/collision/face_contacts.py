@@ -33,7 +33,7 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
     face, across = _facing(faces, shapes.link[two, SH.FACE_FIRST], shapes.link[two, SH.FACE_END], n)
     mine, cosine = face, across
     useful = across >= FLAT
-    faced = shapes.link[one, SH.KIND] >= SH.BOX
+    faced = shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]
     if faced:
         back = matrix_unapply(m, scale(-1.0, n))  # seen from one
         mine, cosine = _facing(faces, shapes.link[one, SH.FACE_FIRST], shapes.link[one, SH.FACE_END], back)
@@ -61,7 +61,7 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
 @kernel
 def _outline(shapes, one, mine):
     """The edges of one that are laid over the other: those round its face, or a capsule's own."""
-    if shapes.link[one, SH.KIND] >= SH.BOX:
+    if shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]:
         return shapes.rings[mine, SH.RING_FIRST], shapes.rings[mine, SH.RING_END]
     return shapes.link[one, SH.EDGE_FIRST], shapes.link[one, SH.EDGE_END]
 
@@ -70,7 +70,7 @@ def _outline(shapes, one, mine):
 def _corners_of_one(shapes, one, two, m, shift, d, n, mine, face, across, margin, contact, meet, first, last):
     """Corners of one over the face of two."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
-    faced = shapes.link[one, SH.KIND] >= SH.BOX
+    faced = shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]
     begin, end = _outline(shapes, one, mine)
     top, bottom = shapes.rings[face, SH.RING_FIRST], shapes.rings[face, SH.RING_END]
     start = shapes.link[one, SH.POINT_FIRST]

@@ -33,6 +33,34 @@ from .point_contacts import features_against
 from .signed_distance import load9, nearest_between
 
 NO_ROW = np.int64(0)  # where nothing is written
+# Ways to work out a pair: the points of one against the other, two rounded segments, solids with faces, or not at all.
+POINTS, RODS, SOLIDS, NEVER = (np.int64(k) for k in range(4))
+# By the kinds of a pair, the simpler first. A shape that is laid out as one of these kinds needs no line.
+WAYS = {
+    (SH.SPHERE, SH.SPHERE): POINTS,
+    (SH.SPHERE, SH.CAPSULE): POINTS,
+    (SH.SPHERE, SH.BOX): POINTS,
+    (SH.SPHERE, SH.HULL): POINTS,
+    (SH.SPHERE, SH.GRID): POINTS,
+    (SH.SPHERE, SH.PLANE): POINTS,
+    (SH.CAPSULE, SH.CAPSULE): RODS,
+    (SH.CAPSULE, SH.BOX): SOLIDS,
+    (SH.CAPSULE, SH.HULL): SOLIDS,
+    (SH.CAPSULE, SH.GRID): POINTS,
+    (SH.CAPSULE, SH.PLANE): POINTS,
+    (SH.BOX, SH.BOX): SOLIDS,
+    (SH.BOX, SH.HULL): SOLIDS,
+    (SH.BOX, SH.GRID): POINTS,
+    (SH.BOX, SH.PLANE): POINTS,
+    (SH.HULL, SH.HULL): SOLIDS,
+    (SH.HULL, SH.GRID): POINTS,
+    (SH.HULL, SH.PLANE): POINTS,
+    (SH.GRID, SH.GRID): POINTS,
+    (SH.GRID, SH.PLANE): POINTS,
+    (SH.PLANE, SH.PLANE): NEVER,
+}
+# The same for the kernels, (kinds, kinds).
+WAY = np.array([[WAYS.get((kind, other), NEVER) for other in SH.KINDS] for kind in SH.KINDS])
 
 
 @separate
@@ -43,18 +71,17 @@ def collide(
     if count >= len(contact) or _apart(placed, a, b, margin):
         return count
     one, two, sign = _order(shapes.link, a, b)
-    kind, other = shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]
+    way = WAY[shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]]
     last = count
-    if kind == SH.SPHERE or other >= SH.GRID:
-        if kind < SH.PLANE:
-            last, _, _ = features_against(shapes, placed, one, two, margin, margin, contact, meet, count, last)
-    elif other <= SH.CAPSULE:
+    if way == POINTS:
+        last, _, _ = features_against(shapes, placed, one, two, margin, margin, contact, meet, count, last)
+    elif way == RODS:
         last = rods(
             load3(placed, one, SH.SPOT), half_axis(shapes.shape, placed, one),
             load3(placed, two, SH.SPOT), half_axis(shapes.shape, placed, two),
             shapes.shape[one, SH.ROUNDING], shapes.shape[two, SH.ROUNDING], margin, contact, meet, count,
         )  # fmt: skip
-    else:
+    elif way == SOLIDS:
         last = solids(shapes, placed, one, two, margin, contact, meet, count)
     last = keep(contact, meet, count, last)
     friction = math.sqrt(shapes.shape[a, SH.FRICTION] * shapes.shape[b, SH.FRICTION])
@@ -71,21 +98,18 @@ def collide(
 def gap_of(shapes, placed, a, b):
     """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
     one, two, sign = _order(shapes.link, a, b)
-    kind, other = shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]
-    if kind == SH.SPHERE or other >= SH.GRID:
-        gap, n = math.inf, (0.0, 0.0, 1.0)
-        if kind < SH.PLANE:
-            # no gap is below minus infinity, so nothing is written: any tables will do for contacts
-            _, gap, n = features_against(
-                shapes, placed, one, two, -math.inf, math.inf, placed, shapes.link, NO_ROW, NO_ROW
-            )
-    elif other <= SH.CAPSULE:
+    way = WAY[shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]]
+    gap, n = math.inf, (0.0, 0.0, 1.0)
+    if way == POINTS:
+        # no gap is below minus infinity, so nothing is written: any tables will do for contacts
+        _, gap, n = features_against(shapes, placed, one, two, -math.inf, math.inf, placed, shapes.link, NO_ROW, NO_ROW)
+    elif way == RODS:
         u, v = half_axis(shapes.shape, placed, one), half_axis(shapes.shape, placed, two)
         p, q = load3(placed, one, SH.SPOT), load3(placed, two, SH.SPOT)
         s, t = nearest_between(p, u, q, v)
         gap, n = direction(axpy(s, u, p), axpy(t, v, q), u, v)
         gap -= shapes.shape[one, SH.ROUNDING] + shapes.shape[two, SH.ROUNDING]
-    else:
+    elif way == SOLIDS:
         m, shift = relative(placed, one, two)
         gap, n, _ = convex(shapes, one, two, m, shift, math.inf)
         gap -= shapes.shape[one, SH.ROUNDING]

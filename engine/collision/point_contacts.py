@@ -20,14 +20,14 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
     """Offer the points of one that are within the margin of two; if two is a grid, also its points near one, and the
     edges of one. With the new last row, and the least gap and its normal among what is nearer than `far`."""
     least, best = far, (0.0, 0.0, 1.0)
-    solid = shapes.link[one, SH.KIND] >= SH.BOX and shapes.link[two, SH.KIND] == SH.GRID
-    for turned in range(2 if solid else 1):
+    hollow = shapes.shape[two, SH.CELL] > 0.0
+    for turned in range(2 if hollow and shapes.shape[one, SH.ROUNDING] == 0.0 else 1):
         # the points of s against shape o; told from the other side where that is not one
         s, o, sign, base = (two, one, -1.0, OF_TWO) if turned else (one, two, 1.0, OF_ONE)
         m, spot = load9(placed, o, SH.AXES), load3(placed, o, SH.SPOT)
         own, place = load9(placed, s, SH.AXES), load3(placed, s, SH.SPOT)
         radius = shapes.shape[s, SH.ROUNDING]
-        bounded = shapes.link[o, SH.KIND] != SH.PLANE
+        bounded = shapes.shape[o, SH.THICK] < math.inf
         half = load3(shapes.shape, o, SH.HALF)
         start = shapes.link[s, SH.POINT_FIRST]
         for i in range(start, shapes.link[s, SH.POINT_END]):
@@ -39,7 +39,7 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
                 continue
             d, n = own_distance(shapes, o, y)
             n = matrix_apply(m, n)
-            if d - radius <= margin and shapes.link[s, SH.KIND] == SH.GRID:
+            if d - radius <= margin and shapes.shape[s, SH.CELL] > 0.0:
                 # a point of a floor beside a box is near, but does not face it
                 _, outward = own_distance(shapes, s, p)
                 if dot(matrix_apply(own, outward), n) > -0.5:
@@ -50,7 +50,7 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
             if d - radius < least:
                 least, best = d - radius, n
             last = offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, base + i - start)
-    if shapes.link[one, SH.KIND] >= SH.CAPSULE and shapes.link[two, SH.KIND] == SH.GRID:
+    if hollow and shapes.link[one, SH.EDGE_END] > shapes.link[one, SH.EDGE_FIRST]:
         m, shift = relative(placed, one, two)
         world, spot = load9(placed, two, SH.AXES), load3(placed, two, SH.SPOT)
         radius = shapes.shape[one, SH.ROUNDING]

@@ -63,7 +63,7 @@ def place_shape(shapes, s, position, turn, placed):
                 value += line[j] * shapes.shape[s, SH.OWN_AXES + 3 * j + c]
             placed[s, SH.AXES + 3 * k + c] = value
             size += abs(value) * half[c]
-        placed[s, SH.EXTENT + k] = size if shapes.link[s, SH.KIND] != SH.PLANE else math.inf
+        placed[s, SH.EXTENT + k] = size if shapes.shape[s, SH.THICK] < math.inf else math.inf
 
 
 @kernel
@@ -233,17 +233,17 @@ def nearest_on_segment(shapes, placed, s, a, b):
 @kernel
 def own_nearest(shapes, s, a, b):
     """`nearest_on_segment` in the shape's own frame: (t, d, normal)."""
-    kind = shapes.link[s, SH.KIND]
+    hollow = shapes.shape[s, SH.CELL] > 0.0
     side = sub(b, a)
     low, high = 0.0, 1.0
-    if kind == SH.PLANE:
+    if shapes.shape[s, SH.THICK] == math.inf:
         low = high = 0.0 if a[2] <= b[2] else 1.0
-    elif kind <= SH.CAPSULE:
+    elif shapes.shape[s, SH.ROUNDING] > 0.0:
         u = scale(0.5, side)
         where = nearest_between(add(a, u), u, (0.0, 0.0, 0.0), (0.0, 0.0, shapes.shape[s, SH.HALF + 2]))
         low = high = 0.5 + 0.5 * where[0]
-    elif kind > SH.HULL:
-        # not convex: find the lowest sample, then look about it
+    elif hollow:
+        # find the lowest sample, then look about it
         count = min(int(math.sqrt(dot(side, side)) / shapes.shape[s, SH.CELL]) + 2, SAMPLES)
         best, at = math.inf, 0
         for k in range(count + 1):
@@ -256,7 +256,7 @@ def own_nearest(shapes, s, a, b):
         t0, t1 = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         d0, _ = own_distance(shapes, s, axpy(t0, side, a))
         d1, _ = own_distance(shapes, s, axpy(t1, side, a))
-        for _ in range(NARROWINGS if kind <= SH.HULL else GRID_NARROWINGS):
+        for _ in range(GRID_NARROWINGS if hollow else NARROWINGS):
             left = d0 <= d1
             if left:
                 high, t1, d1 = t1, t0, d0

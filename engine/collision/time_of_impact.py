@@ -37,9 +37,9 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
     length = math.sqrt(dot(path, path))
     rate, rate2 = math.sqrt(dot(spin, spin)), math.sqrt(dot(spin2, spin2))
     bounds = shapes.shape[a, SH.BOUND] + shapes.shape[b, SH.BOUND]
-    kind, kind2 = shapes.link[a, SH.KIND], shapes.link[b, SH.KIND]
     sweep = rate * shapes.shape[a, SH.REACH] + rate2 * shapes.shape[b, SH.REACH]
-    hollow = kind == SH.GRID or kind2 == SH.GRID
+    hollow = shapes.shape[a, SH.CELL] > 0.0 or shapes.shape[b, SH.CELL] > 0.0
+    endless, endless2 = shapes.shape[a, SH.THICK] == math.inf, shapes.shape[b, SH.THICK] == math.inf
     near, watch = 0.01 * slop + 1e-9, 0.01 * max(slop, 1e-6)
     t, back, last = 0.0, 0.0, 0.0
     touching = True
@@ -48,11 +48,11 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
         place_shape(shapes, b, axpy(t, move2, place2), quat_mul(turn2, quat_exp(scale(t, spin2))), scratch)
         if k == 0:
             arm = sub(load3(scratch, a, SH.SPOT), load3(scratch, b, SH.SPOT))
-            if kind == SH.PLANE or kind2 == SH.PLANE:
+            if endless or endless2:
                 # a turning plane sweeps the faster the farther away
                 far = bounds + length + math.sqrt(dot(arm, arm))
                 far += shapes.shape[a, SH.REACH] + shapes.shape[b, SH.REACH]
-                sweep += rate * (far if kind == SH.PLANE else 0.0) + rate2 * (far if kind2 == SH.PLANE else 0.0)
+                sweep += rate * (far if endless else 0.0) + rate2 * (far if endless2 else 0.0)
             else:
                 # cheap: the balls that hold them, moved past each other
                 s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0

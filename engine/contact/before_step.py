@@ -1,7 +1,7 @@
 """Contact stages before a step: find contacts, make rows, apply impacts, limit the step for fast bodies (METHODS §1d).
 
-Owns finding contacts, making rows of them and shortening the step before a fast contact; the order of the stages before
-a step. Must not know targets or controllers, nor how geometry is measured or rows are solved.
+Owns making rows of contacts and shortening the step before a fast contact; the order of the stages before
+a step. Must not know targets or controllers, nor how contacts are found or rows are solved.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import math
 
 import numpy as np
 
-from ..collision.broad_phase import find_pairs
-from ..collision.narrow_phase import collide
 from ..collision.signed_distance import place_shapes
 from ..collision.time_of_impact import time_of_impact
 from ..compile.decorators import inlined, kernel, separate
@@ -22,28 +20,22 @@ from ..controllers.shared.blow_state import is_light
 from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..geometry import shape_table as SH
-from ..math.vectors import add, axpy, cross, dot, load3, load4, scale, store3, store4, sub
+from ..math.vectors import axpy, dot, load3, load4, scale, store3, store4, sub
 from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, control as C, record as RE, rows as R, state as S, work as W
 from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import pose_of
-from .footfall import STRUCK_STANDS
+from .find_contacts import SWERVE_WITHIN, find_contacts
 from .held_inertia import note_carried
 from .impacts import GIVING, STOP_NEAR, collide_now, stops_hard
 from .joint_space import row_rate
-from .ragdoll import RAGDOLL, find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
+from .ragdoll import find_ragdolls, is_met_anywhere, limit_rates, moves_ragdolls
 from .return_to_motion import let_return
 from .standing_feet import add_footholds, allow_source, yield_to_pull
 from .step_size import even_part
 from .tie_rows import across, add_block, add_limits, add_ties, blow_wind, put_force
 from .unmet_contacts import give_up
 
-# Which pairs of shapes are collided.
-EVERY, BETWEEN, WITHIN = 0, 1, 2
-# The share of SWERVE that is added to the approach speed of two bodies of one ragdoll.
-SWERVE_WITHIN = 0.25
-# If there is no room for all contacts, the search is repeated this many times, each with half the margin.
-MARGINS = 6
 # Shortest part of a step before a fast contact.
 LEAST_CUT = 1e-3
 
@@ -77,17 +69,17 @@ def meet(
 
     Reads: A.FROM, A.LEANED, A.mode, C.TONE_DAMPING, C.TONE_PULL, CT.BODY_A, CT.BODY_B, CT.BOUNCE, CT.BOUNCE_SPEED,
         CT.FEATURE, CT.FRICTION, CT.GAP, CT.NORMAL, CT.PLANT, CT.POINT, CT.SHAPE_A, CT.SHAPE_B, CT.SLOP, CT.START_PLACE,
-        CT.contact, CT.moves, CT.old, CT.old_meet, CT.pairs, CT.reach, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_KIND, H.area,
-        H.tie_on, H.wind, H.wind_on, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW,
+        CT.contact, CT.meet, CT.moves, CT.old, CT.old_meet, CT.pairs, CT.reach, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_KIND,
+        H.area, H.tie_on, H.wind, H.wind_on, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW,
         R.GIVEN_UP, R.OLD, R.ON_A, R.ON_B, R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SIDE, R.SOURCE, R.SPEED_NOW, R.TURNING,
         R.WHAT, R.WINDY, R.block, R.link, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE,
         S.DUE_KEY, S.QUICKENS, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V, S.behaviour,
         W.ANSWER, W.FASTEST, W.FINAL, W.MOTION, W.NEW, W.NEW_ANCHOR, W.NOW, W.SWERVE, W.WELDED
-    Writes: A.LEANED, CT.AHEAD, CT.START_PLACE, CT.contact, CT.drag, CT.pairs, CT.reach, R.ALLOWED, R.BEARS, R.BEND,
-        R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE, R.ON_A, R.ON_B,
-        R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL, R.TURNING, R.WHAT,
-        R.WINDY, R.block, R.link, R.ragdoll, R.tally, S.ERROR, S.REFERENCE_V, S.SPIN, S.STRUCK, W.FASTEST, W.FINAL,
-        W.MOTION, W.NEW, W.NEW_ANCHOR, W.SWERVE, W.WELDED
+    Writes: A.LEANED, CT.AHEAD, CT.START_PLACE, CT.contact, CT.drag, CT.meet, CT.pairs, CT.reach, R.ALLOWED, R.BEARS,
+        R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE, R.ON_A,
+        R.ON_B, R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL, R.TURNING,
+        R.WHAT, R.WINDY, R.block, R.link, R.ragdoll, R.tally, S.ERROR, S.REFERENCE_V, S.SPIN, S.STRUCK, W.FASTEST,
+        W.FINAL, W.MOTION, W.NEW, W.NEW_ANCHOR, W.SWERVE, W.WELDED
     """
     if touch is None:
         return h
@@ -96,7 +88,7 @@ def meet(
     place_shapes(touch.shapes, touch.found.where[CT.START_PLACE], touch.found.placed)
     velocities(tree, now, state.rate[S.V], state.body, S.DRIFT, work.body, W.MOTION)
     find_ragdolls(tree, control, state, touch.rows, frame)
-    _find_contacts(tree, state, work, touch, h, gravity)
+    find_contacts(tree, state, work, touch, h, gravity)
     _make_blocks(tree, state, work, touch, frame, h)
     allow_source(tree, state, aim, work, touch, h, gravity)
     give_up(tree, state, aim, work, touch, h)
@@ -115,122 +107,6 @@ def meet(
     note_carried(tree, state, work, touch)
     _start_warm(touch, h)
     return h
-
-
-@kernel
-def _find_contacts(tree, state, work, touch, h, gravity):
-    """Find the contacts of all pairs that may touch within h seconds at their speeds."""
-    shapes = touch.shapes
-    fall = 0.5 * h * h * math.sqrt(dot(gravity, gravity))
-    slop = touch.limit[CT.SLOP]
-    struck = False
-    for root in tree.roots:
-        work.body[root, W.SWERVE] = 0.0
-        struck = struck or state.body[root, S.STRUCK] != 0.0
-    for s in range(len(touch.found.reach)):
-        i = shapes.link[s, SH.BODY]
-        w = load3(work.body, i, W.MOTION)
-        # velocity of the body's frame: a spatial velocity refers to the point at the root's anchor
-        root = touch.rows.root[i]
-        arm = sub(load3(touch.found.where[CT.START_PLACE], i, 0), load3(touch.found.where[CT.START_PLACE], root, 0))
-        v = add(load3(work.body, i, W.MOTION + 3), cross(w, arm))
-        speed = math.sqrt(dot(v, v)) + shapes.shape[s, SH.REACH] * math.sqrt(dot(w, w)) if i > 0 else 0.0
-        touch.found.reach[s] = h * speed + slop
-        if shapes.link[s, SH.RESPONSE_KIND] != 0:
-            # a foot that the blow lifted a little still stands if it does in the source
-            touch.found.reach[s] += touch.limit[CT.PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
-        if i > 0 and state.behaviour[i] != C.ANIMATED:
-            touch.found.reach[s] += 2.0 * fall
-        work.body[root, W.SWERVE] = max(work.body[root, W.SWERVE], speed)
-    for s in range(len(touch.found.reach)):
-        root = touch.rows.root[shapes.link[s, SH.BODY]]
-        if touch.rows.ragdoll[root] == RAGDOLL:
-            touch.found.reach[s] += h * work.body[root, W.SWERVE]
-    touch.rows.count[R.PAIRS] = find_pairs(
-        shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
-    )
-    # if there may be no room for all contacts, self contacts come last
-    apart = 4 * touch.rows.count[R.PAIRS] > len(touch.found.contact)
-    for root in tree.roots:
-        apart = apart or touch.rows.ragdoll[root] == RAGDOLL
-    count = _nearest_contacts(state, work, touch, h, 0, BETWEEN if apart else EVERY)
-    if apart:
-        _note_flights(tree, work, touch, count)
-        count = _nearest_contacts(state, work, touch, h, count, WITHIN)
-    touch.rows.count[R.CONTACTS] = count
-
-
-@kernel
-def _nearest_contacts(state, work, touch, h, first, which):
-    """Append the contacts of pairs of shapes (see `_collide_pairs`). If there is no room for all of them, repeat with a
-    smaller margin, so that near contacts come before far ones. Returns the new count."""
-    share = 1.0
-    count = _collide_pairs(state, work, touch, h, first, which, share)
-    for _ in range(MARGINS):
-        if count < len(touch.found.contact):
-            break
-        share *= 0.5
-        count = _collide_pairs(state, work, touch, h, first, which, share)
-    return count
-
-
-@kernel
-def _note_flights(tree, work, touch, count):
-    """Set SWERVE of ragdolls whose only contacts so far are with themselves to 0."""
-    for root in tree.roots:
-        touch.rows.tally[root] = 0
-    for c in range(count):
-        for side in range(2):
-            touch.rows.tally[touch.rows.root[touch.found.meet[c, CT.BODY_A if side == 0 else CT.BODY_B]]] = 1
-    for root in tree.roots:
-        if touch.rows.ragdoll[root] == RAGDOLL and touch.rows.tally[root] == 0:
-            work.body[root, W.SWERVE] = 0.0
-
-
-@kernel
-def _reach_within(work, touch, a, b, h):
-    """The distance below which two shapes of a ragdoll may touch within h seconds [m], by their relative velocity."""
-    shapes, where = touch.shapes, touch.found.where[CT.START_PLACE]
-    i, j = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
-    root = touch.rows.root[i]
-    turn = sub(load3(work.body, j, W.MOTION), load3(work.body, i, W.MOTION))
-    slide = sub(load3(work.body, j, W.MOTION + 3), load3(work.body, i, W.MOTION + 3))
-    arm = sub(load3(where, j, 0), load3(where, root, 0))
-    # both velocities refer to the point at the root's anchor: at the second body's position they differ by this
-    slide = add(slide, cross(turn, arm))
-    speed = math.sqrt(dot(slide, slide)) + shapes.shape[b, SH.REACH] * math.sqrt(dot(turn, turn))
-    return 2.0 * touch.limit[CT.SLOP] + h * (speed + 2.0 * SWERVE_WITHIN * work.body[root, W.SWERVE])
-
-
-@kernel
-def _collide_pairs(state, work, touch, h, count, which, share):
-    """Append the contacts of pairs of shapes: of EVERY pair, of those BETWEEN trees, or WITHIN one. Returns the new
-    count. share: of the margin within which they may touch."""
-    shapes, found, rows = touch.shapes, touch.found, touch.rows
-    for k in range(rows.count[R.PAIRS]):
-        a, b = found.pairs[k, 0], found.pairs[k, 1]
-        i, j = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
-        if which != EVERY and (rows.root[i] == rows.root[j]) != (which == WITHIN):
-            continue
-        if _touches_when_limp(shapes, a, b) and not (_falls(state, rows, i) or _falls(state, rows, j)):
-            continue
-        margin = found.reach[a] + found.reach[b]
-        if which == WITHIN and rows.ragdoll[rows.root[i]] == RAGDOLL:
-            margin = min(margin, _reach_within(work, touch, a, b, h))
-        count = collide(shapes, found.placed, a, b, share * margin, found.contact, found.meet, count)
-    return count
-
-
-@kernel
-def _touches_when_limp(shapes, a, b):
-    """True if two shapes of one character touch only while limp."""
-    return shapes.link[a, SH.FAMILY] <= SH.LIMP_FAMILY and shapes.link[a, SH.FAMILY] == shapes.link[b, SH.FAMILY]
-
-
-@kernel
-def _falls(state, rows, i):
-    """True if a body is limp and the root of its tree is too."""
-    return state.behaviour[i] == C.LIMP and state.behaviour[rows.root[i]] == C.LIMP
 
 
 @kernel

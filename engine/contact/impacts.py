@@ -19,9 +19,10 @@ from ..tables import aim as A, contacts as CT, control as C, factor as F, rows a
 from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .island_solver import eliminate_ties, solve_island
-from .joint_space import fill_matrix, find_islands, give, lay_paths, loosen_locked, solved_end, take
+from .joint_space import fill_matrix, find_islands, forget_paths, give, lay_paths, loosen_locked, solved_end, take
 from .ragdoll import is_met_anywhere, resist_blow, solves_roughly
-from .ragdoll_sweeps import solve_ragdolls
+from .ragdoll_candidates import solve_candidates
+from .ragdoll_sweeps import MOST_SWEEPS
 from .settling import note_disturbed
 from .step_size import brake_whirls
 
@@ -35,6 +36,8 @@ GUIDED_SWING = 0.35
 STIFFENINGS = 6
 # So often joints of ragdolls are asked again; what is still too fast then is braked.
 RESISTS = 2
+# Sweeps that are enough to see which joints would be too fast.
+SWEEPS_ASKED = 6
 LEAST_SHARE = 0.02
 # A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
 STOP_FAST, STOP_NEAR = 5.0, 5e-3
@@ -55,13 +58,13 @@ def collide_now(
 
     Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, CT.BOUNCE_SPEED, CT.LEAST, CT.SLOP, R.ALLOWED, R.BEARS, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.GIVEN_UP, R.IMPULSE, R.MORE, R.ON_A, R.ON_B,
-        R.OWN, R.REBOUND, R.SPEED_NOW, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.own, R.pick, R.picked,
-        R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper, S.COORDS, S.DUE_KEY, S.QUIET, S.STRUCK, S.V,
+        R.OWN, R.REBOUND, R.SPEED_NOW, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.pick, R.picked, R.pool,
+        R.pool_dof, R.ragdoll, R.root, R.row, R.spread, R.tally, R.upper, S.COORDS, S.DUE_KEY, S.QUIET, S.STRUCK, S.V,
         S.behaviour, W.ANSWER, W.COMPLIANCE, W.COMPOSITE, W.FASTEST, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.NOW,
         W.block
-    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.MORE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.own,
-        R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, S.QUIET, S.V, W.ANSWER, W.COMPLIANCE,
-        W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.MAIN, W.block
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.MORE, R.POOL, R.POOL_FROM, R.POOL_TO, R.ROWS, R.SHIFT, R.carry, R.island,
+        R.matrix, R.order, R.pick, R.picked, R.pool, R.pool_dof, R.row, R.spread, R.tally, R.upper, S.QUIET, S.V,
+        W.ANSWER, W.COMPLIANCE, W.COMPOSITE, W.LOAD, W.LOADED_RATE, W.MAIN, W.block
     """
     any_fast, gives_way = _find_blows(tree, state, touch)
     if not any_fast:
@@ -80,11 +83,15 @@ def collide_now(
     for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
             touch.rows.block[b, R.IMPULSE + r] = 0.0
+    sweeps = SWEEPS_ASKED
     for turn in range(STIFFENINGS):
-        _share_blow(tree, work, touch, pose, factor)
+        unfinished = _share_blow(tree, work, touch, pose, factor, sweeps)
         resists = turn < RESISTS and resist_blow(tree, state, work, touch.rows, pose, factor)
-        if not (stiffen(tree, control, state, aim, work, touch.rows.root, pose, factor, frame) or resists):
+        resists = stiffen(tree, control, state, aim, work, touch.rows.root, pose, factor, frame) or resists
+        if not (resists or unfinished):
             break
+        if turn + 1 == RESISTS or not resists:
+            sweeps = MOST_SWEEPS
     brake_whirls(tree, state, work, pose, state.rate[S.V], work.rate[W.ANSWER], least)
     for d in range(len(work.rate[W.ANSWER])):
         state.rate[S.V, d] += work.rate[W.ANSWER, d]
@@ -217,12 +224,14 @@ def _share_within(tree, control, state, aim, work, root, i, frame):
 
 
 @kernel
-def _share_blow(tree, work, touch, pose, factor):
-    """ANSWER: the change of rates that an impact makes, with these joints free to answer."""
+def _share_blow(tree, work, touch, pose, factor, sweeps):
+    """ANSWER: the change of rates that an impact makes, with these joints free to answer. Returns whether islands of
+    ragdolls would take more than so many `sweeps`."""
     rows = touch.rows
     factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor)
-    lay_paths(tree, pose, factor, rows)
     find_islands(tree, factor, rows)
+    forget_paths(rows)
+    least, unfinished = touch.limit[CT.LEAST], False
     first = 0
     for head in tree.roots:
         end = rows.tally[head]
@@ -233,19 +242,22 @@ def _share_blow(tree, work, touch, pose, factor):
         _ask_back(touch, first, last, 1.0)
         if rough:
             _start_from_impulses(rows, first, last)
-            solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], BLOW)
+            taken = solve_candidates(tree, pose, factor, rows, work, first, last, least, BLOW, 0.0, sweeps)
+            unfinished = unfinished or taken == sweeps < MOST_SWEEPS
             take(rows, first, last, R.IMPULSE, 1.0)
             first = end
             continue
+        lay_paths(tree, pose, factor, rows, first, end)
         fill_matrix(factor, rows, first, last)
-        ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
-        loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
-        solve_island(rows, first, last, ties, touch.limit[CT.LEAST], BLOW)
+        ties = eliminate_ties(rows, first, last, least)
+        loosen_locked(tree, factor, rows, first, last, ties, least)
+        solve_island(rows, first, last, ties, least, BLOW)
         if _gain(touch, first, last, ties) > EXCESS * _given(rows, first, last, ties, R.FORCE):
             _bounce_less(touch, first, last, ties)
         take(rows, first, last, R.IMPULSE, 1.0)
         first = end
     give(tree, pose, factor, rows, work, R.IMPULSE, work.rate[W.ANSWER])
+    return unfinished
 
 
 @kernel

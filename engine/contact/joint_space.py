@@ -24,19 +24,25 @@ from ..tables.classes import Factor, Pose, Rows, Tree
 HEAVIEST = 30.0
 
 
-@separate
-def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows):
-    """Z of every block that is not left out: from its two bodies to their roots.
-
-    Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
-        R.ROWS, R.WHAT, R.carry, R.pool
-    Writes: R.POOL, R.POOL_FROM, R.POOL_TO, R.carry, R.pool, R.pool_dof
-    """
+@kernel
+def forget_paths(rows):
+    """No block has a path yet."""
     rows.count[R.POOL] = 0
     for b in range(rows.count[R.BLOCKS]):
-        if rows.link[b, R.ROWS] == 0:
-            rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = rows.count[R.POOL]
-        else:
+        rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = 0
+
+
+@separate
+def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows, first: Index, last: Index):
+    """Z of those of the blocks order[first:last] that have none yet: from their two bodies to their roots.
+
+    Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
+        R.POOL_FROM, R.POOL_TO, R.WHAT, R.carry, R.order, R.pool
+    Writes: R.PIVOT, R.POOL, R.POOL_FROM, R.POOL_TO, R.carry, R.pool, R.pool_dof
+    """
+    for x in range(first, last):
+        b = rows.order[x]
+        if rows.link[b, R.POOL_FROM] == rows.link[b, R.POOL_TO]:
             _lay_path(tree, pose, factor, rows, b)
 
 
@@ -85,6 +91,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
         e = end + d - first
         rows.pool_dof[e] = d
         pool[e, 1] = pool[e, 2] = 0.0
+        pool[e, R.PIVOT] = joint[d, F.PIVOT]
         axis = load6(pose.axes, d, P.TURNS)
         for r in range(count):
             w = -dot6(axis, load6(carry, r, side))
@@ -118,13 +125,13 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
             d = rows.pool_dof[e]
             pivot = factor.joint[d, F.PIVOT]
             for r in range(3):
-                spread[d, r] = pool[e, r] * pivot
+                spread[r, d] = pool[e, r] * pivot
         for y in range(first, x + 1):
             other = rows.order[y]
             g00 = g01 = g02 = g10 = g11 = g12 = g20 = g21 = g22 = 0.0
             for e in range(rows.link[other, R.POOL_FROM], rows.link[other, R.POOL_TO]):
                 d = rows.pool_dof[e]
-                s0, s1, s2 = spread[d, 0], spread[d, 1], spread[d, 2]
+                s0, s1, s2 = spread[0, d], spread[1, d], spread[2, d]
                 p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
                 g00 += s0 * p0
                 g01 += s0 * p1
@@ -144,7 +151,7 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
             matrix[j, i + 2], matrix[j + 1, i + 2], matrix[j + 2, i + 2] = g20, g21, g22
         for e in range(start, end):
             d = rows.pool_dof[e]
-            spread[d, 0] = spread[d, 1] = spread[d, 2] = 0.0
+            spread[0, d] = spread[1, d] = spread[2, d] = 0.0
 
 
 @kernel

@@ -94,7 +94,13 @@ def fastest_turn(damping, pull):
 @kernel
 def moves_ragdolls(rows, b):
     """Whether a block acts on ragdolls, and on nothing else that it could move."""
-    one, other = rows.ragdoll[rows.root[rows.link[b, R.BODY_A]]], rows.ragdoll[rows.root[rows.link[b, R.BODY_B]]]
+    return are_ragdolls(rows, rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
+
+
+@kernel
+def are_ragdolls(rows, i, j):
+    """Whether of two bodies at least one is a ragdoll's, and the other too or scenery."""
+    one, other = rows.ragdoll[rows.root[i]], rows.ragdoll[rows.root[j]]
     return one != 0 and other != 0 and (one == RAGDOLL or other == RAGDOLL)
 
 

@@ -18,112 +18,143 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Index, Real
-from ..tables import factor as F, rows as R
-from ..tables.classes import Factor, Rows
+from ..tables import rows as R
+from ..tables.classes import Rows
 from .island_solver import besides, set_most
 
-SWEEPS = 20
+MOST_SWEEPS = 20
 # Sweeps end when no row's rate changes by more than this share of the largest.
 ROUGH = 1e-3
 # After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.
 LOOSE = 8
 # Every so many sweeps all blocks take part, in the others those that press or were about to.
 ALL_EVERY = 6
-# Column of Rows.spread that holds y.
-ANSWER = 0
+# Rows of Rows.spread: y; what it was before the sweep; and D⁻¹ Z of the direction STEP.
+ANSWER, BEFORE, ALONG = 0, 1, 2
 # Beside a block's row in MOST: not 0 where it does not press, and parts.
 PARTED = 1
+# Beside that: the largest change of the block's rates in its last sweep. A block that changed by less than CALM times
+# the tolerance is skipped until the next sweep over all blocks.
+CHANGED, CALM = 2, 0.5
 
 
 @separate
-def solve_ragdolls(factor: Factor, rows: Rows, first: Index, last: Index, least: Real, lasts: Real):
+def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Real, close: Real, sweeps: Index):
     """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
     rates that are left.
 
     `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
-    no friction. Returns the sweeps taken.
+    no friction. Sweeps end when no row's rate changes by more than `close` in any case. At most so many `sweeps`.
+    Returns those that were taken; row ANSWER of `spread` keeps D⁻¹ Z FORCE.
 
-    Reads: F.PIVOT, R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
+    Reads: R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.PIVOT, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
         R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
     Writes: R.FORCE, R.FREE_RATE, R.MORE, R.MOST, R.RADIUS, R.STEP, R.own, R.spread
     """
-    _lay_blocks(factor, rows, first, last)
+    forget_answer(rows)
+    begin, end = _lay_blocks(rows, first, last)
     size = 3 * (last - first)
     scale = 0.0
     for r in range(size):
         scale = max(scale, abs(rows.row[R.FREE_RATE, r]))
+        rows.row[R.STEP, r] = 0.0
     set_most(rows, first, 0, size, lasts)
     for r in range(0, size, 3):
         b = rows.order[first + r // 3]
         rows.row[R.RADIUS, r] = _grip(rows, b, r, lasts)
-        _add_answer(factor, rows, b, rows.row[R.FORCE, r], rows.row[R.FORCE, r + 1], rows.row[R.FORCE, r + 2])
-    taken = SWEEPS
+        p = rows.row[R.FORCE]
+        _add_answer(rows, b, p[r], p[r + 1], p[r + 2], ANSWER)
+    close = max(close, ROUGH * scale)
+    taken = sweeps
     before = 0.0
     every = False
-    for r in range(size):
-        rows.row[R.STEP, r] = 0.0
-    for sweep in range(SWEEPS):
+    for sweep in range(sweeps):
         follow = 1.0 if sweep < LOOSE else 0.5
         everyone = every or sweep % ALL_EVERY == 0
         largest = 0.0
         for r in range(size):
             rows.row[R.MORE, r] = rows.row[R.FORCE, r]
+        for d in range(begin, end):
+            rows.spread[BEFORE, d] = rows.spread[ANSWER, d]
         for x in range(first, last):
             r = 3 * (x - first)
-            if everyone or rows.row[R.MOST, r + PARTED] == 0.0:
-                largest = max(largest, _sweep_block(factor, rows, rows.order[x], r, least, lasts, follow))
-        if everyone and largest <= ROUGH * scale:
+            if everyone or (rows.row[R.MOST, r + PARTED] == 0.0 and rows.row[R.MOST, r + CHANGED] > CALM * close):
+                change = _sweep_block(rows, rows.order[x], r, least, lasts, follow)
+                rows.row[R.MOST, r + CHANGED] = change
+                largest = max(largest, change)
+        if everyone and largest <= close:
             taken = sweep + 1
             break
         # what presses has come to rest: look at all of them
-        every = largest <= ROUGH * scale
-        if sweep + 1 < SWEEPS:
-            before = _go_on(factor, rows, first, last, before)
+        every = largest <= close
+        if sweep + 1 < sweeps:
+            before = _go_on(rows, first, last, begin, end, before)
     for x in range(first, last):
-        w = _rates(rows, rows.order[x], 3 * (x - first))
+        w = _rates(rows, rows.order[x], 3 * (x - first), lasts >= 0.0)
         for k in range(3):
             rows.row[R.FREE_RATE, 3 * (x - first) + k] = w[k]
     return taken
 
 
 @kernel
-def _go_on(factor, rows, first, last, before):
+def forget_answer(rows):
+    """Clear the scratch of sweeps."""
+    for k in range(len(rows.spread)):
+        for d in range(rows.spread.shape[1]):
+            rows.spread[k, d] = 0.0
+
+
+@kernel
+def _go_on(rows, first, last, begin, end, before):
     """After a sweep from MORE to FORCE: go on along the conjugate direction STEP. `before`: the square of the sweep
-    before, in the metric of the rows' own masses. Returns that of this one."""
+    before, in the metric of the rows' own masses. Returns that of this one.
+
+    Degrees of freedom [begin:end] are the island's: one pass over them takes y along, in place of one over each path.
+    """
     p, start, along, own = rows.row[R.FORCE], rows.row[R.MORE], rows.row[R.STEP], rows.own
     square = 0.0
     for r in range(3 * (last - first)):
         square += own[r, r % 3] * (p[r] - start[r]) ** 2
     share = square / before if before > 0.0 and square < before else 0.0
+    for d in range(begin, end):
+        more = share * rows.spread[ALONG, d]
+        rows.spread[ALONG, d] = more + rows.spread[ANSWER, d] - rows.spread[BEFORE, d]
+        rows.spread[ANSWER, d] += more
     for x in range(first, last):
-        r = 3 * (x - first)
-        if rows.row[R.MOST, r + PARTED] != 0.0:
-            along[r] = along[r + 1] = along[r + 2] = 0.0
-            continue
+        b, r = rows.order[x], 3 * (x - first)
         for k in range(r, r + 3):
             swept = p[k] - start[k]
-            start[k] = p[k]
             p[k] += share * along[k]
             along[k] = share * along[k] + swept
-        p[r] = min(max(p[r], 0.0), rows.row[R.MOST, r])
-        _add_answer(factor, rows, rows.order[x], p[r] - start[r], p[r + 1] - start[r + 1], p[r + 2] - start[r + 2])
+        if rows.row[R.MOST, r + PARTED] != 0.0:
+            # what parts gives nothing: it is not taken along
+            _add_answer(rows, b, -p[r], -p[r + 1], -p[r + 2], ANSWER)
+            _add_answer(rows, b, -along[r], -along[r + 1], -along[r + 2], ALONG)
+            for k in range(r, r + 3):
+                p[k] = along[k] = 0.0
+            continue
+        held = min(max(p[r], 0.0), rows.row[R.MOST, r])
+        _add_answer(rows, b, held - p[r], 0.0, 0.0, ANSWER)
+        p[r] = held
     return square
 
 
 @kernel
-def _lay_blocks(factor, rows, first, last):
-    """Each block's own part of G, and y = 0."""
+def _lay_blocks(rows, first, last):
+    """Each block's own part of G. Returns from where to where the island's degrees of freedom are."""
     pool, own = rows.pool, rows.own
+    begin, end = rows.spread.shape[1], 0
     for x in range(first, last):
         b, r = rows.order[x], 3 * (x - first)
         g00 = g01 = g02 = g11 = g12 = g22 = 0.0
-        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-            d = rows.pool_dof[e]
-            rows.spread[d, ANSWER] = 0.0
-            pivot = factor.joint[d, F.PIVOT]
-            p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
+        for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
+            d = np.int64(rows.pool_dof[e])
+            begin, end = min(begin, d), max(end, d + 1)
+            p0, p1, p2, pivot = pool[e, 0], pool[e, 1], pool[e, 2], pool[e, R.PIVOT]
             g00 += pivot * p0 * p0
             g01 += pivot * p0 * p1
             g02 += pivot * p0 * p2
@@ -133,6 +164,7 @@ def _lay_blocks(factor, rows, first, last):
         own[r, 0], own[r, 1], own[r, 2] = g00, g01, g02
         own[r + 1, 0], own[r + 1, 1], own[r + 1, 2] = g01, g11, g12
         own[r + 2, 0], own[r + 2, 1], own[r + 2, 2] = g02, g12, g22
+    return begin, end
 
 
 @kernel
@@ -144,33 +176,31 @@ def _grip(rows, b, r, lasts):
 
 
 @kernel
-def _add_answer(factor, rows, b, p0, p1, p2):
-    """y += D⁻¹ Z p of one block."""
-    if p0 == 0.0 and p1 == 0.0 and p2 == 0.0:
-        return
+def _add_answer(rows, b, p0, p1, p2, column):
+    """Add D⁻¹ Z p of one block to a row of `spread`."""
     pool = rows.pool
-    if rows.link[b, R.WHAT] == R.LIMIT:
-        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-            d = rows.pool_dof[e]
-            rows.spread[d, ANSWER] += factor.joint[d, F.PIVOT] * pool[e, 0] * p0
+    if p1 == 0.0 and p2 == 0.0:
+        if p0 != 0.0:
+            for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
+                rows.spread[column, rows.pool_dof[e]] += pool[e, R.PIVOT] * (pool[e, 0] * p0)
         return
-    for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-        d = rows.pool_dof[e]
+    for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
         gain = pool[e, 0] * p0 + pool[e, 1] * p1 + pool[e, 2] * p2
-        rows.spread[d, ANSWER] += factor.joint[d, F.PIVOT] * gain
+        rows.spread[column, rows.pool_dof[e]] += pool[e, R.PIVOT] * gain
 
 
 @kernel
-def _rates(rows, b, r):
-    """The rates of a block's rows with the impulses as they are."""
+def _rates(rows, b, r, rubs):
+    """The rates of a block's rows with the impulses as they are; only of the first if nothing `rubs`."""
     pool, w = rows.pool, rows.row[R.FREE_RATE]
     w0, w1, w2 = w[r], w[r + 1], w[r + 2]
-    if rows.link[b, R.WHAT] == R.LIMIT:
-        for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-            w0 += pool[e, 0] * rows.spread[rows.pool_dof[e], ANSWER]
+    path = range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO]))
+    if not rubs or rows.link[b, R.WHAT] == R.LIMIT:
+        for e in path:
+            w0 += pool[e, 0] * rows.spread[ANSWER, rows.pool_dof[e]]
         return w0, w1, w2
-    for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
-        y = rows.spread[rows.pool_dof[e], ANSWER]
+    for e in path:
+        y = rows.spread[ANSWER, rows.pool_dof[e]]
         w0 += pool[e, 0] * y
         w1 += pool[e, 1] * y
         w2 += pool[e, 2] * y
@@ -178,7 +208,7 @@ def _rates(rows, b, r):
 
 
 @kernel
-def _sweep_block(factor, rows, b, r, least, lasts, follow):
+def _sweep_block(rows, b, r, least, lasts, follow):
     """Set one block's impulses right. `follow`: how much of a change of its pressure its friction follows. Returns the
     largest change of a row's rate."""
     own, p = rows.own, rows.row[R.FORCE]
@@ -186,7 +216,7 @@ def _sweep_block(factor, rows, b, r, least, lasts, follow):
     rows.row[R.MOST, r + PARTED] = 1.0
     if diagonal <= least:
         return 0.0
-    w0, w1, w2 = _rates(rows, b, r)
+    w0, w1, w2 = _rates(rows, b, r, lasts >= 0.0)
     new = min(max(0.0, p[r] - w0 / diagonal), rows.row[R.MOST, r])
     change = new - p[r]
     if new > 0.0 or change != 0.0 or rows.row[R.RADIUS, r] > 0.0:
@@ -200,7 +230,7 @@ def _sweep_block(factor, rows, b, r, least, lasts, follow):
         largest = max(largest, abs(x) * own[r + 1, 1], abs(y) * own[r + 2, 2])
         p[r + 1] += x
         p[r + 2] += y
-    _add_answer(factor, rows, b, change, x, y)
+    _add_answer(rows, b, change, x, y, ANSWER)
     return largest
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Real, Row
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
-from ..dynamics.articulated import solve
-from ..math.vectors import dot
+from ..dynamics.articulated import solve_outwards, solve_to_root
+from ..math.vectors import symmetric_solve
 from ..model.model import FREE
-from ..tables import aim as A, control as C, state as S, work as W
+from ..tables import aim as A, control as C, factor as F, state as S, work as W
 from ..tables.classes import Aim, Control, Pose, State, Tree, Work
 from ..tables.work import factor_of, pose_of
 from .ragdoll import any_ragdoll
@@ -44,8 +44,8 @@ MOST_PARTS = 64.0  # of a step, however fast joints are
 WHIRL = 0.1
 # Most rounds of braking: slowing one joint accelerates others.
 BRAKINGS = 4
-# A joint is braked to within this share of its limit, in at most this many rounds for each degree of freedom.
-BRAKE_NEAR, BRAKE_ROUNDS = 0.01, 2
+# Share of a joint's largest response that is added to its diagonal, so that immovable degrees of freedom stay at rest.
+IMMOVABLE = 1e-10
 
 
 def steps_needed(tree: Tree, control: Control, bounded: bool, steps: float) -> float:
@@ -171,8 +171,8 @@ def brake_whirls(tree: Tree, state: State, work: Work, pose: Pose, base: Row, ch
     (nv,). Returns True if any joint was braked.
 
     Reads: P.COM, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes, S.behaviour, W.BONE_TURN, W.FASTEST, W.G,
-        W.MAIN, W.MOMENTUM, W.MOTION, W.OWN_RATE, W.STILL, W.X1, base, change
-    Writes: W.BONE_TURN, W.G, W.MAIN, W.MOMENTUM, W.MOTION, W.X1, change
+        W.MAIN, W.MOMENTUM, W.MOTION, W.OWN_RATE, W.PUSHED, W.STILL, W.X1, base, change
+    Writes: W.BONE_TURN, W.G, W.MAIN, W.MOMENTUM, W.MOTION, W.PUSHED, W.X1, change
     """
     factor = factor_of(work, W.MAIN)
     braked = hold_rates(tree, state, work, pose, factor, base, change)
@@ -200,38 +200,58 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
     """Brake joint i from `rate` to `most` [rad/s], with its axis of rotation unchanged.
 
     An impulse along that axis alone is not enough: a ball joint between light bodies of uneven inertia responds across
-    the axis, many times faster than before. So the impulse is solved for by conjugate gradients, one round for each
-    degree of freedom. The impulse after any number of rounds removes energy.
+    the axis, many times faster than before. So the impulse is the one that changes all three rates as wanted. It
+    removes energy.
     """
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
-    push, answer = work.rate[W.G], work.rate[W.X1]
-    for d in range(len(push)):
-        push[d] = 0.0
-    share = most / rate - 1.0
-    left = (0.0, 0.0, 0.0)  # the remaining change of the joint's rates
+    g, x, share = work.rate[W.G], work.rate[W.X1], most / rate - 1.0
+    for d in range(len(g)):
+        g[d] = x[d] = 0.0
     for d in range(first, end):
-        left = _set(left, d - first, share * (base[d] + change[d]))
-        push[d] = left[d - first]
-    square = dot(left, left)
-    for _ in range(BRAKE_ROUNDS * (end - first)):
-        solve(tree, pose, factor, push, answer)
-        moved = 0.0
-        for d in range(first, end):
-            moved += push[d] * answer[d]
-        if not moved > 0.0:
-            break
-        for d in range(len(push)):
-            change[d] += square / moved * answer[d]
-        for d in range(first, end):
-            left = _set(left, d - first, left[d - first] - square / moved * answer[d])
-        before, square = square, dot(left, left)
-        if square <= (BRAKE_NEAR * most) ** 2:
-            break
-        for d in range(first, end):
-            push[d] = left[d - first] + square / before * push[d]
+        g[d] = 1.0
+        solve_to_root(tree, pose, factor, i, g, work.rate[W.PUSHED + d - first])
+        g[d] = 0.0
+    push = _push_for(tree, work, factor, i, (
+        share * (base[first] + change[first]),
+        share * (base[first + 1] + change[first + 1]) if end > first + 1 else 0.0,
+        share * (base[first + 2] + change[first + 2]) if end > first + 2 else 0.0,
+    ))  # fmt: skip
+    while i > 0:
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                for k in range(end - first):
+                    x[d] += push[k] * work.rate[W.PUSHED + k, d]
+        i = tree.parent[i]
+    solve_outwards(tree, pose, factor, x)
+    for d in range(len(x)):
+        change[d] += x[d]
 
 
 @kernel
-def _set(v, k, value):
-    """A vector (3,) with component k replaced."""
-    return (value if k == 0 else v[0], value if k == 1 else v[1], value if k == 2 else v[2])
+def _push_for(tree, work, factor, i, wanted):
+    """Impulse on joint i that changes its rates as `wanted` (3,), from rows PUSHED = D⁻¹z of unit impulses: the joint's
+    response is A = Σ zᵀD⁻¹z over its path to the root."""
+    count, joint, pushed = min(3, tree.dof[i + 1] - tree.dof[i]), factor.joint, work.rate
+    xx = yy = zz = xy = xz = yz = 0.0
+    while i > 0:
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                if joint[d, F.PIVOT] > 0.0:
+                    inertia = 1.0 / joint[d, F.PIVOT]
+                    x = pushed[W.PUSHED, d]
+                    y = pushed[W.PUSHED + 1, d] if count > 1 else 0.0
+                    z = pushed[W.PUSHED + 2, d] if count > 2 else 0.0
+                    xx += inertia * x * x
+                    yy += inertia * y * y
+                    zz += inertia * z * z
+                    xy += inertia * x * y
+                    xz += inertia * x * z
+                    yz += inertia * y * z
+        i = tree.parent[i]
+    most = max(xx, yy, zz)
+    if not most > 0.0:
+        return (0.0, 0.0, 0.0)
+    # keeps the matrix invertible if a degree of freedom is immovable
+    least = IMMOVABLE * most
+    xx, yy, zz = xx + least, yy + least if count > 1 else most, zz + least if count > 2 else most
+    return symmetric_solve((xx, yy, zz, xy, xz, yz), wanted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..compile.decorators import kernel, separate
+from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Column, Flag, Real
 from ..dynamics.articulated import momentum_of, solve
 from ..dynamics.kinematics import velocities
@@ -21,6 +21,7 @@ from .joint_space import (
     answer,
     fill_matrix,
     find_islands,
+    forget_paths,
     give,
     lay_paths,
     load_bodies,
@@ -31,13 +32,16 @@ from .joint_space import (
     take,
 )
 from .ragdoll import solves_roughly
-from .ragdoll_sweeps import solve_ragdolls
+from .ragdoll_candidates import solve_candidates
+from .ragdoll_sweeps import MOST_SWEEPS
 
 # Depth that was there before the step is pushed out with this time constant [s].
 RECOVER = 0.03
 # The same of ragdolls, whose fingers come to lie under the rest of them.
 RECOVER_LIMP = 0.015
 NO_FRICTION = -1.0
+# Depth of ragdolls is pushed out to within this share of what counts as touching.
+CRUMB = 0.01
 # A gap that counts as none, as a share of what counts as touching.
 HAIR = 0.01
 # The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
@@ -51,8 +55,8 @@ TIES_TURN, TIES_SHIFT = 3.0, 0.3
 def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
     """See the rows through the factor of this step's solve.
 
-    Reads: P.TURNS, R.BLOCKS, R.carry, R.island, R.pool, R.root, R.tally, W.MAIN
-    Writes: CT.force, R.FILLED, R.TOTAL, R.carry, R.island, R.order, R.pool, R.pool_dof, R.tally
+    Reads: R.BLOCKS, R.island, R.root, R.tally, W.MAIN
+    Writes: CT.force, R.FILLED, R.POOL, R.POOL_FROM, R.POOL_TO, R.TOTAL, R.island, R.order, R.tally
     """
     if touch is None:
         return
@@ -63,8 +67,8 @@ def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
     for b in range(touch.rows.count[R.BLOCKS]):
         for r in range(3):
             touch.rows.block[b, R.TOTAL + r] = 0.0
-    lay_paths(tree, pose, factor, touch.rows)
     find_islands(tree, factor, touch.rows)
+    forget_paths(touch.rows)
     touch.rows.count[R.FILLED] = 0
 
 
@@ -81,9 +85,9 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
         R.ON_B, R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order,
         R.pick, R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.BRACING, W.CHANGE,
         W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
-    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.ROWS, R.SHIFT, R.carry, R.island, R.matrix, R.order, R.pick, R.picked,
-        R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.BRACING, W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION,
-        W.TOTAL_RATE, W.TRACKING
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.POOL, R.POOL_FROM, R.POOL_TO, R.ROWS, R.SHIFT, R.carry, R.island,
+        R.matrix, R.order, R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.BRACING,
+        W.FELT, W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKING
     """
     if touch is None:
         return
@@ -99,40 +103,58 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
         for r in range(3):
             rows.block[b, R.SHIFT + r] = 0.0
     if braced:
-        factor = factor_of(work, W.TRACKING)
-        lay_paths(tree, pose, factor, rows)
-        find_islands(tree, factor, rows)
-        total = rate[W.TOTAL_RATE]
-        for d in range(len(total)):
-            total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
-        for i in range(1, len(tree.parent)):
-            if factor.active[i]:
-                for d in range(tree.dof[i], tree.dof[i + 1]):
-                    total[d] += rate[W.U, d]
-        velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
-        first = 0
-        for head in tree.roots:
-            end = rows.tally[head]
-            if end > first:
-                last = solved_end(rows, first, end)
-                fill_matrix(factor, rows, first, last)
-                ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
-                loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
-                _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
-                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], h)
-                take(rows, first, last, R.SHIFT, 1.0)
-                first = end
-        give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
-        # what reaches the joints: the push itself less what the loose parts take up
-        load = rate[W.LOADED_RATE]
-        momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
-        for i in range(1, len(tree.parent)):
-            if aim.mode[i] == A.COMPLIANT:
-                for d in range(tree.dof[i], tree.dof[i + 1]):
-                    rate[W.BRACING, d] = -(1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
-                    rate[W.FELT, d] += rate[W.BRACING, d]
+        _solve_braced(tree, state, aim, work, touch, pose, h)
     for b in range(rows.count[R.BLOCKS]):
         rows.link[b, R.ROWS] = 1
+
+
+@inlined
+def _solve_braced(tree, state, aim, work, touch, pose, h):
+    """BRACING and FELT from the braced contacts, those with ROWS.
+
+    Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
+        R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B,
+        R.OWN, R.PARTING, R.SHIFT, R.TURNED, R.TURNING, R.WHAT, R.carry, R.island, R.mass, R.matrix, R.order, R.pick,
+        R.picked, R.pool, R.pool_dof, R.root, R.spread, R.tally, R.upper, S.V, W.ANSWER, W.BRACING, W.CHANGE, W.FELT,
+        W.LOAD, W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKED, W.TRACKING, W.U
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.POOL, R.POOL_FROM, R.POOL_TO, R.SHIFT, R.carry, R.island, R.matrix,
+        R.order, R.pick, R.picked, R.pool, R.pool_dof, R.spread, R.tally, R.upper, W.ANSWER, W.BRACING, W.FELT, W.LOAD,
+        W.LOADED_RATE, W.MOTION, W.TOTAL_RATE, W.TRACKING
+    """
+    rows, rate = touch.rows, work.rate
+    factor = factor_of(work, W.TRACKING)
+    find_islands(tree, factor, rows)
+    forget_paths(rows)
+    total = rate[W.TOTAL_RATE]
+    for d in range(len(total)):
+        total[d] = state.rate[S.V, d] - rate[W.U, d] + rate[W.CHANGE, d] + rate[W.TRACKED, d]
+    for i in range(1, len(tree.parent)):
+        if factor.active[i]:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                total[d] += rate[W.U, d]
+    velocities(tree, pose, total, aim.body, A.GOAL_DRIFT, work.body, W.MOTION)
+    first = 0
+    for head in tree.roots:
+        end = rows.tally[head]
+        if end > first:
+            last = solved_end(rows, first, end)
+            lay_paths(tree, pose, factor, rows, first, end)
+            fill_matrix(factor, rows, first, last)
+            ties = eliminate_ties(rows, first, last, touch.limit[CT.LEAST])
+            loosen_locked(tree, factor, rows, first, last, ties, touch.limit[CT.LEAST])
+            _ask(tree, touch, work, first, last, total, 1.0, 1.0, h)
+            solve_island(rows, first, last, ties, touch.limit[CT.LEAST], h)
+            take(rows, first, last, R.SHIFT, 1.0)
+            first = end
+    give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
+    # what reaches the joints: the push itself less what the loose parts take up
+    load = rate[W.LOADED_RATE]
+    momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
+    for i in range(1, len(tree.parent)):
+        if aim.mode[i] == A.COMPLIANT:
+            for d in range(tree.dof[i], tree.dof[i + 1]):
+                rate[W.BRACING, d] = -(1.0 - aim.rate[A.SHARE, d]) * (load[d] - total[d])
+                rate[W.FELT, d] += rate[W.BRACING, d]
 
 
 @kernel
@@ -176,13 +198,13 @@ def press(
 
     Reads: A.GOAL_DRIFT, A.mode, CT.LEAST, CT.SLOP, CT.drag, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING,
-        R.POOL_FROM, R.POOL_TO, R.SHIFT, R.SPEED_NOW, R.STAYS, R.STUCK, R.TOTAL, R.TURNED, R.TURNING, R.WHAT, R.mass,
-        R.matrix, R.order, R.own, R.pick, R.picked, R.pool, R.pool_dof, R.ragdoll, R.root, R.spread, R.tally, R.upper,
-        S.V, W.ANSWER, W.BRACING, W.CHANGE, W.FELT, W.G, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.SHIFTED,
+        R.POOL_FROM, R.POOL_TO, R.SHIFT, R.SPEED_NOW, R.STAYS, R.STUCK, R.TOTAL, R.TURNED, R.TURNING, R.WHAT, R.carry,
+        R.mass, R.matrix, R.order, R.pick, R.picked, R.pool, R.pool_dof, R.ragdoll, R.root, R.row, R.spread, R.tally,
+        R.upper, S.V, W.ANSWER, W.BRACING, W.CHANGE, W.FELT, W.G, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.SHIFTED,
         W.STAGE_RATE, W.STOPS, W.TOTAL_RATE, W.TRACKED, W.U, W.rate
-    Writes: CT.force, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.TIED, R.TOTAL, R.matrix, R.own, R.pick,
-        R.picked, R.spread, R.tied, R.upper, W.ANSWER, W.BRACING, W.FELT, W.G, W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION,
-        W.SHIFTED, W.STOPS, W.TOTAL_RATE, W.rate
+    Writes: CT.force, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.TIED, R.TOTAL, R.carry, R.matrix, R.order,
+        R.pick, R.picked, R.pool, R.pool_dof, R.row, R.spread, R.tied, R.upper, W.ANSWER, W.BRACING, W.FELT, W.G,
+        W.LOAD, W.LOADED_RATE, W.MAIN, W.MOTION, W.SHIFTED, W.STOPS, W.TOTAL_RATE, W.rate
     """
     if touch is None:
         return
@@ -196,27 +218,12 @@ def press(
     first = tied = 0
     for head in tree.roots:
         end = rows.tally[head]
-        if end <= first:
-            continue
-        rough, ties = solves_roughly(rows, first, end), 0
-        last = end if rough else solved_end(rows, first, end)
-        if not rough:
-            ties = _fill(tree, factor, rows, first, last, tied, touch.limit[CT.LEAST])
-            tied += ties
-        _ask(tree, touch, work, first, last, total, gamma, share, h)
-        if rough:
-            solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], gamma * h)
-        else:
-            solve_island(rows, first, last, ties, touch.limit[CT.LEAST], gamma * h)
-        take(rows, first, last, R.IMPULSE, 1.0 / gamma)
-        if last_stage:
-            _ask_shift(touch, first, last, h, RECOVER_LIMP if rough else RECOVER)
-            if rough:
-                solve_ragdolls(factor, rows, first, last, touch.limit[CT.LEAST], NO_FRICTION)
+        if end > first:
+            if solves_roughly(rows, first, end):
+                _press_ragdolls(tree, work, touch, pose, first, end, gamma, share, h, last_stage)
             else:
-                solve_island(rows, first, last, ties, touch.limit[CT.LEAST], NO_FRICTION)
-            take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
-        first = end
+                tied += _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, last_stage)
+            first = end
     answer(tree, pose, factor, rows, R.IMPULSE, rate[W.ANSWER])
     loose = TIES_TURN / (gamma * h) if tied > 0 else math.inf
     _hold_pushes(tree, aim, work, rows, pose, x_row, RATE_MOST / gamma, loose)
@@ -226,12 +233,72 @@ def press(
         for r in range(3):
             rows.block[b, R.TOTAL + r] += weight * rows.block[b, R.IMPULSE + r]
     if last_stage:
-        _shift(tree, aim, work, pose, factor, rows, rate[W.SHIFTED], TIES_SHIFT if tied > 0 else math.inf)
-        note_forces(tree, work, touch)
-        rows.count[R.TIED] = tied
-        for d in range(len(total)):
-            rate[W.STOPS, d] = 0.0
-        load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
+        _end_stages(tree, aim, work, touch, pose, tied)
+
+
+@inlined
+def _end_stages(tree, aim, work, touch, pose, tied):
+    """After the last stage: shift places out of depth, note the forces of the whole step. `tied`: rows of ties.
+
+    Reads: A.mode, CT.drag, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL_FROM, R.POOL_TO,
+        R.SHIFT, R.TOTAL, R.WHAT, R.pool, R.pool_dof, W.LOAD, W.LOADED_RATE, W.MAIN, W.SHIFTED, W.STOPS
+    Writes: CT.force, R.SHIFT, R.TIED, W.LOAD, W.LOADED_RATE, W.MAIN, W.SHIFTED, W.STOPS
+    """
+    rate, rows = work.rate, touch.rows
+    loose = TIES_SHIFT if tied > 0 else math.inf
+    _shift(tree, aim, work, pose, factor_of(work, W.MAIN), rows, rate[W.SHIFTED], loose)
+    note_forces(tree, work, touch)
+    rows.count[R.TIED] = tied
+    for d in range(len(rate[W.STOPS])):
+        rate[W.STOPS, d] = 0.0
+    load_joints(tree, rows, R.TOTAL, rate[W.STOPS])
+
+
+@inlined
+def _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, last_stage):
+    """IMPULSE of an island's blocks, and after the last stage SHIFT; `tied` rows of ties were solved before. Returns
+    how many are solved here.
+
+    Reads: CT.LEAST, CT.SLOP, P.TURNS, R.ALLOWED, R.BEND, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE,
+        R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING, R.SPEED_NOW, R.STAYS, R.STUCK, R.TURNED, R.TURNING,
+        R.WHAT, R.carry, R.mass, R.matrix, R.order, R.pick, R.picked, R.pool, R.upper, W.MAIN, W.MOTION, W.TOTAL_RATE
+    Writes: R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.carry, R.matrix, R.pick, R.picked, R.pool, R.pool_dof,
+        R.tied, R.upper
+    """
+    rows, factor, total = touch.rows, factor_of(work, W.MAIN), work.rate[W.TOTAL_RATE]
+    last = solved_end(rows, first, end)
+    lay_paths(tree, pose, factor, rows, first, end)
+    ties = _fill(tree, factor, rows, first, last, tied, touch.limit[CT.LEAST])
+    _ask(tree, touch, work, first, last, total, gamma, share, h)
+    solve_island(rows, first, last, ties, touch.limit[CT.LEAST], gamma * h)
+    take(rows, first, last, R.IMPULSE, 1.0 / gamma)
+    if last_stage:
+        _ask_shift(touch, first, last, h, RECOVER)
+        solve_island(rows, first, last, ties, touch.limit[CT.LEAST], NO_FRICTION)
+        take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
+    return ties
+
+
+@inlined
+def _press_ragdolls(tree, work, touch, pose, first, last, gamma, share, h, last_stage):
+    """The same of an island of ragdolls.
+
+    Reads: CT.LEAST, CT.SLOP, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FORCE,
+        R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING, R.SPEED_NOW, R.STAYS, R.STUCK, R.TURNED, R.TURNING,
+        R.WHAT, R.order, R.row, R.spread, W.MAIN, W.MOTION, W.TOTAL_RATE
+    Writes: R.FORCE, R.FREE_RATE, R.IMPULSE, R.SHIFT, R.order, R.row, R.spread, W.MAIN
+    """
+    rows, factor, total = touch.rows, factor_of(work, W.MAIN), work.rate[W.TOTAL_RATE]
+    least = touch.limit[CT.LEAST]
+    _ask(tree, touch, work, first, last, total, gamma, share, h)
+    solve_candidates(tree, pose, factor, rows, work, first, last, least, gamma * h, 0.0, MOST_SWEEPS)
+    take(rows, first, last, R.IMPULSE, 1.0 / gamma)
+    if last_stage:
+        _ask_shift(touch, first, last, h, RECOVER_LIMP)
+        solve_candidates(
+            tree, pose, factor, rows, work, first, last, least, NO_FRICTION, CRUMB * touch.limit[CT.SLOP], MOST_SWEEPS
+        )
+        take(rows, first, last, R.SHIFT, 1.0 if rows.count[R.STAYS] == 0 else 0.0)
 
 
 @kernel

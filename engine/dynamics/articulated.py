@@ -272,6 +272,17 @@ def solve(tree: Tree, pose: Pose, factor: Factor, g: Row, x: Row):
 
 
 @kernel
+def solve_to_root(tree, pose, factor, i, g, x):
+    """The first half of `solve` for an impulse g on joint i alone: x = D⁻¹ L⁻¹ g on the degrees of freedom from the
+    joint to its root, where alone it is not 0. Other entries of x are left as they are."""
+    force = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    while i > 0:
+        if factor.active[i]:
+            force = _push(pose.axes, factor.joint, tree.dof[i], tree.dof[i + 1], g, x, force)
+        i = tree.parent[i]
+
+
+@kernel
 def solve_outwards(tree, pose, factor, x):
     """The second half of `solve`, from the roots to the leaves, for callers that have done the first: x = L⁻ᵀ x on the
     active degrees of freedom, 0 on the others."""

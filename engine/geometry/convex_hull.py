@@ -37,7 +37,7 @@ def box_solid(half: np.ndarray) -> Solid:
 
 def hull_solid(points: np.ndarray, limit: int = HULL_POINTS) -> Solid:
     """Corners (at most `limit`) and flat faces of the convex hull; a flat one gets a little thickness."""
-    points = _thicken(np.unique(np.asarray(points, dtype=float), axis=0))
+    points = thicken(np.unique(np.asarray(points, dtype=float), axis=0))
     hull = convex_hull(points)
     if len(hull.vertices) > limit:
         points = _few_corners(points[hull.vertices], limit)
@@ -64,7 +64,7 @@ def convex_hull(points: np.ndarray, **options):
     return ConvexHull(points, **options)
 
 
-def _thicken(points: np.ndarray) -> np.ndarray:
+def thicken(points: np.ndarray) -> np.ndarray:
     """Copies of flat, straight or single points shifted along what they lack."""
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     size = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-9)

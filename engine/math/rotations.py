@@ -194,3 +194,27 @@ def inverse_or_nearest(matrices: np.ndarray) -> np.ndarray:
         return np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
         return np.linalg.pinv(matrices)
+
+
+def axes_with_z(direction: np.ndarray) -> np.ndarray:
+    """Rotation matrix whose third column is the direction; the identity for none."""
+    length = np.linalg.norm(direction)
+    if length < 1e-12:
+        return np.eye(3)
+    z = np.asarray(direction, dtype=float) / length
+    # of axes that are nearly as far from it the first: rounding must not choose
+    x = np.cross(np.eye(3)[int(np.argmax(np.abs(z) <= np.abs(z).min() + 0.1))], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def turn_z_to(vector: np.ndarray) -> tuple[float, float, float, float]:
+    """The shortest rotation (wxyz) that takes Z to the vector; none for a vector without length."""
+    length = np.linalg.norm(vector)
+    if length < 1e-12:
+        return (1.0, 0.0, 0.0, 0.0)
+    x, y, z = vector / length
+    if z < -0.999999:
+        return (0.0, 1.0, 0.0, 0.0)
+    q = np.array([1.0 + z, -y, x, 0.0])
+    return tuple(q / np.linalg.norm(q))

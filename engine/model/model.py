@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import ModelError
-from ..geometry.shapes import Shape
+from ..geometry.shapes.base import Shape
 from ..math import quaternions as rot
 
 FIXED, HINGE, UNIVERSAL, BALL, FREE = range(5)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import SettingError
-from ..geometry.shapes import Shape
+from ..geometry.shapes.base import Shape
 
 RESPONSES = ("GIVES_WAY", "BRACES")
 MOVES = ("ANIMATED", "FREE")

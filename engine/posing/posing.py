@@ -19,7 +19,7 @@ import numpy as np
 from ..compile.decorators import warn_if_plain
 from ..compile.precompile import ensure_built
 from ..errors import SettingError
-from ..geometry.shapes import Box, Capsule, Hull, Shape, Sphere
+from ..geometry.shapes.base import CORNERS, Shape
 from ..math import quaternions as rot
 from ..model.model import BALL, HINGE, UNIVERSAL, Model
 from ..tables import holds as H, pose as P, pull as PU
@@ -308,23 +308,17 @@ def _spots(model: Model) -> np.ndarray:
     found = []
     for b, shapes in enumerate(model.shapes):
         for shape in shapes:
-            for point, radius in _corners(shape):
-                found.append([b + 1, *point, radius, 0.0])
+            found += [[b + 1, *ball, 0.0] for ball in _few_bearing(shape)]
     return np.array(found, dtype=np.float64).reshape(-1, int(PU.SPOT_COLUMNS))
 
 
-def _corners(shape: Shape) -> list[tuple[np.ndarray, float]]:
-    """Points and the shape's radius around them."""
-    if isinstance(shape, Sphere):
-        return [(np.asarray(shape.center), shape.radius)]
-    if isinstance(shape, Capsule):
-        return [(np.asarray(end), shape.radius) for end in (shape.start, shape.end)]
-    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-    if isinstance(shape, Box):
-        corners = rot.rotate(np.tile(shape.rotation, (8, 1)), signs * shape.half) + shape.center
-        return [(corner, 0.0) for corner in corners]
-    if isinstance(shape, Hull):
-        ways = np.concatenate([signs, np.eye(3), -np.eye(3)])
-        few = np.unique(np.argmax(shape.points @ ways.T, axis=0))
-        return [(shape.points[k], 0.0) for k in few]
-    return []
+def _few_bearing(shape: Shape) -> np.ndarray:
+    """(k, 4) centres and radii of what of a convex shape meets the ground first. Of more corners than a box has, those
+    that are farthest along a box's corners and sides."""
+    if not shape.convex:
+        return np.zeros((0, 4))
+    balls = shape.bearing()
+    if len(balls) <= len(CORNERS):
+        return balls
+    ways = np.concatenate([CORNERS, np.eye(3), -np.eye(3)])
+    return balls[np.unique(np.argmax(balls[:, :3] @ ways.T, axis=0))]

@@ -17,8 +17,9 @@ from ..controllers import Controller
 from ..controllers.settings import CONTROL
 from ..errors import MotionError, SettingError
 from ..geometry import shape_table as SH
+from ..geometry.build_shapes import build_shapes
 from ..geometry.mass_properties import center_of_mass, inertia, volume
-from ..geometry.shape_table import Shapes, build_shapes
+from ..geometry.shape_table import Shapes
 from ..geometry.shapes import Plane
 from ..math import quaternions as rot
 from ..memo import derived
@@ -186,7 +187,7 @@ class Cast:
         return build_shapes(bodies, shapes, friction, bounce, response, roots, self._apart(bodies, families), family)
 
     def _families(self) -> list[int]:
-        """By actor, then collider: the family of its shapes (see `shape_table.FAMILY`)."""
+        """By actor, then collider: the family its shapes are in (see `shape_table.FAMILY`)."""
         out = list(range(len(self.models)))
         for k in range(len(self.actors)):
             how = self.scene.touches_itself(self.numbers[k])

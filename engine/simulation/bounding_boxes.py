@@ -11,7 +11,6 @@ import numpy as np
 
 from ..compile.columns import Columns
 from ..compile.decorators import entry_point
-from ..geometry.shapes import hold
 from ..math.vectors import add, dot, load3, load4, quat_mul, rotate, store3, store4, sub
 from ..model.model import Model
 from ..tables import record as RE
@@ -31,7 +30,7 @@ class Outline:
     """The data of a model needed for its box."""
 
     def __init__(self, model: Model) -> None:
-        held = [(body, hold(shape)) for body, shapes in enumerate(model.shapes) for shape in shapes]
+        held = [(body, shape.balls()) for body, shapes in enumerate(model.shapes) for shape in shapes]
         self.body = np.repeat([body for body, _ in held], [len(balls) for _, balls in held]).astype(np.int64)
         self.ball = np.concatenate([np.zeros((0, 4)), *(balls for _, balls in held)])
         self.parents = np.array(model.parents, dtype=np.int64)

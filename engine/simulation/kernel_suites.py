@@ -19,6 +19,7 @@ from ..contact.footfall import lead_feet
 from ..contact.impacts import collide_now
 from ..contact.island_solver import eliminate_ties, solve_island
 from ..contact.joint_space import fill_matrix, find_islands, lay_paths
+from ..contact.ragdoll_candidates import solve_candidates
 from ..contact.ragdoll_sweeps import solve_ragdolls
 from ..contact.return_to_motion import let_return
 from ..contact.settling import settle_rates
@@ -76,7 +77,8 @@ ALONE = (
     note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
 TOUCHING = (
-    collide, solve_ragdolls, lay_paths, fill_matrix, find_islands, solve_island, press, collide_now, time_of_impact,
+    collide, solve_ragdolls, lay_paths, solve_candidates, fill_matrix, find_islands, solve_island, press, collide_now,
+    time_of_impact,
     allow_source, add_ties, add_limits, find_pairs, make_deadlines, give_up, let_return, meet, brace, lean,
     prepare_factor, stages, first_half, give_in, strike, turn_roots, balance_roots, place_roots, carry_rows,
     balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,

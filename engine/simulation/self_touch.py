@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..collision.broad_phase import overlapping_at_rest
-from ..geometry.shape_table import build_shapes
+from ..geometry.build_shapes import build_shapes
 from ..math import quaternions as rot
 from ..memo import derived
 from ..model.model import FREE, Model

@@ -40,6 +40,8 @@ BOX_MIDDLE = columns(3)
 BOX_SIZE = columns(3)  # half sizes, with the reach
 BOX_MOVES = columns()  # not 0 if any of its bodies moves
 BOX_COLUMNS = columns.count
+# Members of a group that share a box.
+RUN = np.int64(8)
 
 # Entries of Touch.limit
 columns = Columns()
@@ -112,9 +114,9 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
     rows = Rows(
         np.zeros((blocks, R.BLOCK_COLUMNS)),
         np.zeros((blocks, R.LINK_COLUMNS), dtype=np.int64),
-        np.zeros((blocks * 2 * longest, 3)),
-        np.zeros(blocks * 2 * longest, dtype=np.int64),
-        np.zeros((nv, 3)),
+        np.zeros((blocks * 2 * longest, 4)),
+        np.zeros(blocks * 2 * longest, dtype=np.uint64),
+        np.zeros((3, nv)),
         np.zeros((3, 12)),
         np.zeros((most, most)),
         np.zeros((3 * blocks, 3)),
@@ -137,8 +139,9 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
 
 
 def new_box(shapes: Shapes) -> np.ndarray:
-    """Scratch of `find_pairs`: a box for each group."""
-    return np.zeros((len(shapes.member_start), BOX_COLUMNS))
+    """Scratch of `find_pairs`: a box for each group, then a box for each run."""
+    groups, members = len(shapes.member_start) - 1, len(shapes.member)
+    return np.zeros((2 * groups + members // int(RUN) + 1, BOX_COLUMNS))
 
 
 def _roots(tree: Tree) -> np.ndarray:

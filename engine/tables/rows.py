@@ -47,6 +47,9 @@ columns = Columns()
 BODY_A, BODY_B, WHAT, SOURCE, POOL_FROM, POOL_TO, BRACED, ROWS, TURNING, SIDE = columns.ones(10)
 LINK_COLUMNS = columns.count
 
+# Column of Rows.pool behind the three rows: the pivot of the entry's degree of freedom, as `factor` has it
+PIVOT = np.int64(3)
+
 BESIDE, LEADS, HEEL = (np.int64(k) for k in range(1, 4))
 
 # Rows of Rows.row, vectors over the rows of an island
@@ -69,9 +72,9 @@ class Rows(NamedTuple):
 
     block: np.ndarray  # (blocks, BLOCK_COLUMNS)
     link: np.ndarray  # (blocks, LINK_COLUMNS)
-    pool: np.ndarray  # (entries, 3) rows of L⁻¹Jᵀ, sparse
-    pool_dof: np.ndarray  # (entries,) their degrees of freedom
-    spread: np.ndarray  # (nv, 3) scratch
+    pool: np.ndarray  # (entries, 4) rows of L⁻¹Jᵀ, sparse, and PIVOT
+    pool_dof: np.ndarray  # (entries,) their degrees of freedom; unsigned, so that no index is checked for its sign
+    spread: np.ndarray  # (3, nv) scratch
     carry: np.ndarray  # (3, 12) scratch
     matrix: np.ndarray  # (rows, rows) of one island
     own: np.ndarray  # (3 · blocks, 3) each block's part of the matrix, for islands without a matrix (`ragdoll_sweeps`)

@@ -65,6 +65,7 @@ WHOLE = columns()  # the load of the whole step
 STOPS = columns()  # impulses of joint limits
 TONED, SLOWED = columns.ones(2)  # impulses of the tone's pull to the middle, and of its damping
 BRACING = columns()  # impulses with which joints brace against contacts, so that these do not load them
+PUSHED = columns(3)  # 3 rows: D⁻¹ L⁻¹ of unit impulses on a joint that is braked, along its path to the root
 ROWS = columns.count
 
 # Poses of Work

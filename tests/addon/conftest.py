@@ -20,6 +20,7 @@ NEWEST = "5.0"
 IN_THE_NEWEST = (
     "bake/test_reduce_keys.py", "behaviour/test_choosing.py", "behaviour/test_colliders.py", "behaviour/test_limits.py",
     "behaviour/test_loads.py", "behaviour/test_manual.py", "behaviour/test_matrix.py", "behaviour/test_new_setting.py",
+    "behaviour/test_new_shape.py",
     "behaviour/test_operators_posing.py", "behaviour/test_ranges.py", "behaviour/test_seam.py",
     "behaviour/test_strength.py", "behaviour/test_ties.py", "behaviour/test_weighing.py", "behaviour/test_words.py",
     "blender/test_engine_space.py", "controllers/test_on_time.py", "read/test_mend_frames.py",

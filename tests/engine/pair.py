@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from engine.collision import narrow_phase, signed_distance
 from engine.collision.time_of_impact import time_of_impact
 from engine.compile.decorators import entry_point
-from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.build_shapes import build_shapes
+from engine.geometry.shape_table import new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Sphere
 from engine.tables import contacts as CT
 from shapes import random_quaternion
@@ -111,7 +112,7 @@ class Pair:
             signs = np.array(list(itertools.product((-1, 1), repeat=3)))
             corners = Rotation.from_quat(given.rotation, scalar_first=True).apply(signs * given.half) + given.center
         else:
-            corners = given.points.copy()
+            corners = given.corners().copy()
         corners = turn.apply(corners) + self.where[s + 1, :3]
         return (directions @ corners.T).max(axis=1) + radius
 

@@ -22,7 +22,6 @@ from engine.compile.decorators import entry_point
 from engine.contact.tie_rows import room_of_ball
 from engine.geometry import shape_table as SH
 from engine.geometry.shape_table import new_placed
-from engine.geometry.shapes import hold
 from engine.math import quaternions as rot
 from engine.model.model import BALL, FREE, HINGE, UNIVERSAL
 from engine.simulation.simulate import begin
@@ -120,14 +119,8 @@ def lowest(fall: Fall) -> float:
         float((places[i] + rot.rotate(turns[i], ball[:3]))[2] - ball[3])
         for i, shapes in enumerate(fall.model.shapes)
         for shape in shapes
-        for ball in _balls(shape)
+        for ball in shape.bearing()
     )
-
-
-def _balls(shape) -> np.ndarray:
-    """(k, 4) points with a radius whose convex hull is the shape."""
-    points = getattr(shape, "points", None)
-    return hold(shape) if points is None else np.column_stack([points, np.zeros(len(points))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +250,7 @@ def _point_speeds(fallen: Fallen) -> np.ndarray:
     model = fallen.fall.model
     out = np.zeros(fallen.spins.shape[:2])
     for i in range(len(model)):
-        points = [np.zeros(3), model.centers[i], *(ball[:3] for shape in model.shapes[i] for ball in hold(shape))]
+        points = [np.zeros(3), model.centers[i], *(ball[:3] for shape in model.shapes[i] for ball in shape.balls())]
         for point in points:
             arm = rot.rotate(fallen.turns[:, i], np.broadcast_to(point, (len(out), 3)))
             speed = fallen.drifts[:, i] + np.cross(fallen.spins[:, i], arm)

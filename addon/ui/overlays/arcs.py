@@ -62,7 +62,7 @@ def pieces(sight: Sight) -> list[Piece]:
 def _lines(ways: np.ndarray, colors: np.ndarray):
     def make():
         parts = [trail(way, colors) for way in ways]
-        return np.concatenate([shape_wires.NONE, *(part for part, _ in parts)]), np.concatenate(
+        return np.concatenate([shape_wires.NO_WIRES, *(part for part, _ in parts)]), np.concatenate(
             [part for _, part in parts]
         )
 

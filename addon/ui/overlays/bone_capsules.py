@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....engine import derived
+from ....engine.geometry.surfaces import FINE, capsule_surface
 from ...read.read_rig import Reading
 from . import shape_meshes
 from .motions import Film, Footage
@@ -17,9 +17,12 @@ THICK, THINNEST, THICKEST = 0.13, 0.006, 0.022  # of the bone's length; of the r
 TAPER = 0.65
 
 
-def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = shape_meshes.FINE) -> Mesh:
-    """A tapered capsule for each bone, in the frames of the bodies [m]. grow: factor of their thickness."""
-    return derived(footage.reading, ("capsules", grow, grain), lambda: _capsules(footage, grow, grain))
+def capsules(footage: Footage, grow: float = 1.0, grain: tuple[int, int] = FINE) -> Mesh:
+    """A tapered capsule a bone, in the frames of the bodies [m]. grow: times their thickness."""
+    kept = footage.reading.__dict__.setdefault("_capsules", {})
+    if (grow, grain) not in kept:
+        kept[grow, grain] = _capsules(footage, grow, grain)
+    return kept[grow, grain]
 
 
 def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
@@ -31,18 +34,19 @@ def _capsules(footage: Footage, grow: float, grain: tuple[int, int]) -> Mesh:
         for end in ends:
             long = float(np.linalg.norm(end))
             radius = grow * float(np.clip(THICK * long, THINNEST * tall, THICKEST * tall))
-            parts.append((place[name], shape_meshes.capsule(np.zeros(3), end, radius, TAPER * radius, grain)))
+            parts.append((place[name], capsule_surface(np.zeros(3), end, radius, TAPER * radius, grain)))
     return shape_meshes.joined(parts)
 
 
 def joint_to_joint(reading: Reading) -> dict[str, list[np.ndarray]]:
-    """By body, the ends (3,) of its parts in its frame [m]: the joint of each child body, else the bone's own end. A
-    far-away helper has no parts."""
+    """By body, the ends (3,) of its parts in its frame [m]: the joint of each child body, else the bone's own end: its
+    head if the bone is turned round. A far-away helper has no parts."""
     model, out = reading.model, {}
     size = reading.height * reading.placement.sizes[0]
     for body, name in enumerate(reading.names):
         below = [model.offsets[kid] for kid in np.flatnonzero(model.parents == body)]
-        out[name] = [end for end in below or [reading.spots[name][2]] if np.linalg.norm(end) < size]
+        own = reading.spots[name][1 if body in reading.joints else 2]
+        out[name] = [end for end in below or [own] if np.linalg.norm(end) < size]
     return out
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import bone_capsules, shape_meshes
+from ....engine.geometry.surfaces import PLAIN
+from . import bone_capsules
 from .overlay_input import Sight
 from .primitives import AFTER, BEFORE, RESULT, SOURCE, Note, Piece, Solid, with_alpha
 
@@ -35,7 +36,7 @@ def onion(sight: Sight) -> list[Piece]:
     if sight.film is None:
         return []
     mesh, places, heft = (
-        bone_capsules.capsules(sight.footage, SLIM, shape_meshes.PLAIN),
+        bone_capsules.capsules(sight.footage, SLIM, PLAIN),
         bone_capsules.places(sight.film),
         sight.settings,
     )

@@ -20,10 +20,13 @@ def pieces(sight: Sight) -> list[Piece]:
     world, poses, order = pose
     if "rests" not in sight.scratch:
         sight.scratch["rests"] = _rests(sight.rig)
-    steps, above = sight.scratch["rests"]
+    rests, above = sight.scratch["rests"]
     parents = above[order]
-    frames = np.where((parents >= 0)[:, None, None], poses[parents] @ steps[order], steps[order])
-    frames[:, :3, 3] = poses[order][:, :3, 3]
+    for body in built.joints:
+        parents[body] = order[built.parents[body]]
+    steps = np.where((parents >= 0)[:, None, None], rotations.inverse(rests[parents]) @ rests[order], rests[order])
+    frames = np.where((parents >= 0)[:, None, None], poses[parents] @ steps, steps)
+    frames[:, :3, 3] = shapes.frames_of(built, poses, order)[:, :3, 3]
     now = (world @ frames)[None, :, :3].astype(np.float32)
     chosen = selected(sight.rig)
     if chosen:
@@ -41,7 +44,7 @@ def selected(rig: bpy.types.Object) -> set[str]:
 
 
 def _rests(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
-    """(bones, 4, 4) rest matrices relative to their parents' and (bones,) parents, -1 for none, in the pose's order."""
+    """(bones, 4, 4) rest matrices and (bones,) parents, -1 for none, in the pose's order."""
     bones = rig.data.bones
     flat = np.empty(len(bones) * 16, dtype=np.float32)
     bones.foreach_get("matrix_local", flat)
@@ -51,5 +54,4 @@ def _rests(rig: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
     order = [place[bone.name] for bone in rig.pose.bones]
     back = np.full(len(bones) + 1, -1)
     back[order] = np.arange(len(order))
-    steps = np.where((parents >= 0)[:, None, None], rotations.inverse(rests[parents]) @ rests, rests)
-    return steps[order], back[parents[order]]
+    return rests[order], back[parents[order]]

@@ -236,7 +236,5 @@ def _sampled(rig: bpy.types.Object, scene: bpy.types.Scene, frames: np.ndarray, 
 
 def _placed(reading: read_rig.Reading, samples: sample_poses.Samples) -> tuple[np.ndarray, np.ndarray]:
     """Places (frames, n, 3) [m] and rotations (frames, n, 4) in the engine's world of a sampled armature."""
-    order = [samples.names.index(name) for name in reading.names]
-    poses = samples.poses[:, order].astype(np.float64)
-    quats = rotations.from_matrix(rotations.split(poses[..., :3, :3])[0])
-    return reading.placement.points_to_world(poses[..., :3, 3]), reading.placement.rotations_to_world(quats)
+    quats, _, joints = reading.channels(samples, range(len(reading.names)))
+    return reading.placement.points_to_world(joints), reading.placement.rotations_to_world(quats)

@@ -1,75 +1,23 @@
 """Shapes, limits and ground as line segments, (k, 2, 3) each.
 
-Owns their look. Must not know Blender: plain arrays in, plain arrays out.
+Owns the look of limits and ground; a shape has its own. Must not know Blender: plain arrays in, plain arrays out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....engine.geometry.convex_hull import hull_solid
-from ....engine.geometry.shape_table import axes_with_z
-from ....engine.geometry.shapes import Box, Capsule, Grid, Shape, Sphere
-from ....engine.math import rotations
+from ....engine.geometry.shapes import Shape
+from ....engine.geometry.wires import NO_WIRES, ROUND, arc, line
 from ...memory import LOAD, remembered
-
-ROUND = 16  # segments of a circle
-NONE = np.zeros((0, 2, 3))
-CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (CORNERS[a] != CORNERS[b]).sum() == 1]
 
 
 @remembered("content", (LOAD,), most=1024)
 def of_shape(shape: Shape) -> np.ndarray:
-    """The wires of a shape, in its body's frame [m]; read-only, because they are cached."""
-    found = _of_shape(shape)
+    """The wires of a shape, in its body's frame [m]; read-only, since they are kept."""
+    found = shape.wires()
     found.flags.writeable = False
     return found
-
-
-def _of_shape(shape: Shape) -> np.ndarray:
-    if isinstance(shape, Sphere):
-        return _ball(shape.radius) + np.array(shape.center)
-    if isinstance(shape, Capsule):
-        return _capsule(shape)
-    if isinstance(shape, Box):
-        corners = (CORNERS * shape.half) @ rotations.to_matrix(np.array(shape.rotation)).T + np.array(shape.center)
-        return corners[np.array(EDGES)]
-    if isinstance(shape, Grid):  # its surface points, as small crosses
-        arms = 0.25 * shape.cell * np.stack([-np.eye(3), np.eye(3)], axis=1)
-        return (shape.points[:, None, None] + arms[None]).reshape(-1, 2, 3)
-    solid = hull_solid(shape.points)
-    sides = {tuple(sorted((ring[k], ring[k - 1]))) for ring in solid.rings for k in range(len(ring))}
-    return solid.points[np.array(sorted(sides))]
-
-
-def line(points: np.ndarray) -> np.ndarray:
-    """The segments of a line through points (k, 3)."""
-    return np.stack([points[:-1], points[1:]], axis=1)
-
-
-def _arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
-    """Segments of an ellipse with half axes x and y (3,), from angle to angle."""
-    count = max(round(ROUND * abs(end - start) / (2.0 * np.pi)), ROUND // 4)
-    t = np.linspace(start, end, count + 1)[:, None]
-    return line(np.cos(t) * x + np.sin(t) * y)
-
-
-def _ball(radius: float) -> np.ndarray:
-    x, y, z = radius * np.eye(3)
-    return np.concatenate([_arc(x, y), _arc(y, z), _arc(z, x)])
-
-
-def _capsule(shape: Capsule) -> np.ndarray:
-    start, end = np.array(shape.start), np.array(shape.end)
-    if np.linalg.norm(end - start) < 1e-9:
-        return _ball(shape.radius) + start
-    x, y, z = shape.radius * axes_with_z(end - start).T
-    parts = [_arc(x, y) + spot for spot in (start, end)]
-    for side in (x, y):
-        parts += [_arc(side, z, 0.0, np.pi) + end, _arc(side, -z, 0.0, np.pi) + start]
-    parts += [np.array([[start + side, end + side]]) for side in (x, -x, y, -y)]
-    return np.concatenate(parts)
 
 
 def ground_middle(middle: np.ndarray, size: float, lines: int = 10) -> tuple[float, float]:
@@ -94,7 +42,7 @@ def cone(swing: float, low: float, high: float, length: float, across: float = n
 
     across: the swing about Z if it differs; axes (3, 3): the frame of the limits, the joint's if None.
     """
-    parts = [NONE]
+    parts = [NO_WIRES]
     if np.isfinite(swing) and swing < np.pi - 1e-3:
         turn = np.linspace(0.0, 2.0 * np.pi, ROUND + 1)
         lean = swing * np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -122,21 +70,21 @@ def _leaned(lean: np.ndarray) -> np.ndarray:
 def fan(axis: np.ndarray, low: float, high: float, length: float) -> np.ndarray:
     """The limits of a hinge in its frame at rest: the directions that the bone (Y, or X about Y) can reach."""
     if not np.isfinite([low, high]).all():
-        return NONE
+        return NO_WIRES
     start = np.array([0.0, 1.0, 0.0]) if abs(axis[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
     start = start - axis * (axis @ start)
     return _fan(length * start, length * np.cross(axis, start), low, high)
 
 
 def _fan(x: np.ndarray, y: np.ndarray, low: float, high: float) -> np.ndarray:
-    rim = _arc(x, y, low, high)
+    rim = arc(x, y, low, high)
     return np.concatenate([rim, np.array([[np.zeros(3), rim[0, 0]], [np.zeros(3), rim[-1, 1]]])])
 
 
 def arrows(points: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Arrows (k, 3) from points (k, 3), each a shaft and two barbs."""
     if not len(points):
-        return NONE
+        return NO_WIRES
     ends = points + vectors
     side = np.cross(vectors, np.where(np.abs(vectors[:, 2:]) < 0.9 * np.linalg.norm(vectors, axis=1)[:, None],
                                       [[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]]))  # fmt: skip
@@ -149,7 +97,7 @@ def arrows(points: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def crosses(points: np.ndarray, size: float) -> np.ndarray:
     """Small crosses at points (k, 3)."""
     if not len(points):
-        return NONE
+        return NO_WIRES
     arms = size * np.stack([-np.eye(3), np.eye(3)], axis=1)
     return (points[:, None, None] + arms[None]).reshape(-1, 2, 3)
 
@@ -168,7 +116,7 @@ def dashes(points: np.ndarray, step: float) -> np.ndarray:
 def circle(middle: np.ndarray, radius: float) -> np.ndarray:
     """A level ring."""
     x, y, _ = radius * np.eye(3)
-    return _arc(x, y) + middle
+    return arc(x, y) + middle
 
 
 def shafts(points: np.ndarray, vectors: np.ndarray, head: float) -> np.ndarray:

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ....engine import HINGE, Model
-from ....engine.anatomy.skeleton import Skeleton
+from ....engine.anatomy.skeleton import Joint, Skeleton
 from ....engine.math import rotations
 from ...blender import engine_space
 from ...blender.engine_space import Placement
@@ -30,10 +30,13 @@ LIMIT_SIZE = 0.5  # of the bone's length
 class Built:
     """A rig's shapes before they are placed, in the frames of its bodies [armature units].
 
-    names (n,) bodies; limits in the rest frames of the bodies' joints; height of the rig [armature units]
+    names, parents (n,) of bodies; joints: by body, those that do not turn about their bones' heads; limits in the rest
+    frames of the bodies' joints; height of the rig [armature units]
     """
 
     names: tuple[str, ...]
+    parents: np.ndarray
+    joints: dict[int, Joint]
     mesh: Mesh
     edges: Strings
     limits: Strings
@@ -88,7 +91,7 @@ def _thing(ob: bpy.types.Object, scene: bpy.types.Scene, frame: int, meters: flo
         return None
     shape = collision_shapes.object_shape(ob, scene, frame, stretch * meters)
     edges = shape_wires.of_shape(shape) / meters
-    mesh = shape_meshes.of_shape(shape)
+    mesh = shape.surface()
     parts = [(0, mesh)] if mesh is not None else []
     name = (ob.name, ob.library.filepath if ob.library is not None else None)
     return Thing(name, shape_meshes.joined(parts, 1.0 / meters), Strings(edges, np.zeros(len(edges), dtype=int)))
@@ -104,12 +107,12 @@ def _build(rig: bpy.types.Object, scene: bpy.types.Scene, placement: Placement, 
     order = [skeleton.names.index(name) for name in model.names]
     model = read_rig.with_joints(model, rig, skeleton, order, source)
     each = [(body, shape) for body, shapes in enumerate(model.shapes) for shape in shapes]
-    solid = [(body, mesh) for body, shape in each if (mesh := shape_meshes.of_shape(shape)) is not None]
+    solid = [(body, mesh) for body, shape in each if (mesh := shape.surface()) is not None]
     size = placement.sizes[0]
     edges = _strings([(body, shape_wires.of_shape(shape) / size) for body, shape in each])
-    return Built(
-        model.names, shape_meshes.joined(solid, 1.0 / size), edges, _bounds(skeleton, model), skeleton.ends.size
-    )
+    joints = {body: skeleton.joints[bone] for body, bone in enumerate(order) if bone in skeleton.joints}
+    mesh = shape_meshes.joined(solid, 1.0 / size)
+    return Built(model.names, model.parents, joints, mesh, edges, _bounds(skeleton, model), skeleton.ends.size)
 
 
 def _bounds(skeleton: Skeleton, model: Model) -> Strings:
@@ -117,7 +120,7 @@ def _bounds(skeleton: Skeleton, model: Model) -> Strings:
     parts = []
     for body, limit in enumerate(model.limits):
         if model.parents[body] >= 0 and np.isfinite(limit).any():
-            length = LIMIT_SIZE * float(skeleton.ends.reach[skeleton.names.index(model.names[body])])
+            length = LIMIT_SIZE * float(skeleton.body_ends.reach[skeleton.names.index(model.names[body])])
             if model.kinds[body] == HINGE:
                 parts.append((body, shape_wires.fan(model.axes[body, 0], limit[0], limit[1], length)))
             else:
@@ -127,7 +130,7 @@ def _bounds(skeleton: Skeleton, model: Model) -> Strings:
 
 
 def _strings(parts: list[tuple[int, np.ndarray]]) -> Strings:
-    segments = np.concatenate([shape_wires.NONE, *(part for _, part in parts)])
+    segments = np.concatenate([shape_wires.NO_WIRES, *(part for _, part in parts)])
     return Strings(segments, np.repeat([body for body, _ in parts], [len(part) for _, part in parts]).astype(int))
 
 
@@ -150,6 +153,14 @@ def posed(sight: Sight, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray,
     return world, flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64), sight.scratch["order"]
 
 
+def frames_of(found: Built, poses: np.ndarray, order: list[int]) -> np.ndarray:
+    """(n, 4, 4) the bodies' frames in a pose (bones, 4, 4): those of their bones, at their joints."""
+    frames = poses[order]
+    for body, joint in found.joints.items():
+        frames[body, :3, 3] = poses[joint.bone, :3, :3] @ joint.point + poses[joint.bone, :3, 3]
+    return frames
+
+
 def pieces(sight: Sight) -> list[Piece]:
     """The pieces for the current frame, from the shapes as built last."""
     found = built(sight.rig)
@@ -157,7 +168,7 @@ def pieces(sight: Sight) -> list[Piece]:
     if pose is None:
         return []
     world, poses, order = pose
-    now = (world @ poses[order])[None, :, :3].astype(np.float32)
+    now = (world @ frames_of(found, poses, order))[None, :, :3].astype(np.float32)
     out = _solid(found.mesh, found.edges, Places(lambda: now), SHAPES)
     for thing in _things.get(sight.rig.session_uid, ()):
         ob = bpy.data.objects.get(thing.name)

@@ -68,8 +68,13 @@ def test_capsule_inertia_against_points():
 
 def test_trunks_and_heads_are_thicker_than_their_bones():
     names = ("mixamorig:Hips", "LowerBack", "Head", "HeadTop_End", "LeftHand", "LeftHandIndex1", "LeftUpLeg", "Bone")
-    radii = capsule_masses.touching_radii(names, np.full(8, 0.02), 1.7)
+    radii = capsule_masses.touching_radii(names, (), np.full(8, 0.02), 1.7)
     assert (radii[:3] > 0.09).all() and (radii[:3] < 0.13).all()
     assert radii[4] > 0.03
     np.testing.assert_array_equal(radii[[3, 5, 6, 7]], 0.02)
-    np.testing.assert_array_equal(capsule_masses.touching_radii(names, np.full(8, 0.5), 1.7), 0.5)
+    np.testing.assert_array_equal(capsule_masses.touching_radii(names, (), np.full(8, 0.5), 1.7), 0.5)
+
+
+def test_a_tail_called_a_spine_is_as_thin_as_its_bones():
+    radii = capsule_masses.touching_radii(("DEF-spine", "DEF-spine.001"), {0}, np.full(2, 0.02), 1.7)
+    assert radii[0] == 0.02 and radii[1] > 0.09

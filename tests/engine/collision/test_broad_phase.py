@@ -6,7 +6,8 @@ import numpy as np
 
 from engine.collision import broad_phase, narrow_phase, signed_distance
 from engine.compile.decorators import entry_point
-from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.build_shapes import build_shapes
+from engine.geometry.shape_table import new_placed
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from engine.tables import contacts as CT
 from shapes import random_quaternion

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
+from engine.collision import narrow_phase
+from engine.geometry import shape_table as SH
 from engine.geometry.shapes import Box, Capsule, Hull, Plane, Sphere
 from engine.tables import contacts as CT
 from pair import PAIRS, Pair, directions, floor_grid, random_pair, random_shape, still
@@ -320,3 +324,10 @@ def test_wild_input_stays_finite(first, second, place, turn, place2, turn2):
     before[0], after[0, 1], after[0, 2] = pair.where, [*place2, *turn2], [*place, *turn]
     t = pair.impacts(before, after)[0]
     assert 0.0 <= t <= 1.0 or t == 2.0
+
+
+def test_every_pair_of_kinds_has_its_line():
+    """Each in one order, the simpler first, and the kernels' table says the same."""
+    pairs = list(itertools.combinations_with_replacement(SH.KINDS, 2))
+    assert list(narrow_phase.WAYS) == pairs
+    assert all(narrow_phase.WAY[pair] == way for pair, way in narrow_phase.WAYS.items())

@@ -12,8 +12,9 @@ from scipy.spatial.transform import Rotation
 from engine.collision import signed_distance
 from engine.compile.decorators import entry_point
 from engine.geometry import shape_table as SH
+from engine.geometry.build_shapes import build_shapes
 from engine.geometry.convex_hull import hull_solid
-from engine.geometry.shape_table import build_shapes, new_placed
+from engine.geometry.shape_table import new_placed
 from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
 from shapes import random_quaternion
 

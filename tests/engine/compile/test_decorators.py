@@ -70,7 +70,7 @@ def test_a_changed_source_gets_another_folder(copy):
 def test_an_edit_of_what_no_kernel_reaches_recompiles_nothing(copy):
     home, folder = copy
     before = folder()
-    for each in ("model/result.py", "anatomy/masses.py", "geometry/fit_shape.py", "simulation/simulate.py",
+    for each in ("model/result.py", "anatomy/masses.py", "geometry/shapes/capsule.py", "simulation/simulate.py",
                  "analysis/whole_body.py", "controllers/base.py", "__init__.py"):  # fmt: skip
         append(home / each)
     assert folder() == before

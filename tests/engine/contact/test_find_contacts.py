@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.collision.broad_phase import find_pairs
 from engine.compile.decorators import entry_point
-from engine.contact import before_step
+from engine.contact import find_contacts
 from engine.simulation.shot import Shot
 from engine.tables import contacts as CT, rows as R
 
@@ -19,7 +19,7 @@ BALLS, RADIUS = 24, 0.05
 def _nearest(state, work, touch, h):
     found = touch.found
     touch.rows.count[R.PAIRS] = find_pairs(touch.shapes, found.placed, found.reach, found.moves, found.box, found.pairs)
-    return before_step._nearest_contacts(state, work, touch, h, 0, before_step.EVERY)
+    return find_contacts._nearest_contacts(state, work, touch, h, 0, find_contacts.EVERY)
 
 
 def balls_over_the_ground(heights: np.ndarray) -> Shot:

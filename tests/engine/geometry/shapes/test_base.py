@@ -15,11 +15,13 @@ from engine.collision import signed_distance
 from engine.compile.decorators import entry_point
 from engine.errors import SettingError
 from engine.geometry import shape_table as SH
+from engine.geometry.build_shapes import build_shapes
 from engine.geometry.convex_hull import HULL_POINTS, hull_solid
-from engine.geometry.fit_shape import fit_bone_capsule, fit_box, fit_capsule
-from engine.geometry.mass_properties import bounding_sphere, center_of_mass, inertia, volume
-from engine.geometry.shape_table import build_shapes, new_placed
-from engine.geometry.shapes import Box, Capsule, Grid, Hull, Plane, Sphere
+from engine.geometry.mass_properties import center_of_mass, inertia, volume
+from engine.geometry.shape_table import new_placed
+from engine.geometry.shapes import SHAPES, Box, Capsule, Grid, Hull, Plane, Sphere, named
+from engine.geometry.shapes.box import fit_box
+from engine.geometry.shapes.capsule import fit_bone_capsule, fit_capsule
 from shapes import random_quaternion
 
 
@@ -129,6 +131,11 @@ def test_any_hull_can_be_built(points):
     assert np.isfinite(shapes.faces).all()
 
 
+def bounding_sphere(shape):
+    row = shape.layout().row
+    return row[SH.OWN_SPOT : SH.OWN_SPOT + 3], row[SH.BOUND]
+
+
 def moments_by_sampling(shape, rng, count=400_000):
     center, radius = bounding_sphere(shape)
     points = center + rng.uniform(-radius, radius, (count, 3))
@@ -180,7 +187,6 @@ def test_bounding_spheres(rng):
         center, radius = bounding_sphere(shape)
         points = center + 1.0001 * radius * Rotation.random(500, random_state=1).apply([0, 0, 1])
         assert distances(shape, points).min() > 0.0
-    assert bounding_sphere(Plane())[1] == np.inf
 
 
 def test_fit_box(rng, figure):
@@ -363,3 +369,64 @@ def test_sheets_and_thin_walls_are_felt(offset):
     plate = Grid.from_mesh(*box_mesh([1.0, 1.0, 0.01]), cell=0.1)
     points = np.column_stack([np.random.default_rng(2).uniform(-0.9, 0.9, (300, 2)), np.zeros(300)])
     assert distances(plate, points).max() < 0.0
+
+
+def each_shape(rng):
+    """One of every kind there is."""
+    found = {
+        Sphere: Sphere(0.3, (0.1, 0.2, 0.3)),
+        Capsule: Capsule(0.2, (0.1, 0.0, 0.0), (0.5, 0.4, -0.3)),
+        Box: Box((0.1, 0.3, 0.5), (0.2, 0.0, 0.1), tuple(random_quaternion(rng))),
+        Hull: Hull(rng.normal(size=(20, 3)) * [0.2, 0.3, 0.5] + 0.3),
+        Plane: Plane((0.0, 0.6, 0.8), 0.2),
+        Grid: Grid.from_mesh(*box_mesh([0.3, 0.2, 0.4]), cells=24),
+    }
+    return [found[shape] for shape in SHAPES]
+
+
+def test_every_shape_answers_for_itself(rng):
+    """Its answers agree with one another, and with the kernels' distance."""
+    up = Rotation.random(40, random_state=2).apply([0.0, 0.0, 1.0])
+    for shape in each_shape(rng):
+        near = shape.inside() + rng.normal(size=(300, 3)) * 0.3
+        fine = {"atol": 0.6 * getattr(shape, "cell", 0.0) + 1e-9}
+        inside = shape.gaps(near) < 0.0
+        agree = inside == (distances(shape, near) < 0.0)
+        assert 10 < inside.sum() < 290 and agree[np.abs(shape.gaps(near)) > fine["atol"]].all()
+        lowest = shape.lowest(up)
+        for balls in (shape.balls(), shape.bearing()):
+            low = (up @ balls[:, :3].T - balls[:, 3]).min(axis=1)
+            assert (low <= lowest + 1e-9).all(), "they hold it"
+        np.testing.assert_allclose(low, lowest, atol=1e-9, err_msg="of those that bear it one is the first")
+        assert (near[inside] @ up.T >= lowest - fine["atol"]).all()
+        assert np.linalg.norm(near[inside], axis=1).max() <= shape.farthest() + fine["atol"]
+        assert np.abs(shape.gaps(shape.wires().reshape(-1, 3))).max(initial=0.0) <= 0.1 + fine["atol"]
+        surface = shape.surface()
+        if surface is not None:
+            assert surface.vertices.shape == surface.normals.shape and surface.triangles.max() < len(surface.vertices)
+            np.testing.assert_allclose(shape.gaps(surface.vertices), 0.0, atol=1e-9)
+            assert (shape.gaps(surface.vertices + 0.01 * surface.normals) > 0.0).all(), "normals look outward"
+
+
+def test_moved_shapes_are_as_far_from_moved_points(rng):
+    turn, shift = Rotation.random(random_state=4).as_matrix(), rng.normal(size=3)
+    points = rng.normal(size=(100, 3))
+    for shape in each_shape(rng):
+        if isinstance(shape, Grid):  # the one that cannot be turned
+            with pytest.raises(SettingError, match="straight in its body"):
+                shape.moved(turn, shift)
+        else:
+            moved = shape.moved(turn, shift)
+            np.testing.assert_allclose(moved.gaps(points @ turn.T + shift), shape.gaps(points), atol=1e-9)
+
+
+def test_shapes_are_made_around_a_mesh(rng):
+    """By the names that settings have for them; what sits in a body is where it sits."""
+    vertices, faces = ball_mesh(count=300)
+    turn, shift = Rotation.random(random_state=6).as_matrix(), np.array([0.5, 0.0, -0.2])
+    kinds = [shape.kind for shape in SHAPES if shape.kind]
+    assert kinds == ["SPHERE", "CAPSULE", "BOX", "HULL", "MESH"]
+    for kind in kinds:
+        shape = named(kind).around_placed(vertices, faces, turn, shift)
+        assert shape.gaps(vertices @ turn.T + shift).max() < getattr(shape, "cell", 1e-6)
+        np.testing.assert_allclose(center_of_mass(shape), shift, atol=0.02)
