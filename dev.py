@@ -56,12 +56,14 @@ from tools.real_blenders import SetUp
 
 @dataclass(frozen=True)
 class Suite:
-    """One pytest run; paths that do not exist are left out. A real one needs the real Blenders."""
+    """One pytest run; paths that do not exist are left out. A real one needs the real Blenders. Where it is all that
+    runs, `processes` of them share its files."""
 
     name: str
     env: Env
     paths: tuple[str, ...]
     real: bool = False
+    processes: int = 1
 
 
 ENGINE_TESTS = (
@@ -72,7 +74,7 @@ BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
 SUITES = (
     Suite("4.2", BLENDER["4.2"], BLENDER_TESTS),
-    Suite("engine", ENGINE, ENGINE_TESTS),
+    Suite("engine", ENGINE, ENGINE_TESTS, processes=2),
     Suite("window-5.2", ENGINE, ("tests/gui",), real=True),
     Suite("5.0", BLENDER["5.0"], BLENDER_TESTS),
     Suite("4.5", BLENDER["4.5"], BLENDER_TESTS),
@@ -90,6 +92,7 @@ CALLED_FOR = (
     ("addon/", ("5.0", "4.2")),
     ("sample_scenes/", ("5.0",)),
     ("tests/addon/", ("5.0",)),
+    ("tests/support/", ("engine", "5.0")),
     ("tests/gui/", ("window-5.2",)),
     ("tests/", ("engine",)),
     ("tools/packaging.py", ("package", "engine")),
@@ -102,39 +105,67 @@ TRIED_AGAIN = "and is tried again"
 OUTCOMES = ("failed", "passed", "skipped", "error")
 
 
-def run_suite(suite: Suite, pytest_arguments: list[str], wordy: bool, named: bool = False) -> dict[str, int]:
+# Before processes share a suite: kernels that are not compiled yet, which each would compile for itself.
+COMPILE = "import engine; from engine.compile import precompile; precompile.ensure_built(*precompile.SUITES)"
+
+
+def run_suite(
+    suite: Suite, pytest_arguments: list[str], wordy: bool, named: bool = False, processes: int = 1
+) -> dict[str, int]:
     """How many tests had which outcome; a run that died counts as one error. Wordy: show all that pytest said. Named:
     the suite was asked for, so that nothing is left to other suites."""
     start = time.monotonic()
     paths = [path for path in suite.paths if (ROOT / path).exists()]
     if not paths:
         raise Missing(f"None of {', '.join(suite.paths)} is here.")
+    environment = {
+        **environment_variables(),
+        "HEFT_TEST_SUITE": suite.name,
+        "HEFT_TEST_ALL": "1" if named else "",
+        # Two processes run beside one another: threads for matrices of ten rows would only wait for each other.
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    counts = dict.fromkeys(OUTCOMES, 0)
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder, "report.xml")
-        command = [suite.env.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-        command += ["-c", "tests/pytest.ini", "--rootdir=.", *pytest_arguments, *paths]
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=ROOT,
-            env={**environment_variables(), "HEFT_TEST_SUITE": suite.name, "HEFT_TEST_ALL": "1" if named else ""},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        counts = count_outcomes(report)
-    no_tests_chosen = done.returncode == 5
-    if done.returncode and not no_tests_chosen and not counts["failed"] + counts["error"]:
-        counts["error"] = 1
-    if wordy or counts["failed"] + counts["error"]:
-        print(done.stdout, flush=True)
-    else:  # the reasons of skips, and of second tries, stay readable
-        for line in done.stdout.splitlines():
-            if line.startswith("SKIPPED") or line.endswith(TRIED_AGAIN):
-                print(f"    {line}", flush=True)
+        if processes > 1:
+            environment["HEFT_TEST_TAKEN"] = folder
+            subprocess.run([str(suite.env.python), "-c", COMPILE], cwd=ROOT, env=environment)
+        started = []
+        for k in range(processes):
+            report, said = Path(folder, f"report{k}.xml"), Path(folder, f"said{k}.txt")
+            command = [suite.env.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+            command += ["-p", "tools.split_run", "-c", "tests/pytest.ini", "--rootdir=.", *pytest_arguments, *paths]
+            with said.open("w") as out:
+                process = subprocess.Popen(
+                    [str(part) for part in command], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=out,
+                    stderr=subprocess.STDOUT,
+                )  # fmt: skip
+            started.append((process, report, said))
+        for process, report, said in started:
+            own = outcomes_of(process.wait(), report)
+            show(said.read_text(errors="replace"), wordy or own["failed"] + own["error"] > 0)
+            counts = {word: counts[word] + own[word] for word in OUTCOMES}
     verdict = "FAILED" if counts["failed"] + counts["error"] else "ok"
     say(f"{suite.name} {verdict} – {outcome_text(counts)} in {time.monotonic() - start:.1f} s")
+    return counts
+
+
+def show(said: str, everything: bool) -> None:
+    """What pytest said, or of it only why tests were left out or tried a second time."""
+    if everything:
+        print(said, flush=True)
+        return
+    for line in said.splitlines():
+        if line.startswith("SKIPPED") or line.endswith(TRIED_AGAIN):
+            print(f"    {line}", flush=True)
+
+
+def outcomes_of(status: int, report: Path) -> dict[str, int]:
+    """The counts of a run that ended with this status."""
+    counts = count_outcomes(report)
+    no_tests_chosen = status == 5
+    if status and not no_tests_chosen and not counts["failed"] + counts["error"]:
+        counts["error"] = 1
     return counts
 
 
@@ -207,7 +238,10 @@ def test(arguments: list[str]) -> int:
         if suite.real:
             ensure(BLENDER["5.0"])  # builds the zip that they install
             set_up.wait()
-        return run_suite(suite, pytest_arguments, len(suites) == 1, bool(chosen))
+        alone = len(suites) == 1
+        # With pytest's own arguments a run is one process: what it says stays in one piece.
+        processes = min(suite.processes, os.cpu_count() or 1) if alone and not pytest_arguments else 1
+        return run_suite(suite, pytest_arguments, alone, bool(chosen), processes)
 
     try:
         if run(ENGINE, "-m", "ruff", "check", "--quiet", "."):

@@ -1,6 +1,6 @@
 """Rigs in every situation a file may have them in, and a walk through Heft that must leave every other byte alone.
 
-Knows neither pytest nor how Heft got into Blender: tests/addon/test_matrix.py walks here, and
+Knows neither pytest nor how Heft got into Blender: tests/addon/behaviour/test_matrix.py walks here, and
 tests/walk_in_blender.py in any Blender there is.
 """
 

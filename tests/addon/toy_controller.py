@@ -1,4 +1,4 @@
-"""Run by test_seam.py in a Blender of its own: all that follows from a controller's two files.
+"""Run by behaviour/test_seam.py in a Blender of its own: all that follows from a controller's two files.
 
 Argument: a copy of the project to which the controller `PULL` was added.
 """

@@ -1,4 +1,4 @@
-"""Run by test_new_setting.py in a Blender of its own: all that follows from one declaration and one use.
+"""Run by behaviour/test_new_setting.py in a Blender of its own: all that follows from one declaration and one use.
 
 Argument: a copy of the project to which the setting `damping_scale` of a bone was added.
 """
@@ -114,14 +114,15 @@ def check_tests() -> None:
         raise AssertionError("no test misses a case")
     every.CASES["bone"][NAME] = every.Case(1.0, 0.2, every.swing)
     every.test_no_setting_is_left_out("bone")
-    keyed = importlib.import_module("test_keyed_settings")
+    keyed = importlib.import_module("behaviour.test_keyed_settings")
     assert ("bone", NAME) in keyed.KEYABLE
 
 
 if __name__ == "__main__":
     load_addon(Path(sys.argv[1]))
     inputs, shot, read_controller = part("read.inputs"), part("read.shot"), part("read.read_controller")
-    rigs, unusual, every = (importlib.import_module(name) for name in ("rigs", "unusual", "test_every_setting"))
+    rigs, unusual = (importlib.import_module(name) for name in ("rigs", "unusual"))
+    every = importlib.import_module("behaviour.test_every_setting")
     rigs.new_file()
     rig = rigs.post(3)
     bpy.ops.heft.add()

@@ -1,4 +1,4 @@
-"""Run by test_new_shape.py in a Blender of its own: all that follows from a shape's file and its lines.
+"""Run by behaviour/test_new_shape.py in a Blender of its own: all that follows from a shape's file and its lines.
 
 Argument: a copy of the project to which the shape `WEDGE` was added.
 """

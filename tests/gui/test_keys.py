@@ -1,6 +1,6 @@
 """Every setting that offers a key takes it in the sidebar, by the key I over its field, and acts from that frame on.
 
-Which settings these are, and a small world for each, are those of `tests/addon/test_keyed_settings.py`.
+Which settings these are, and a small world for each, are those of `tests/addon/behaviour/test_keyed_settings.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ for known in [name for name in sys.modules if name == NAME or name.startswith(NA
     sys.modules['heft' + known[len(NAME):]] = sys.modules[known]
 import numpy as np
 import rigs
-import test_every_setting as every
-import test_keyed_settings as keyed
+from behaviour import test_every_setting as every, test_keyed_settings as keyed
 
 def panels_open():
     # Closed by default: Blender has no command that opens them.

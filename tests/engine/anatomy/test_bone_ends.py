@@ -47,3 +47,13 @@ def test_a_root_far_away_is_no_part_of_the_body():
     near = heads.copy()
     near[0] = (0, 0, -0.2)
     assert not bone_ends.find(parents, near, tails).helpers, "a chain's first bone is one of it"
+
+
+def test_a_skin_tells_where_a_leaf_ends_wherever_its_tail_points():
+    skin = np.random.default_rng(1).uniform(-0.05, 0.05, (400, 3))
+    skin[:, 2] += np.linspace(1.0, 1.3, 400)
+    for tail in ([0, 0, 1.1], [0, 0, 90.0], [0.4, 0, 1.0]):
+        tails = TAILS.copy()
+        tails[2] = tail
+        end = bone_ends.find(PARENTS, HEADS, tails, {2: skin}).ends[2]
+        np.testing.assert_allclose(end, [0, 0, 1.32], atol=0.04)

@@ -7,13 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from engine.anatomy import joint_limit, natural_joint_limits, roles
-from engine.anatomy.joint_limit import Range
-from engine.anatomy.rest_body import RestBody, RestBones
-
-DOWN, UP, FRONT, BACK = np.array([0, 0, -1.0]), np.array([0, 0, 1.0]), np.array([0, -1.0, 0]), np.array([0, 1.0, 0])
-
-
-REST = np.array([[1.0, 0.0, 0.0, 0.0]])
+from engine.anatomy.rest_body import RestBones
+from joint_room import BACK, DOWN, FRONT, REST, UP, room, still
 
 
 def drawn(rows: dict[str, tuple[str | None, tuple, tuple]], rolled: int = 0) -> RestBones:
@@ -24,20 +19,6 @@ def drawn(rows: dict[str, tuple[str | None, tuple, tuple]], rolled: int = 0) -> 
     parts = roles.find(names, parents, heads, tails, [True] * len(names))
     turns = Rotation.random(len(names), random_state=rolled).as_matrix()
     return RestBones(parts, parents, heads, turns, tails - heads, names)
-
-
-def still(bones: RestBones) -> dict[int, Range]:
-    return natural_joint_limits.ranges(bones, np.tile([1.0, 0.0, 0.0, 0.0], (1, len(bones.parts), 1)))
-
-
-def room(bones: RestBones, found: dict[int, Range], name: str, towards: np.ndarray, angle: float) -> float:
-    """How far a bone that is turned from rest towards a direction is within its range [degrees], below zero outside."""
-    b = bones.names.index(name)
-    way = RestBody(bones, REST[:, None]).way(b)
-    axis = np.cross(way, towards)
-    turn = Rotation.from_rotvec(np.radians(angle) * bones.turns[b].T @ axis / np.linalg.norm(axis))
-    outside = joint_limit.outside(found[b].limits, found[b].frames, turn.as_quat(scalar_first=True)[None])
-    return float(-np.degrees(outside[0]))
 
 
 def mirrored(rows: dict) -> dict:

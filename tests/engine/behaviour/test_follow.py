@@ -116,11 +116,10 @@ def test_torques_while_an_error_dies(kind, base, figure, rng):
     first = rotation_vectors(product(source.rotations[1] * [1, -1, -1, -1], source.rotations[0]))
     t = np.arange(len(source) - 1) / fps
     rates = np.zeros_like(result.velocities)
+    curves = {k: error_curve(settle, 1.0, np.maximum(t + k * tiny, 0.0))[0][:, None] for k in (-2, -1, 0, 1, 2)}
     for i in np.flatnonzero(model.kinds != FREE):
         dofs = slice(model.dof_starts[i], model.dof_starts[i + 1])
-        e = {
-            k: error_curve(settle, 1.0, np.maximum(t + k * tiny, 0.0))[0][:, None] * first[i] for k in (-2, -1, 0, 1, 2)
-        }
+        e = {k: curve * first[i] for k, curve in curves.items()}
         if kind == "HINGE":
             rates[1:, dofs] = ((e[1] - 2.0 * e[0] + e[-1]) / tiny**2) @ model.axes[i, :1].T
         else:

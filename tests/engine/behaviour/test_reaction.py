@@ -62,7 +62,7 @@ def test_a_walker_hit_on_the_shoulder_reacts_and_recovers(settle, figure):
 
 
 def deepest(model, motion: Motion, other, moved: Motion) -> float:
-    """How deep two people of capsules get into one another [m], by brute force."""
+    """How deep two people of capsules get into one another [m], by brute force where balls around them meet."""
     sets = []
     for one, path in ((model, motion), (other, moved)):
         places, turns = bvh.world(one, path)
@@ -78,8 +78,13 @@ def deepest(model, motion: Motion, other, moved: Motion) -> float:
     for mine, radius, start, end in sets:
         for theirs, width, first, last in sets:
             if not mine and theirs:
-                p = start[:, None] + share * (end - start)[:, None]
-                q = first[:, None] + share * (last - first)[:, None]
+                apart = np.linalg.norm(start + end - first - last, axis=-1)
+                reach = np.linalg.norm(end - start, axis=-1) + np.linalg.norm(last - first, axis=-1)
+                near = apart <= reach + 2.0 * (radius + width)
+                if not near.any():
+                    continue
+                p = start[near, None] + share * (end - start)[near, None]
+                q = first[near, None] + share * (last - first)[near, None]
                 gap = np.linalg.norm(p[:, :, None] - q[:, None], axis=-1).min() - radius - width
                 worst = min(worst, gap)
     return max(0.0, -worst)

@@ -101,19 +101,26 @@ def _forget(home: Path, name: str) -> None:
         path.unlink()
 
 
-def test_what_is_loaded_finds_the_kernels_it_calls(home):
-    for _ in range(2):
-        assert _answer(_start(home)) == ANSWER
-    assert len(list((home / "cache").rglob("*.nbc"))) == 4
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory) -> Path:
+    """A home whose cache is filled, and left so by every test that has it."""
+    home = tmp_path_factory.mktemp("filled")
+    (home / "kernels_at_work.py").write_text(SOURCE)
+    assert _answer(_start(home)) == ANSWER
+    return home
+
+
+def test_what_is_loaded_finds_the_kernels_it_calls(filled):
+    assert _answer(_start(filled)) == ANSWER
+    assert len(list((filled / "cache").rglob("*.nbc"))) == 4
 
 
 @pytest.mark.parametrize("name", ["inner", "outer", "helper", "top"])
-def test_a_gap_in_the_cache_is_filled(home, name):
+def test_a_gap_in_the_cache_is_filled(filled, name):
     """A caller loaded from the cache calls by name what is compiled anew."""
-    _answer(_start(home))
-    _forget(home, name)
+    _forget(filled, name)
     for _ in range(2):
-        assert _answer(_start(home)) == ANSWER
+        assert _answer(_start(filled)) == ANSWER
 
 
 def test_two_processes_fill_the_same_cache(home):

@@ -15,6 +15,7 @@ from shapes import chain, hinge_angles, joint_rotations, smooth_motion, still_mo
 
 VELOCITY = 1e-6  # of the largest in the problem
 GAP = 1e-12  # duality gap of the slow solver, of what is at stake
+ROUNDING = 1e-16
 CHAINS = cases(150)  # of each kind
 FPS = 24.0
 
@@ -46,7 +47,8 @@ class Slow:
             step = np.zeros(len(d))
             step[free] = np.linalg.solve(bend[np.ix_(free, free)], -slope[free])
             t, now = 1.0, self.value(d, soft)
-            while t > 1e-9 and self.value(d + t * step, soft) > now + 1e-4 * t * (slope @ step):
+            judged = -(slope @ step) > ROUNDING * abs(now)  # else the value is rounded to more than there is to gain
+            while judged and t > 1e-9 and self.value(d + t * step, soft) > now + 1e-4 * t * (slope @ step):
                 t *= 0.5
             d = d + t * step
             if np.abs(step).max() < 1e-14 * np.abs(self.loose - self.asked).max() or t <= 1e-9:

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TOYS = Path(__file__).parent / "toys"
+ROOT = Path(__file__).resolve().parents[3]
+ADDON_TESTS = Path(__file__).parents[1]
+TOYS = ADDON_TESTS / "toys"
 # By registry: what takes the place of its line.
 LINES = {
     "engine": ("CONTROLLERS = (Follow, OnTime, Limp)", "CONTROLLERS = (Follow, OnTime, Limp, Pull)"),
@@ -36,7 +37,7 @@ def with_toy(folder: Path) -> Path:
 
 
 def test_one_file_on_each_side_and_two_lines(tmp_path):
-    script = Path(__file__).with_name("toy_controller.py")
+    script = ADDON_TESTS / "toy_controller.py"
     command = [sys.executable, str(script), str(with_toy(tmp_path))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "all of it follows" in done.stdout.splitlines(), done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""What bones are: against skeletons labelled by hand, with their names and without."""
+"""What the bones of rigs are: meshes and Rigify against labels by hand, corrections, and what follows from roles."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ import skeletons
 from heft.addon.read import read_controller
 from heft.addon.rig import bone_roles
 from heft.addon.simulate import session
-from heft.engine.anatomy import body_choice, roles
 from heft.engine.anatomy.role_list import JOINT_OF_ROLE, ROLES, Part
+from role_checks import check, check_by_shape
 
-RIGHT_WITH_NAMES, RIGHT_BY_SHAPE = 95.0, 80.0
 GENERATED = {
     "basic_human": skeletons.BASIC_HUMAN, "human": skeletons.HUMAN, "horse": skeletons.HORSE, "bird": skeletons.BIRD,
 }  # fmt: skip
@@ -32,119 +31,6 @@ def skeleton_of(rig) -> tuple[skeletons.Skeleton, list[bool]]:
     heads, tails = (np.array([getattr(bone, f"{end}_local") for bone in bones]) for end in ("head", "tail"))
     parents = [place[bone.parent.name] if bone.parent else -1 for bone in bones]
     return skeletons.Skeleton([*place], parents, heads, tails), [bone.use_deform for bone in bones]
-
-
-def compare(skeleton, truth, names=None, deform=None) -> tuple[float, list, list]:
-    """Per cent of the labelled bones whose role is right, those wrong, and those on the wrong side."""
-    assert set(truth) <= set(skeleton.names), sorted(set(truth) - set(skeleton.names))
-    found = roles.find(
-        names or skeleton.names,
-        skeleton.parents,
-        skeleton.heads,
-        skeleton.tails,
-        deform or [True] * len(skeleton.names),
-    )
-    wrong, swapped = [], []
-    for name, part in zip(skeleton.names, found, strict=True):
-        right, side = truth.get(name, ((part.role,), part.side))
-        if part.role not in right:
-            wrong.append((name, part.role))
-        if {part.side, side} == {"LEFT", "RIGHT"}:
-            swapped.append((name, part.side))
-    return 100.0 * (1.0 - len(wrong) / len(truth)), wrong, swapped
-
-
-def scrambled(skeleton) -> list[str]:
-    return [f"bone_{i:03d}" for i in range(len(skeleton.names))]
-
-
-def check(what: str, skeleton, truth, deform=None) -> None:
-    share, wrong, swapped = compare(skeleton, truth, deform=deform)
-    print(f"{what}: {share:.1f} % of {len(truth)} right {wrong or ''}")
-    assert share >= RIGHT_WITH_NAMES and not swapped, (wrong, swapped)
-
-
-def check_by_shape(what: str, skeleton, truth, deform=None) -> None:
-    share, wrong, swapped = compare(skeleton, truth, scrambled(skeleton), deform)
-    print(f"{what}, names scrambled: {share:.1f} % of {len(truth)} right {wrong or ''}")
-    assert share >= RIGHT_BY_SHAPE and not swapped, (wrong, swapped)
-
-
-@pytest.mark.parametrize("stem", skeletons.RECORDINGS)
-def test_recordings(stem):
-    if not rigs.DATA.exists():
-        pytest.skip("the recordings are not here: shared/data is not part of the project")
-    skeleton, truth = skeletons.recording(stem), skeletons.RECORDINGS[stem]
-    assert set(truth) == set(skeleton.names), "every bone is labelled"
-    check(stem, skeleton, truth)
-    check_by_shape(stem, skeleton, truth)
-
-
-@pytest.mark.parametrize("name", conventions.CONVENTIONS)
-def test_conventions(name):
-    skeleton, truth = conventions.build(*conventions.CONVENTIONS[name])
-    check(name, skeleton, truth)
-
-
-def test_by_shape_alone_whichever_way_it_lies_and_faces():
-    """Turned about any axis a person is the same person; mirrored, left is right."""
-    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
-    truth = {name: label for name, label in truth.items() if "target" not in name}
-    for turn in (np.eye(3), np.eye(3)[[1, 2, 0]], np.diag([-1.0, 1.0, -1.0]), _about((1.0, 2.0, 3.0), 1.1)):
-        turned = skeleton._replace(heads=skeleton.heads @ turn.T + 3.0, tails=skeleton.tails @ turn.T + 3.0)
-        check_by_shape("plain English, turned", turned, truth)
-    mirror = np.diag([-1.0, 1.0, 1.0])
-    mirrored = skeleton._replace(heads=skeleton.heads @ mirror, tails=skeleton.tails @ mirror)
-    found = roles.find(scrambled(skeleton), *mirrored[1:], [True] * len(skeleton.names))
-    assert found[skeleton.names.index("hand.L")].side == "RIGHT"
-
-
-def _about(axis, angle: float) -> np.ndarray:
-    x, y, z = np.array(axis) / np.linalg.norm(axis)
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
-
-
-def test_any_tree_gets_an_answer():
-    """Whatever the shape: flat, a point, children before their parents, words that contradict one another."""
-    random = np.random.default_rng(3)
-    words = ("hand", "Left", "leg", "R", "spine", "ik", "twist", "end", "足", "hair", "Hips", "toe", "bone")
-    for _ in range(60):
-        count = int(random.integers(1, 40))
-        parents = np.array([-1, *(random.integers(0, i) for i in range(1, count))])
-        heads = random.normal(size=(count, 3)) * random.choice([0.0, 1e-4, 1.0, 1e4]) * random.integers(0, 2, 3)
-        names = [f"{'_'.join(random.choice(words, 3))}{i}" for i in range(count)]
-        order = random.permutation(count)
-        above = [int(np.flatnonzero(order == parents[i])[0]) if parents[i] >= 0 else -1 for i in order]
-        tails, deform = heads + random.normal(size=(count, 3)), (random.random(count) < 0.7).tolist()
-        found = roles.find(names, above, heads, tails, deform)
-        assert len(found) == count and {part.role for part in found} <= {name for name, _ in ROLES}
-        chosen = body_choice.behaviours(
-            body_choice.Bones(names, above, heads, tails, deform, deform, deform, deform, found)
-        )
-        assert "SIMULATED" in chosen
-
-
-def test_a_word_that_all_bones_share_says_nothing():
-    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
-    truth = {f"{name}_ctrl": label for name, label in truth.items() if "target" not in name}
-    check("plain English, all controls", skeleton._replace(names=[f"{name}_ctrl" for name in skeleton.names]), truth)
-
-
-def test_chains_and_fringes_are_nothing():
-    bar, strands = [np.zeros(3)], [-1]
-    for x in (-1.0, -0.5, 0.0, 0.5, 1.0):
-        for k in range(5):
-            strands.append(0 if k == 0 else len(bar) - 1)
-            bar.append(np.array([x, 0.0, -0.4 * k]))
-    tails = np.array(bar) - np.array([0.0, 0.0, 0.4])
-    found = roles.find([f"bone.{i:03d}" for i in range(len(bar))], strands, np.array(bar), tails, [True] * len(bar))
-    assert {part.role for part in found} == {"OTHER"}
-    heads = np.array([[0.0, 0.0, 0.3 * i] for i in range(8)])
-    tails = heads + np.array([0.0, 0.0, 0.3])
-    found = roles.find([f"bone.{i:03d}" for i in range(8)], [*range(-1, 7)], heads, tails, [True] * 8)
-    assert set(found) == {Part("OTHER", "MIDDLE")}
-    assert roles.find([], [], np.zeros((0, 3)), np.zeros((0, 3)), []) == []
 
 
 @pytest.fixture(scope="module")

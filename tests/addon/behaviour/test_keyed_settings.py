@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rigs
-import test_every_setting as every
+from behaviour import test_every_setting as every
 from heft.addon import declare, settings
 from heft.addon.blender import setting_paths
 from heft.addon.read import read_controller

@@ -8,15 +8,14 @@ import pytest
 
 import figure
 import rigs
+from de_leva import TABLE, de_leva
 from heft.addon.blender import engine_space
 from heft.addon.read import read_rig
 from heft.addon.simulate import session
-from heft.engine.anatomy import capsule_masses, mirror_pairs, person_masses, skin_volumes
-from heft.engine.anatomy.role_list import LEFT, MIDDLE, RIGHT, Part
+from heft.engine.anatomy import person_masses, skin_volumes
 from rigs import DATA
 
 MOCAP = sorted((DATA / "mocap").glob("cmu_*.bvh"))
-TABLE = DATA / "biomech"
 SEGMENTS = {
     "Head": ("neck", "head"), "Trunk": ("hips", "spine", "chest"), "Upper arm": ("upper_arm.L",),
     "Forearm": ("forearm.L",), "Hand": ("hand.L",), "Thigh": ("thigh.L",), "Shank": ("shin.L",), "Foot": ("foot.L",),
@@ -26,31 +25,6 @@ SEGMENTS = {
 def model_of(rig):
     placement = engine_space.Placement.from_matrices(np.eye(4)[None], 1.0)
     return read_rig.build_model(rig, read_rig.skeleton_of(rig), placement, bpy.context.scene, 1)
-
-
-def de_leva() -> dict[str, np.ndarray]:
-    """Mass, centre and radii of gyration by segment, means of men and women, from the table beside the project."""
-    out = {}
-    for line in zip(
-        *((TABLE / f"BSP{who}_ZdeLeva.txt").read_text().splitlines()[1:] for who in ("male", "female")), strict=True
-    ):
-        rows = [each.split("\t") for each in line]
-        assert rows[0][0].strip() == rows[1][0].strip()
-        out[rows[0][0].strip()] = np.mean([[float(x) for x in row[2:]] for row in rows], axis=0)
-    return out
-
-
-@pytest.mark.skipif(not TABLE.exists(), reason=f"no tables in {TABLE}")
-def test_the_table_is_de_levas():
-    wanted = de_leva()
-    for name, key in {"UPPER_ARM": "Upper arm", "LOWER_ARM": "Forearm", "THIGH": "Thigh", "SHANK": "Shank"}.items():
-        mass, center, sagittal, transverse, along = wanted[key]
-        about = 0.5 * (sagittal + transverse)
-        np.testing.assert_allclose(person_masses.TABLE[name], (mass, center, about, along), atol=6e-4)
-    for name, key in {"HEAD": "Head", "TRUNK": "Trunk", "HAND": "Hand", "FOOT": "Foot"}.items():
-        assert person_masses.TABLE[name].mass == pytest.approx(wanted[key][0], abs=1e-4)
-    thirds = [wanted[f"{part} trunk"][0] for part in ("Lower", "Middle", "Upper")]
-    np.testing.assert_allclose(person_masses.TRUNK_MASSES, np.divide(thirds, sum(thirds)), atol=1e-3)
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason=f"no tables in {TABLE}")
@@ -130,33 +104,6 @@ def test_skinned_samples_weigh_the_same_left_and_right(empty, name, tmp_path):
     assert model.masses.sum() == pytest.approx(70.0)
 
 
-def test_a_limb_of_another_kind_keeps_its_weight():
-    masses = np.array([10.0, 1.0, 1.2, 1.0, 9.0])
-    found = capsule_masses.Bodies(masses, np.zeros((5, 3)), np.tile(np.eye(3), (5, 1, 1)), np.ones(5), np.ones(5))
-    heads = np.array([[0.0, 0, 0], [1, 0, 0], [-1, 0, 0], [2, 0, 0], [-2, 0, 0]])
-    paired = mirror_pairs.pairs(heads, heads - 0.5 * np.eye(3)[2], [None] * 5, range(5))
-    assert sorted(paired) == [(1, 2), (3, 4)]
-    even = mirror_pairs.even(found, paired, np.zeros(5))
-    np.testing.assert_allclose(even.masses, [10.0, 1.1, 1.1, 1.0, 9.0])
-    np.testing.assert_allclose(even.inertias[1], 1.1 * np.eye(3))
-    given = mirror_pairs.even(found, paired, [0.0, 1.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(given.masses, masses)
-
-
-def test_a_dog_is_no_person():
-    """Everything a person has, but the legs stand across the trunk."""
-    names = [("SPINE", MIDDLE), ("HEAD", MIDDLE)]
-    names += [(role, side) for side in (LEFT, RIGHT) for role in ("UPPER_ARM", "LOWER_ARM", "THIGH", "SHANK")]
-    parts = [Part(*name) for name in names]
-    legs = [[0.4, 0, 0.5], [0.4, 0, 0.2], [-0.4, 0, 0.5], [-0.4, 0, 0.2]]
-    dog = np.array([[-0.4, 0, 0.6], [0.5, 0, 0.7], *legs, *legs])
-    assert not person_masses.is_person(parts, dog)
-    legs = [[0.2, 0, 1.4], [0.5, 0, 1.4], [0.1, 0, 0.9], [0.1, 0, 0.5]]
-    man = np.array([[0.0, 0, 1.0], [0, 0, 1.6], *legs, *legs])
-    assert person_masses.is_person(parts, man)
-    assert not person_masses.is_person([part for part in parts if part.role != "HEAD"], np.delete(man, 1, axis=0))
-
-
 def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
     man = figure.rig()
     figure.skin(man)
@@ -173,9 +120,14 @@ def test_dragging_a_slider_does_not_fill_the_skin_again(empty, monkeypatch):
     assert not calls
 
 
-def test_the_segments_add_up_to_a_person():
-    """The trunk's thirds and the segments add up to a whole person."""
-    paired = sum(person_masses.TABLE[name].mass for name in person_masses.PAIRED)
-    whole = 2.0 * paired + person_masses.TABLE["HEAD"].mass + person_masses.TABLE["TRUNK"].mass
-    assert whole == pytest.approx(1.0, abs=1e-3)
-    assert person_masses.TRUNK_LENGTHS.sum() == pytest.approx(1.0, abs=1e-3)
+def test_ignored_bones_lend_their_mass_to_their_carrier(empty):
+    rig = rigs.chain(4, connected=False)
+    bpy.ops.heft.add()
+    whole = model_of(rig)
+    rig.pose.bones[3].heft.behaviour = "IGNORED"
+    merged = model_of(rig)
+    assert len(merged) == 3
+    assert merged.masses[2] == pytest.approx(whole.masses[2] + whole.masses[3])
+    assert merged.total_mass == pytest.approx(whole.total_mass)
+    # About any point the moments of the whole stay what they were.
+    assert np.trace(merged.inertias[2]) > np.trace(whole.inertias[2])

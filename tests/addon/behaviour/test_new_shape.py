@@ -11,7 +11,7 @@ from heft.addon.settings.bone import BONE_SHAPES
 from heft.addon.settings.collider import SHAPES as COLLIDER_SHAPES
 from heft.engine.geometry.shapes import SHAPES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TOY = ROOT / "tests" / "engine" / "toys" / "wedge.py"
 # By file: what its lines take the place of. Together with the toy's own these are all files that are touched.
 LINES = {
@@ -47,7 +47,7 @@ def with_toy(folder: Path) -> Path:
 
 def test_at_most_four_files(tmp_path):
     assert 1 + len(LINES) <= 4
-    script = Path(__file__).with_name("toy_shape.py")
+    script = Path(__file__).parents[1] / "toy_shape.py"
     command = [sys.executable, str(script), str(with_toy(tmp_path))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "all of it follows" in done.stdout.splitlines(), done.stdout + done.stderr

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-import rigs
-
+# Real material beside the project, not part of it.
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 LEFT, RIGHT, MIDDLE = "LEFT", "RIGHT", "MIDDLE"
 FIVE = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 
@@ -320,7 +320,7 @@ MESHES = {"CesiumMan": CESIUM, "RiggedFigure": FIGURE, "RobotExpressive": ROBOT}
 
 def recording(stem: str) -> Skeleton:
     """The skeleton of a recording, read from its text."""
-    return read_bvh((rigs.DATA / "mocap" / f"{stem}.bvh").read_text())
+    return read_bvh((DATA / "mocap" / f"{stem}.bvh").read_text())
 
 
 def read_bvh(text: str) -> Skeleton:

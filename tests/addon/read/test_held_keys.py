@@ -9,6 +9,7 @@ import pytest
 import rigs
 from heft.addon.blender import actions
 from heft.addon.read import held_keys
+from keying import push_down
 
 
 @pytest.fixture
@@ -30,19 +31,6 @@ def key_poses(rig, frames) -> bpy.types.Action:
         for point in curve.keyframe_points:
             point.interpolation = "CONSTANT"
     return rig.animation_data.action
-
-
-def push_down(rig, start: int, **settings) -> bpy.types.NlaStrip:
-    data = rig.animation_data
-    action, slot = data.action, actions.slot_of(rig)
-    data.action = None
-    track = data.nla_tracks.new()
-    strip = track.strips.new("strip", start, action)
-    if actions.HAS_SLOTS:
-        strip.action_slot = slot
-    for name, value in settings.items():
-        setattr(strip, name, value)
-    return strip
 
 
 def jumps_seen(rig) -> list[int]:

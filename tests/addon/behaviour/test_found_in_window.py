@@ -18,7 +18,7 @@ from heft.addon.ui import panels
 from heft.addon.ui.operators.base import active_rig
 from heft.addon.ui.panels import presets
 
-MOCAP = Path(__file__).resolve().parents[3] / "shared" / "data" / "mocap"
+MOCAP = Path(__file__).resolve().parents[4] / "shared" / "data" / "mocap"
 
 
 def skin(rig: bpy.types.Object, name: str = "Skin") -> bpy.types.Object:

@@ -9,8 +9,6 @@ import pytest
 import conventions
 import rigs
 from heft.addon.simulate import session
-from heft.engine.anatomy import body_choice
-from heft.engine.anatomy.role_list import Part
 
 
 def test_helpers_ride_and_limbs_are_one_piece(empty):
@@ -24,19 +22,6 @@ def test_helpers_ride_and_limbs_are_one_piece(empty):
     assert riding == {name for name in chosen if "ik_" in name or "twist" in name or name == "root"}
     assert chosen.pop("head") == "LIMP", "what the user has set stays"
     assert {chosen[name] for name in chosen if name not in riding} == {"SIMULATED"}
-
-
-def test_where_nothing_deforms_the_keyed_bones_are_bodies():
-    skeleton, truth = conventions.build(*conventions.CONVENTIONS["plain English"])
-    parts = [Part(truth[name][0][0], truth[name][1]) for name in skeleton.names]
-    none, some = [False] * len(parts), [name in ("chest", "neck") for name in skeleton.names]
-    for keyed, wanted in (
-        (some, {"chest", "neck"}),
-        (none, {n for n in skeleton.names if n != "root" and "tar" not in n}),
-    ):
-        bones = body_choice.Bones(*skeleton, none, none, keyed, none, parts)
-        chosen = body_choice.behaviours(bones)
-        assert {name for name, one in zip(skeleton.names, chosen, strict=True) if one == "SIMULATED"} == wanted
 
 
 def test_what_carries_the_pelvis_on_the_floor_moves_the_rig_without_a_body(empty):

@@ -12,7 +12,7 @@ from heft.addon.read import frame_plan, inputs, physical_keys, source_cache
 from heft.addon.result import result_armature
 from heft.addon.simulate import live, session
 from heft.engine.math import rotations
-from test_steps import push_down
+from keying import key, push_down, set_type
 
 FRAMES = np.arange(1, 41)
 
@@ -25,29 +25,6 @@ def rig(empty):
     bpy.ops.heft.add()
     rig.heft.controller = "ON_TIME"
     return rig
-
-
-def key(bone, frames, mode: str = "XYZ", size: float = 0.4) -> None:
-    """Key a bone's rotation in its mode."""
-    bone.rotation_mode = mode
-    path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-    for i, frame in enumerate(frames):
-        turn = (size * (-1) ** i, 0.1 * i, 0.05 * i)
-        if mode == "QUATERNION":
-            bone.rotation_quaternion = (1.0, *turn)
-        elif mode == "AXIS_ANGLE":
-            bone.rotation_axis_angle = (turn[0], 0.0, 1.0, 0.0)
-        else:
-            bone.rotation_euler = turn
-        bone.keyframe_insert(path, frame=frame)
-
-
-def set_type(rig, path: str, frame: float, kind: str) -> None:
-    for curve in actions.active_curves(rig):
-        if curve.data_path == path:
-            for point in curve.keyframe_points:
-                if abs(point.co[0] - frame) < 1e-3:
-                    point.type = kind
 
 
 def moments(rig) -> physical_keys.Moments:

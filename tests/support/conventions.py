@@ -6,10 +6,14 @@ a person in a T-pose.
 
 from __future__ import annotations
 
-import bpy
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from skeletons import LEFT, MIDDLE, RIGHT, Skeleton
+
+if TYPE_CHECKING:
+    import bpy
 
 # Where a bone begins, from its parent's head, by its role [m]; a second row of the kind is `AGAIN` farther on.
 STEPS = {
@@ -412,6 +416,8 @@ def build(text: str, sides: tuple[str, str]) -> tuple[Skeleton, dict[str, tuple[
 
 def armature(skeleton: Skeleton, size: float = 1.0) -> bpy.types.Object:
     """A skeleton as a rig, active and in Object Mode."""
+    import bpy
+
     data = bpy.data.armatures.new("Person")
     rig = bpy.data.objects.new("Person", data)
     bpy.context.scene.collection.objects.link(rig)

@@ -14,7 +14,6 @@ from heft.addon import settings
 from heft.addon.rig import bone_roles, detail
 from heft.addon.settings import saved
 from heft.addon.simulate import session
-from heft.engine.anatomy import body_choice
 from heft.engine.anatomy.role_list import LEFT, Part
 
 FRAMES = range(1, 25)
@@ -204,17 +203,3 @@ def _hangs_on(parents, bone: int, other: int) -> bool:
     while bone >= 0 and bone != other:
         bone = parents[bone]
     return bone == other
-
-
-def test_paws_ride_and_what_a_hand_holds_does_not():
-    """A foreleg: forearm, paw, a toe with a claw on it, and a sword in the paw; no name says anything."""
-    names = [f"bone {i}" for i in range(6)]
-    heads = np.array([[0.1 * i, 0.0, 0.02 * i * i] for i in range(6)])
-    roles = ("LOWER_ARM", "HAND", "FINGER", "OTHER", "OTHER", "TOE")
-    bones = body_choice.Bones(
-        names, [-1, 0, 1, 2, 1, -1], heads, heads + 0.05, *([[True] * 6] * 4), [Part(role, LEFT) for role in roles]
-    )
-    full = ["SIMULATED"] * 6
-    assert body_choice.riders(bones, full, "FULL") == []
-    assert body_choice.riders(bones, full, "HANDS_AND_FEET") == [2, 3]
-    assert body_choice.riders(bones, full, "LIMBS") == [1, 2, 3]

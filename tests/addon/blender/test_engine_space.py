@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix
+from mathutils import Euler, Matrix, Quaternion
 
 from heft.addon.blender import engine_space
 from heft.engine.math import rotations
@@ -41,3 +41,31 @@ def test_a_mirrored_object_keeps_down_down():
     assert place.vector_to_world((0.5, 0.0, -9.81)) == (-0.5, 0.0, -9.81)
     fallen = place.points_to_rig(np.array([[[0.2, 0.0, -1.0]]]))[0, 0]
     np.testing.assert_allclose(fallen, [0.2, 0.0, -1.0], atol=1e-12)
+
+
+# --- array rotations against Blender's own ---------------------------------------------------------
+
+
+def random_quats(count: int) -> np.ndarray:
+    q = RANDOM.normal(size=(count, 4))
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
+
+
+def test_multiply_rotate_and_matrices_agree_with_mathutils():
+    a, b = random_quats(50), random_quats(50)
+    v = RANDOM.normal(size=(50, 3))
+    for i in range(50):
+        qa, qb = Quaternion(a[i]), Quaternion(b[i])
+        np.testing.assert_allclose(rotations.multiply(a, b)[i], qa @ qb, atol=1e-6)
+        np.testing.assert_allclose(rotations.to_matrix(a)[i], np.array(qa.to_matrix()), atol=1e-6)
+    rotated = np.einsum("nij,nj->ni", rotations.to_matrix(a), v)
+    np.testing.assert_allclose(rotations.rotate(a, v), rotated, atol=1e-12)
+
+
+def test_split_keeps_the_direction_of_a_sheared_bone():
+    shear = np.eye(3)
+    shear[0, 1] = 0.4
+    m = np.array(Matrix.Rotation(0.7, 3, "X")) @ shear
+    turn, size = rotations.split(m)
+    np.testing.assert_allclose(turn[:, 1] * size[1], m[:, 1], atol=1e-7)
+    np.testing.assert_allclose(turn.T @ turn, np.eye(3), atol=1e-7)

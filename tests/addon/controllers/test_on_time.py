@@ -10,7 +10,7 @@ import rigs
 from heft.addon.blender import sample_poses
 from heft.addon.result import missed_keys
 from heft.addon.simulate import session
-from test_physical_keys import key, set_type
+from keying import key, set_type
 
 KEYS = (1, 12, 22.4, 36)
 

@@ -16,7 +16,7 @@ from heft.addon.batch import command_line
 from heft.addon.ui import manual_pages
 from heft.addon.ui.operators import manual
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MANUAL = ROOT / "addon" / "manual"
 # The panel does not name it.
 UNNAMED = "enabled"

@@ -12,7 +12,7 @@ from bpy.props import FloatProperty
 
 from heft.addon import declare
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DECLARATION = """    damping_scale: simulated(
         FloatProperty,
         name="Damping",
@@ -45,7 +45,7 @@ def with_toy(folder: Path) -> Path:
 
 
 def test_one_declaration_and_one_use(tmp_path):
-    script = Path(__file__).with_name("toy_setting.py")
+    script = Path(__file__).parents[1] / "toy_setting.py"
     command = [sys.executable, str(script), str(with_toy(tmp_path))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "all of it follows" in done.stdout.splitlines(), done.stdout + done.stderr

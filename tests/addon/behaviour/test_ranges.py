@@ -5,7 +5,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import menagerie
 import mixamo_like
@@ -18,47 +17,7 @@ from heft.engine.anatomy import joint_limit, natural_joint_limits
 from heft.engine.anatomy.joint_limit import Range
 from heft.engine.anatomy.rest_body import RestBody, RestBones
 from heft.engine.anatomy.role_list import LEFT, RIGHT
-
-DOWN, UP, FRONT, BACK = np.array([0, 0, -1.0]), np.array([0, 0, 1.0]), np.array([0, -1.0, 0]), np.array([0, 1.0, 0])
-REST = np.array([[1.0, 0.0, 0.0, 0.0]])
-
-
-def still(bones: RestBones) -> dict[int, Range]:
-    return natural_joint_limits.ranges(bones, np.tile([1.0, 0.0, 0.0, 0.0], (1, len(bones.parts), 1)))
-
-
-def room(bones: RestBones, found: dict[int, Range], name: str, towards: np.ndarray, angle: float) -> float:
-    """How far a bone that is turned from rest towards a direction is within its range [degrees], below zero outside."""
-    b = bones.names.index(name)
-    way = RestBody(bones, REST[:, None]).way(b)
-    axis = np.cross(way, towards)
-    turn = Rotation.from_rotvec(np.radians(angle) * bones.turns[b].T @ axis / np.linalg.norm(axis))
-    outside = joint_limit.outside(found[b].limits, found[b].frames, turn.as_quat(scalar_first=True)[None])
-    return float(-np.degrees(outside[0]))
-
-
-def arm(thumb: tuple | None, names=("index", "middle", "ring", "pinky")) -> dict:
-    """A left arm along X, palm down: fingers bent by nothing, a thumb with its way, or none."""
-    rows = {
-        "upper_arm.L": (None, (0.2, 0, 1.4), (0.5, 0, 1.4)),
-        "forearm.L": ("upper_arm.L", (0.5, 0, 1.4), (0.75, 0, 1.4)),
-        "hand.L": ("forearm.L", (0.75, 0, 1.4), (0.85, 0, 1.4)),
-    }
-    for k, name in enumerate(names):
-        above, y = "hand.L", -0.03 + 0.02 * k
-        for joint in range(3):
-            x = 0.85 + 0.03 * joint
-            rows[f"f_{name}.{joint + 1:02d}.L"] = (above, (x, y, 1.4), (x + 0.03, y, 1.4))
-            above = f"f_{name}.{joint + 1:02d}.L"
-    if thumb is not None:
-        above, head = "hand.L", np.array([0.77, -0.03, 1.4])
-        for joint in range(3):
-            rows[f"thumb.{joint + 1:02d}.L"] = (above, tuple(head), tuple(head + 0.03 * np.array(thumb)))
-            above, head = f"thumb.{joint + 1:02d}.L", head + 0.03 * np.array(thumb)
-    return rows
-
-
-# --- real rigs -----------------------------------------------------------------------------------
+from joint_room import BACK, DOWN, FRONT, REST, UP, room, still
 
 
 def rest_of(rig: bpy.types.Object) -> RestBones:
