@@ -47,7 +47,7 @@ def find_contacts(tree, state, work, touch, h, gravity):
         speed = math.sqrt(dot(v, v)) + shapes.shape[s, SH.REACH] * math.sqrt(dot(w, w)) if i > 0 else 0.0
         touch.found.reach[s] = h * speed + slop
         if shapes.link[s, SH.RESPONSE_KIND] != 0:
-            # a foot that the blow lifted a little still stands if it does in the source
+            # a foot that an impact lifted slightly still stands if it does in the source
             touch.found.reach[s] += touch.limit[CT.PLANT] * (1.0 + STRUCK_STANDS if struck else 1.0)
         if i > 0 and state.behaviour[i] != C.ANIMATED:
             touch.found.reach[s] += 2.0 * fall
@@ -59,7 +59,7 @@ def find_contacts(tree, state, work, touch, h, gravity):
     touch.rows.count[R.PAIRS] = find_pairs(
         shapes, touch.found.placed, touch.found.reach, touch.found.moves, touch.found.box, touch.found.pairs
     )
-    # if there may be no room for all contacts, self contacts come last
+    # if there may be no room for all contacts, those within one tree come last
     apart = 4 * touch.rows.count[R.PAIRS] > len(touch.found.contact)
     for root in tree.roots:
         apart = apart or touch.rows.ragdoll[root] == RAGDOLL
@@ -115,7 +115,7 @@ def _reach_within(work, touch, a, b, h):
 @kernel
 def _collide_pairs(state, work, touch, h, count, which, share):
     """Append the contacts of pairs of shapes: of EVERY pair, of those BETWEEN trees, or WITHIN one. Returns the new
-    count. share: of the margin within which they may touch."""
+    count. share: factor of the margin within which they may touch."""
     shapes, found, rows = touch.shapes, touch.found, touch.rows
     for k in range(rows.count[R.PAIRS]):
         a, b = found.pairs[k, 0], found.pairs[k, 1]
@@ -134,8 +134,8 @@ def _collide_pairs(state, work, touch, h, count, which, share):
 
 @kernel
 def _keep_near(work, touch, h, first, last):
-    """Remove those of the contacts first … last that cannot close within h seconds, before rows are made of them. The
-    new count."""
+    """Remove those of the contacts first … last that cannot close within h seconds, before rows are made of them.
+    Returns the new count."""
     rows, found = touch.rows, touch.found
     kept = first
     for c in range(first, last):

@@ -1,7 +1,6 @@
 """Impacts: restitution at velocity level for contacts that close fast and ties that tear (METHODS §1d, A).
 
-Owns bounce and which joints answer a blow. Must not know how contacts are found, or what
-happens within a step.
+Owns bounce, and which joints respond to an impact. Must not know how contacts are found, or what happens within a step.
 """
 
 from __future__ import annotations
@@ -26,24 +25,25 @@ from .ragdoll_sweeps import MOST_SWEEPS
 from .settling import note_disturbed
 from .step_size import brake_whirls
 
-# A blow lasts about this long: what a bearing foot's friction can give meanwhile [s].
+# Duration of an impact [s]: it bounds the friction of a foot that bears weight meanwhile.
 BLOW = 0.02
-# As far as a blow may swing a driven joint off its target [rad], to this share of it; how often the joints
-# are asked again, and by how much at most one resists more at a time.
+# The largest swing of a driven joint off its target by an impact [rad], and the tolerance as a share of the change.
 SWING, NEAR = 1.0, 0.05
-# Under a guided root, where a blow goes on into the whole body and each joint is moved by its neighbours, too.
+# The same under a guided root, where an impact passes into the whole body and each joint is moved by its neighbours.
 GUIDED_SWING = 0.35
+# Most iterations that add inertia to joints.
 STIFFENINGS = 6
-# So often joints of ragdolls are asked again; what is still too fast then is braked.
+# Most iterations in which joints of ragdolls take part. Joints that are still too fast after them are braked.
 RESISTS = 2
-# Sweeps that are enough to see which joints would be too fast.
+# Sweeps that suffice to find the joints that would be too fast.
 SWEEPS_ASKED = 6
+# One iteration reduces the change of a joint's rate at most to this share.
 LEAST_SHARE = 0.02
-# A limp joint that comes to its limit faster than this [rad/s] is stopped by a blow, from this near on [rad].
+# A limp joint that reaches its limit faster than this [rad/s] is stopped by an impact, from this distance on [rad].
 STOP_FAST, STOP_NEAR = 5.0, 5e-3
-# What a joint carries of an impact.
+# How a joint takes part in an impact: it only braces, or it gives way.
 BRACING, GIVING = 1, 2
-# Energy a blow may seem to add, of what it moves: rounding.
+# Rounding: the energy that an impact may seem to add, relative to the energy of its impulses.
 EXCESS = 1e-9
 
 
@@ -51,10 +51,10 @@ EXCESS = 1e-9
 def collide_now(
     tree: Tree, control: Control, state: State, aim: Aim, work: Work, touch: Touch | None, frame: Index, least: Real
 ):
-    """Impacts (METHODS §1d, A): what touches and closes fast. Driven joints are passive, but those that only
-    carry what is braced against hold, as do those that recover and lie not on its way; animated ones stay as
-    they are. No step is shorter than `least`. Returns
-    what carries it: 0 if nothing changed, BRACING if only what is braced against does, else GIVING.
+    """Solve the impacts (METHODS §1d, A): blocks that touch and close fast. Driven joints are passive, except those
+    that only brace against the contact, and those that recover and are not on the path of the impact. Animated joints
+    keep their motion. `least`: the shortest step [s]. Returns 0 if nothing changed, BRACING if joints only braced,
+    else GIVING.
 
     Reads: A.FROM, A.GAINS, C.RECOVERY, C.SHAPE, CT.BOUNCE_SPEED, CT.LEAST, CT.SLOP, R.ALLOWED, R.BEARS, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.GIVEN_UP, R.IMPULSE, R.MORE, R.ON_A, R.ON_B,
@@ -104,8 +104,8 @@ def collide_now(
 
 @kernel
 def _find_blows(tree, state, touch):
-    """Which rows have a part in an impact. Returns whether there is any, and whether joints give way to it;
-    tally becomes what each joint carries of it."""
+    """Select the rows that take part in an impact. Returns True if there is an impact, and True if joints give way to
+    it. tally becomes each joint's part: 0, BRACING or GIVING."""
     rows, slop, fast = touch.rows, touch.limit[CT.SLOP], -touch.limit[CT.BOUNCE_SPEED]
     any_fast = gives_way = False
     for i in range(len(tree.parent)):
@@ -132,7 +132,7 @@ def _find_blows(tree, state, touch):
 
 @kernel
 def stops_hard(state, rows, b):
-    """Whether a limp joint comes to its limit so fast that it would be far beyond before a step has stopped it."""
+    """True if a limp joint reaches its limit so fast that it would be far beyond before a step could stop it."""
     return (
         rows.link[b, R.WHAT] == R.LIMIT
         and rows.block[b, R.SPEED_NOW] < -STOP_FAST
@@ -142,14 +142,14 @@ def stops_hard(state, rows, b):
 
 @kernel
 def _is_within(rows, b):
-    """Whether a contact is that of a ragdoll with itself: fingers that rattle are no blow, the step stops them."""
+    """True for a contact of a ragdoll with itself. Fingers that rattle are no impact: the step stops them."""
     same = rows.root[rows.link[b, R.BODY_A]] == rows.root[rows.link[b, R.BODY_B]]
     return same and is_met_anywhere(rows, b)
 
 
 @kernel
 def _hand_on(tree, rows):
-    """A blow on what is tied to a body is one on the body, too."""
+    """Pass GIVING on across ties: an impact on one of two tied bodies is also one on the other."""
     again = True
     while again:
         again = False
@@ -166,8 +166,8 @@ def _hand_on(tree, rows):
 
 @kernel
 def _tears(state, rows, b, fast):
-    """Whether what a tie holds moves apart: it has just taken hold, or could not hold in the step before. Where a
-    drive pulls at it the step itself is to stop that, by no more than the drive can follow."""
+    """True if the limp bodies of a tie move apart: it has just become active, or could not hold in the previous step.
+    Driven bodies are left to the step, which limits their change of rate."""
     i, j = rows.link[b, R.BODY_A], rows.link[b, R.BODY_B]
     limp = (i == 0 or state.behaviour[i] == C.LIMP) and (j == 0 or state.behaviour[j] == C.LIMP)
     if rows.link[b, R.WHAT] != R.TIE or not limp:
@@ -180,8 +180,8 @@ def _tears(state, rows, b, fast):
 
 @kernel
 def stiffen(tree, control, state, aim, work, roots, pose, factor, frame):
-    """A blow may swing a driven joint by SWING at most: one that would go farther (a finger whose hand is
-    stopped) resists with as much more inertia as that takes. Returns whether any does."""
+    """Add inertia to driven joints that an impact would swing farther than SWING (such as a finger whose hand is
+    stopped), enough to keep them within it. Returns True if any joint was changed."""
     again = False
     for i in range(1, len(tree.parent)):
         if factor.active[i] and state.behaviour[i] == C.SIMULATED:
@@ -200,8 +200,8 @@ def stiffen(tree, control, state, aim, work, roots, pose, factor, frame):
 
 @kernel
 def _share_within(tree, control, state, aim, work, root, i, frame):
-    """The share of a blow's change of a joint's rates that swings it no farther than SWING, or than it is
-    swinging anyway."""
+    """The share of an impact's change of a joint's rates that swings it no farther than SWING, or than it swings
+    without the impact."""
     kind, d = tree.kind[i], tree.dof[i]
     omega = math.sqrt(aim.body[i, A.GAINS])
     zeta = 0.5 * aim.body[i, A.GAINS + 1] / omega
@@ -213,7 +213,7 @@ def _share_within(tree, control, state, aim, work, root, i, frame):
     c, w = load4(state.body, i, S.COORDS), joint_rates(kind, state.rate, S.V, d)
     e, before = measure_error(kind, c, w, value, rate)
     _, after = measure_error(kind, c, add(w, joint_rates(kind, work.rate, W.ANSWER, d)), value, rate)
-    # the error when a swing from the target is at its widest: |out + share · more| = most
+    # the error at the peak of the swing: |out + share · more| = most
     out, more = axpy(u, e, scale(g, before)), scale(g, sub(after, before))
     swing = GUIDED_SWING if state.behaviour[root] == C.ASSIST else SWING
     most = max(swing * swing, dot(out, out))
@@ -225,8 +225,8 @@ def _share_within(tree, control, state, aim, work, root, i, frame):
 
 @kernel
 def _share_blow(tree, work, touch, pose, factor, sweeps):
-    """ANSWER: the change of rates that an impact makes, with these joints free to answer. Returns whether islands of
-    ragdolls would take more than so many `sweeps`."""
+    """ANSWER: the change of rates by an impact, with the active joints of the factor free to respond. Returns True if
+    islands of ragdolls would take more than this number of `sweeps`."""
     rows = touch.rows
     factorise(tree, pose, work.body, W.COMPLIANCE, work.block, factor)
     find_islands(tree, factor, rows)
@@ -262,7 +262,7 @@ def _share_blow(tree, work, touch, pose, factor, sweeps):
 
 @kernel
 def _start_from_impulses(rows, first, last):
-    """FORCE: what was found when the joints were last asked."""
+    """Warm start: FORCE from the impulses of the previous iteration."""
     for x in range(first, last):
         for k in range(3):
             rows.row[R.FORCE, 3 * (x - first) + k] = rows.block[rows.order[x], R.IMPULSE + k]
@@ -270,7 +270,7 @@ def _start_from_impulses(rows, first, last):
 
 @kernel
 def _bounces(rows, first, last):
-    """Whether a contact of the island bounces."""
+    """True if a contact of the island bounces."""
     for x in range(first, last):
         if rows.block[rows.order[x], R.REBOUND] > 0.0:
             return True
@@ -279,7 +279,7 @@ def _bounces(rows, first, last):
 
 @kernel
 def _kick(touch, b, speed):
-    """What bounce asks of a contact that closes at `speed` (below 0)."""
+    """The rate that restitution adds to a contact that closes at `speed` (below 0)."""
     if speed < -touch.limit[CT.BOUNCE_SPEED] and touch.rows.link[b, R.WHAT] == R.CONTACT:
         return touch.rows.block[b, R.REBOUND] * speed
     return 0.0
@@ -287,18 +287,18 @@ def _kick(touch, b, speed):
 
 @kernel
 def _closing(touch, b):
-    """How fast a block's first row parts as the blow comes."""
+    """The rate of a block's first row before the impact, above 0 if it separates."""
     rows = touch.rows
     speed = rows.block[b, R.SPEED_NOW] - rows.block[b, R.ALLOWED]
     if rows.block[b, R.BEARS] > 0.0 and rows.block[b, R.ERROR_NOW] > touch.limit[CT.SLOP]:
-        # stands without touching: it may come down, but not slide
+        # a foot that stands without touching: it may come down, but not slide
         speed = max(0.0, speed) + rows.block[b, R.ERROR_NOW] / BLOW
     return speed
 
 
 @kernel
 def _ask_back(touch, first, last, bounce):
-    """FREE_RATE of an island's rows, with this share of the bounce asked for; no FORCE yet."""
+    """FREE_RATE of an island's rows, with the share `bounce` of the restitution. FORCE becomes 0."""
     rows = touch.rows
     for x in range(first, last):
         b = rows.order[x]
@@ -313,7 +313,8 @@ def _ask_back(touch, first, last, bounce):
 
 @kernel
 def _given(rows, first, last, ties, column):
-    """½ pᵀGp of the impulses p in row `column`: the energy they would give to what rests. Ties answer."""
+    """½ pᵀGp of the impulses p in row `column`: the energy they would give to bodies at rest, with the ties' response
+    included."""
     matrix, p = rows.matrix, rows.row[column]
     energy = 0.0
     for i in range(ties, 3 * (last - first)):
@@ -326,8 +327,8 @@ def _given(rows, first, last, ties, column):
 
 @kernel
 def _gain(touch, first, last, ties):
-    """The energy that bodies gain by the blow just solved with all its bounce: pᵀu₁ − ½ pᵀGp, u₁ the rows'
-    rates after it. Without bounce that is never above zero."""
+    """The energy that bodies gain by the impact just solved with full restitution: pᵀu₁ − ½ pᵀGp, u₁ the rows' rates
+    after it. Without restitution it is never above zero."""
     rows = touch.rows
     p = rows.row[R.FORCE]
     gain = -_given(rows, first, last, ties, R.FORCE)
@@ -341,10 +342,11 @@ def _gain(touch, first, last, ties):
 
 @kernel
 def _bounce_less(touch, first, last, ties):
-    """Bounce that each contact has for itself, with friction or several at once, can add up to energy from
-    nowhere. Take the blow without bounce and as much of what bounce adds as leaves the energy as it was.
+    """Reduce the bounce until it adds no energy. Restitution of each contact by itself can add energy if there is
+    friction or several contacts. So the impact is also solved without bounce, and the largest share of the difference
+    is added that leaves the energy unchanged.
 
-    Between two sets of impulses that press and stay within friction all others do so too.
+    The result is feasible: it lies between two sets of impulses that press and stay within the friction cone.
     """
     rows, size = touch.rows, 3 * (last - first)
     p, more, u = rows.row[R.FORCE], rows.row[R.MORE], rows.row[R.FREE_RATE]

@@ -1,11 +1,10 @@
 """Contact rows in joint space: the Delassus matrix through the articulated factor.
 
-Owns how forces on bodies reach the joints (G = J(M+C)⁻¹Jᵀ), island by island. Must
-not know what the rows mean.
+Owns the mapping from forces on bodies to joint rates (G = J(M+C)⁻¹Jᵀ), island by island. Must not know what the rows
+mean.
 
-With the factor M + C = L D Lᵀ of `articulated`, G = Zᵀ D⁻¹ Z, Z = L⁻¹Jᵀ. A column of
-Z is found on the way from its bodies to the root and is zero everywhere else, so the
-matrix costs little more than its entries.
+With the factor M + C = L D Lᵀ of `articulated`, G = Zᵀ D⁻¹ Z, Z = L⁻¹Jᵀ. A column of Z is computed along the path from
+its bodies to the root and is zero everywhere else. So the cost of the matrix is about proportional to its entries.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ from ..math.vectors import axpy6, dot6, load6, put6
 from ..tables import factor as F, pose as P, rows as R, work as W
 from ..tables.classes import Factor, Pose, Rows, Tree
 
-# A contact of a chain that hangs on something led by keys moves no less than a mass this many times the chain's: one
-# whose line passes by the joint would take an enormous impulse, and spin the chain, to stop a slow meeting.
+# The effective mass of a contact of a chain below a keyed body is at most this many times the chain's mass. A contact
+# whose line of action passes close to the joint would otherwise need an enormous impulse to stop a slow approach, and
+# spin the chain.
 HEAVIEST = 30.0
 
 
 @kernel
 def forget_paths(rows):
-    """No block has a path yet."""
+    """Clear the paths of all blocks."""
     rows.count[R.POOL] = 0
     for b in range(rows.count[R.BLOCKS]):
         rows.link[b, R.POOL_FROM] = rows.link[b, R.POOL_TO] = 0
@@ -34,7 +34,7 @@ def forget_paths(rows):
 
 @separate
 def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows, first: Index, last: Index):
-    """Z of those of the blocks order[first:last] that have none yet: from their two bodies to their roots.
+    """Compute Z of the blocks order[first:last] that have none yet, along the paths from their two bodies to the roots.
 
     Reads: F.COLUMN, F.LOWER, F.PIVOT, F.active, P.TURNS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL,
         R.POOL_FROM, R.POOL_TO, R.WHAT, R.carry, R.order, R.pool
@@ -48,7 +48,7 @@ def lay_paths(tree: Tree, pose: Pose, factor: Factor, rows: Rows, first: Index, 
 
 @kernel
 def _lay_path(tree, pose, factor, rows, b):
-    """Z of one block, deepest degree of freedom last within a joint, joints from the bodies to the root."""
+    """Z of one block: joints in order from the bodies to the root, degrees of freedom of a joint in their own order."""
     carry = rows.carry
     for r in range(3):
         for k in range(6):
@@ -60,12 +60,12 @@ def _lay_path(tree, pose, factor, rows, b):
     rows.link[b, R.POOL_FROM] = end
     while i > 0 or j > 0:
         if i == j:
-            # the paths meet: one force from here
+            # the paths meet: one force from here on
             for r in range(3):
                 for k in range(6):
                     carry[r, k] += carry[r, 6 + k]
             j = 0
-        # parents stand before children: the larger row is the deeper
+        # parents come before children: the larger index is the deeper body
         side = 0
         body = i
         if j > i:
@@ -83,10 +83,11 @@ def _lay_path(tree, pose, factor, rows, b):
 
 @kernel
 def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
-    """One joint's entries of Z; the force goes on with what the joint takes up."""
+    """Append one joint's entries of Z, and pass the force on to the joint's parent without the part that the joint
+    absorbs."""
     first, last = tree.dof[body], tree.dof[body + 1]
     joint, carry, pool = factor.joint, rows.carry, rows.pool
-    count = 1 if rows.link[b, R.WHAT] == R.LIMIT else 3  # of a limit's rows the first alone is there
+    count = 1 if rows.link[b, R.WHAT] == R.LIMIT else 3  # a limit has only its first row
     for d in range(first, last):
         e = end + d - first
         rows.pool_dof[e] = d
@@ -111,7 +112,7 @@ def _pass_joint(tree, pose, factor, rows, b, body, side, own, end):
 
 @separate
 def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
-    """G of the blocks order[first:last], an island.
+    """Compute G of the blocks order[first:last], an island.
 
     Reads: F.PIVOT, R.POOL_FROM, R.POOL_TO, R.order, R.pool, R.pool_dof, R.spread
     Writes: R.FACTORED, R.matrix, R.spread
@@ -156,10 +157,10 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
 
 @kernel
 def loosen_locked(tree, factor, rows, first, last, ties, least):
-    """Add to the diagonals of an island's contacts, ties eliminated, what makes none as good as immovable.
+    """Raise the diagonals of an island's contacts, ties eliminated, so that none is practically immovable (HEAVIEST).
 
-    A tree that is free to move is never that: its whole mass moves at least. Rows with less than `least` on
-    their diagonal move nothing and stay so.
+    Trees that are free to move are not affected: the effective mass is at most their whole mass. Rows with a diagonal
+    below `least` move nothing and are left as they are.
     """
     for r in range(ties, 3 * (last - first), 3):
         b = rows.order[first + r // 3]
@@ -175,7 +176,7 @@ def loosen_locked(tree, factor, rows, first, last, ties, least):
 
 @kernel
 def _hanging(tree, factor, rows, i):
-    """The mass of all that hangs on the joint nearest to the root that moves body i; 0 where none does."""
+    """The mass carried by the active joint nearest to the root on the path of body i [kg]; 0 if there is none."""
     mass = 0.0
     while i > 0:
         if factor.active[i]:
@@ -186,7 +187,8 @@ def _hanging(tree, factor, rows, i):
 
 @kernel
 def row_rate(dof, block, link, b, r, table, motion, rates):
-    """How fast a row's bodies part: body velocities in column `motion` of `table`, joint rates (nv,)."""
+    """The rate at which a row's bodies separate, from body velocities in column `motion` of `table` and joint rates
+    (nv,)."""
     i, j = link[b, R.BODY_A], link[b, R.BODY_B]
     rate = dot6(load6(block, b, R.ON_A + 6 * r), load6(table, i, motion))
     rate += dot6(load6(block, b, R.ON_B + 6 * r), load6(table, j, motion))
@@ -198,7 +200,7 @@ def row_rate(dof, block, link, b, r, table, motion, rates):
 
 @kernel
 def give(tree, pose, factor, rows, work, column, x):
-    """x = (M+C)⁻¹Jᵀλ with the blocks' numbers in `column`, three a block; x (nv,)."""
+    """x = (M+C)⁻¹Jᵀλ with λ the blocks' values in `column`, three a block; x (nv,)."""
     load_bodies(tree, rows, work, column)
     g = work.rate[W.LOADED_RATE]
     generalized(tree, pose, work.body, W.LOAD, g)
@@ -208,7 +210,7 @@ def give(tree, pose, factor, rows, work, column, x):
 
 @kernel
 def answer(tree, pose, factor, rows, column, x):
-    """The same by way of the paths that were laid through this factor, which have done the way to the roots."""
+    """x as in `give`, from the paths computed with this factor: they replace the pass to the roots."""
     for d in range(len(x)):
         x[d] = 0.0
     pool = rows.pool
@@ -223,7 +225,7 @@ def answer(tree, pose, factor, rows, column, x):
 
 @kernel
 def load_joints(tree, rows, column, g):
-    """Add to g what rows do on joints of their own (limits)."""
+    """Add to g the generalized forces of rows that act on joints (limits)."""
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] == R.LIMIT:
             i = rows.link[b, R.BODY_A]
@@ -250,9 +252,10 @@ def load_bodies(tree, rows, work, column):
 
 @separate
 def find_islands(tree: Tree, factor: Factor, rows: Rows):
-    """Order the blocks by island, ties first: trees that push one another are solved together.
+    """Order the blocks by island, ties first. An island is a group of trees that push one another: they are solved
+    together.
 
-    Returns how many blocks move anything. tally[head] becomes where an island ends.
+    Returns the number of blocks that move anything. tally[head] becomes the end of the island's blocks in `order`.
 
     Reads: F.active, R.BLOCKS, R.BODY_A, R.BODY_B, R.ROWS, R.WHAT, R.island, R.root, R.tally
     Writes: R.island, R.order, R.tally
@@ -287,7 +290,7 @@ def find_islands(tree: Tree, factor: Factor, rows: Rows):
 
 @kernel
 def solved_end(rows, first, end):
-    """Where the part of an island ends that there is room for; the rest gives nothing."""
+    """The end of the blocks of an island for which the matrix has room. Further blocks have no impulse and no shift."""
     last = min(end, first + len(rows.matrix) // 3)
     for x in range(last, end):
         for r in range(3):
@@ -297,7 +300,7 @@ def solved_end(rows, first, end):
 
 @kernel
 def island_of(island, root):
-    """The island a tree is in, 0 where nothing can move it."""
+    """The island of a tree; 0 if nothing can move the tree."""
     i = island[root]
     while i > 0 and island[i] != i:
         i = island[i]
@@ -306,7 +309,7 @@ def island_of(island, root):
 
 @kernel
 def block_island(link, root, island, b):
-    """The island a block is solved in, 0 where it is left out or moves nothing."""
+    """The island in which a block is solved; 0 if it is left out or moves nothing."""
     if link[b, R.ROWS] == 0:
         return np.int64(0)
     return max(island_of(island, root[link[b, R.BODY_A]]), island_of(island, root[link[b, R.BODY_B]]))
@@ -314,7 +317,7 @@ def block_island(link, root, island, b):
 
 @kernel
 def take(rows, first, last, column, times):
-    """The island's forces into its blocks' `column`."""
+    """Copy the island's FORCE, multiplied by `times`, to its blocks' `column`."""
     for x in range(first, last):
         for k in range(3):
             rows.block[rows.order[x], column + k] = times * rows.row[R.FORCE, 3 * (x - first) + k]

@@ -1,12 +1,11 @@
-"""Ragdolls: trees whose joints are all limp with tone, and the bounds of their joints' speeds.
+"""Ragdolls: trees whose joints are all limp and have tone, and the limits of their joints' rates.
 
-Owns which trees are ragdolls, how fast their joints may turn and which of their rows are solved roughly. Must not know
-how rows are solved.
+Owns which trees are ragdolls, the largest rates of their joints, and which islands are solved approximately. Must not
+know how rows are solved.
 
-A living body dissipates what a rigid one cannot. A finger that strikes the ground at 3 m/s would turn at 150 rad/s, if
-it were a rigid rod on a ball joint. Tissue does not let it: a joint of a ragdoll turns hardly faster than it falls by
-itself. So a step of usual length can follow every joint, and no contact
-without bounce has to cut it.
+Soft tissue dissipates energy that rigid bodies keep. A finger that strikes the ground at 3 m/s would turn at 150 rad/s
+if it were a rigid rod on a ball joint. Tissue prevents that: a joint of a ragdoll turns hardly faster than in free
+fall. So a step of the usual length is short enough for every joint, and need not end at a contact without bounce.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from ..dynamics.tone import DAMPING, PULL
 from ..tables import control as C, factor as F, rows as R, state as S, work as W
 from ..tables.classes import Control, Tree
 
-# `ragdoll` of a tree's root, 0 for all others: scenery stands still or goes as keyed, whatever touches it.
+# Values of `ragdoll` of a tree's root, 0 for all others. Scenery stands still or follows its keys, whatever touches it.
 RAGDOLL, SCENERY = 1, 2
-# The fastest a joint with tone 1 turns [rad/s], but at least by this part of 1/t, t the time of its pendulum. A limb
-# that falls from upright passes its lowest point at 2/t.
+# The largest rate of a joint with tone 1 [rad/s]; it is at least this multiple of 1/t, t the time of its pendulum. A
+# limb that falls from upright passes its lowest point at 2/t.
 FAST, FAST_FALLS = 30.0, 2.0
-# A joint that a blow leaves less than this share too fast is fast enough slowed.
+# Tolerance: after an impact a joint may exceed its largest rate by this share.
 NEAR = 0.05
-# The least share of a blow's change of rate that a joint is given at a time.
+# One iteration reduces an impact's change of a joint's rate at most to this share.
 LEAST_SHARE = 0.02
 
 
 def any_ragdoll(tree: Tree, control: Control) -> bool:
-    """Whether any tree is a ragdoll in any frame."""
+    """True if any tree is a ragdoll in any frame."""
     limp = control.behaviour == C.LIMP
     toned = (control.setting[..., C.TONE_DAMPING] > 0.0) & (control.setting[..., C.TONE_PULL] > 0.0)
     for root in tree.roots:
@@ -48,7 +47,7 @@ def any_ragdoll(tree: Tree, control: Control) -> bool:
 
 @kernel
 def find_ragdolls(tree, control, state, rows, frame):
-    """`ragdoll` of the trees' roots."""
+    """Set `ragdoll` of the trees' roots."""
     row = min(frame, len(control.behaviour) - 1)
     for i in range(len(tree.parent)):
         rows.ragdoll[i] = 0
@@ -62,7 +61,7 @@ def find_ragdolls(tree, control, state, rows, frame):
 
 @kernel
 def limit_rates(tree, control, work, rows, frame):
-    """FASTEST of the joints of ragdolls."""
+    """Set FASTEST of the joints of ragdolls."""
     row = min(frame, len(control.behaviour) - 1)
     for root in tree.roots:
         if rows.ragdoll[root] == RAGDOLL:
@@ -74,7 +73,7 @@ def limit_rates(tree, control, work, rows, frame):
 
 @kernel
 def _all_toned(tree, control, state, root, row):
-    """Whether every joint of the tree is limp and has tone."""
+    """True if every joint of the tree is limp and has tone."""
     for i in range(root + 1, tree.last[root] + 1):
         if tree.dof[i + 1] > tree.dof[i]:
             toned = control.setting[row, i, C.TONE_DAMPING] > 0.0 and control.setting[row, i, C.TONE_PULL] > 0.0
@@ -85,7 +84,7 @@ def _all_toned(tree, control, state, root, row):
 
 @kernel
 def fastest_turn(damping, pull):
-    """The fastest a joint turns [rad/s], from the gains of its tone (`tone`): less tone lets it turn faster."""
+    """The largest rate of a joint [rad/s], from the gains of its tone (`tone`). With less tone it is larger."""
     time = damping / pull * (PULL / (2.0 * DAMPING))
     tone = damping * time / (2.0 * DAMPING)
     return max(FAST, FAST_FALLS / time) / min(tone, 1.0)
@@ -93,20 +92,21 @@ def fastest_turn(damping, pull):
 
 @kernel
 def moves_ragdolls(rows, b):
-    """Whether a block acts on ragdolls, and on nothing else that it could move."""
+    """True if a block acts on ragdolls, and on nothing else that it could move."""
     return are_ragdolls(rows, rows.link[b, R.BODY_A], rows.link[b, R.BODY_B])
 
 
 @kernel
 def are_ragdolls(rows, i, j):
-    """Whether of two bodies at least one is a ragdoll's, and the other too or scenery."""
+    """True if at least one of two bodies belongs to a ragdoll, and the other to a ragdoll or to scenery."""
     one, other = rows.ragdoll[rows.root[i]], rows.ragdoll[rows.root[j]]
     return one != 0 and other != 0 and (one == RAGDOLL or other == RAGDOLL)
 
 
 @kernel
 def solves_roughly(rows, first, last):
-    """Whether an island, the blocks order[first:last], may be solved roughly: it moves ragdolls only, without ties."""
+    """True if an island, the blocks order[first:last], may be solved approximately: it moves only ragdolls and has no
+    ties."""
     for x in range(first, last):
         b = rows.order[x]
         if rows.link[b, R.WHAT] == R.TIE or not moves_ragdolls(rows, b):
@@ -116,17 +116,18 @@ def solves_roughly(rows, first, last):
 
 @kernel
 def is_met_anywhere(rows, b):
-    """Whether a block may be met anywhere within a step: a limit of a ragdoll, or its contact without bounce."""
+    """True if a block may close anywhere within a step, which then need not end there: a limit of a ragdoll, or its
+    contact without bounce."""
     what = rows.link[b, R.WHAT]
     return (what == R.LIMIT or (what == R.CONTACT and rows.block[b, R.REBOUND] == 0.0)) and moves_ragdolls(rows, b)
 
 
 @kernel
 def resist_blow(tree, state, work, rows, pose, factor):
-    """Joints of ragdolls that a blow, ANSWER, would leave faster than FASTEST resist it with as much more inertia as
-    that takes. Returns whether any does.
+    """Add inertia to joints of ragdolls that an impact, ANSWER, would leave faster than FASTEST, enough to keep them
+    below it. Returns True if any joint was changed.
 
-    It takes energy only: a joint never has more of it in that inertia than after the blow.
+    This only removes energy: the added inertia holds no more energy before the impact than after it.
     """
     again = False
     for i in range(1, len(tree.parent)):

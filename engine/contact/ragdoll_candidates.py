@@ -2,10 +2,10 @@
 
 Owns the choice of those blocks and the check of all others. Must not know how rows are solved, nor what they mean.
 
-A body with fingers that lands has about a hundred blocks, of which sixteen press: joints near their limits and fingers
-near one another are watched as well. A block's path to its root and its part in every sweep cost far more than its
+A body with fingers that lands has about a hundred blocks, of which sixteen press. The others are joints near their
+limits and fingers near one another. A block's path to its root and its part in every sweep cost far more than its
 rate. So at first only blocks are solved that press already or would be violated. The others' rates are then computed
-from the bodies' velocities. Those that are violated are added, and the solve continues from the impulses it had.
+from the bodies' velocities. Violated blocks are added, and the solve continues from the impulses it had (warm start).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..tables.classes import Factor, Pose, Rows, Tree, Work
 from .joint_space import lay_paths, row_rate
 from .ragdoll_sweeps import ANSWER, ROUGH, forget_answer, solve_ragdolls
 
-# An island with no more blocks than this is solved whole.
+# An island with at most this many blocks is solved with all of them.
 FEW = 12
-# Rounds in which violated blocks are added; after them all are.
+# Rounds in which violated blocks are added. After them all blocks are.
 ROUNDS = 4
 
 
@@ -39,10 +39,10 @@ def solve_candidates(
     close: Real,
     sweeps: Index,
 ):
-    """FORCE from FREE_RATE of the island order[first:last], from FORCE; FREE_RATE becomes the rates that are left, of
-    the blocks that are not solved of their first row only. Orders the island's blocks anew: the solved ones first.
+    """FORCE from FREE_RATE of the island order[first:last], starting from FORCE. FREE_RATE becomes the residual rates;
+    of blocks that are not solved only the first row's. Reorders the island's blocks: solved ones first.
 
-    `least`, `lasts`, `close`, `sweeps` as in `solve_ragdolls`. Returns the most sweeps that a round took.
+    `least`, `lasts`, `close`, `sweeps` as in `solve_ragdolls`. Returns the largest number of sweeps of a round.
 
     Reads: F.COLUMN, F.LOWER, F.MOVES, F.PIVOT, F.active, P.ROTATION, P.TURNS, P.axes, R.BODY_A, R.BODY_B, R.FORCE,
         R.FREE_RATE, R.KEPT_RATE, R.ON_A, R.ON_B, R.OWN, R.order, R.row, R.spread, W.ANSWER, W.LOAD, W.STILL
@@ -78,7 +78,7 @@ def solve_candidates(
 
 @kernel
 def _swap(rows, first, x, y):
-    """Two blocks of an island change places, with what is asked of them."""
+    """Swap two blocks of an island, with their rates and forces."""
     if x == y:
         return
     rows.order[x], rows.order[y] = rows.order[y], rows.order[x]
@@ -90,7 +90,8 @@ def _swap(rows, first, x, y):
 
 @kernel
 def _see_others(tree, pose, factor, rows, work, first, end, last):
-    """FREE_RATE of the first rows of order[end:last] under the FORCE of order[first:end], which was just solved."""
+    """FREE_RATE of the first rows of the unsolved blocks order[end:last], with the FORCE of order[first:end], which was
+    just solved."""
     x = work.rate[W.ANSWER]
     for d in range(len(x)):
         x[d] = rows.spread[ANSWER, d]

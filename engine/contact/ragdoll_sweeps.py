@@ -1,17 +1,18 @@
 """Matrix-free Gauss-Seidel sweeps for ragdolls, through the articulated factor.
 
-Owns the projected Gauss–Seidel solve of islands that need no exact answer (`ragdoll.solves_roughly`). Must not know
+Owns the projected Gauss–Seidel solve of islands that need no exact solution (`ragdoll.solves_roughly`). Must not know
 bodies or time.
 
-The matrix of an island is G = Zᵀ D⁻¹ Z (`rows`). A body with fingers that lies on the ground has a hundred rows and
-more, each with a few dozen entries in Z, so G is not formed: with y = D⁻¹ Z p at hand a row's rate is b + Zᵀy, and a
-change of its impulse changes y on its path alone. A sweep costs as much as Z has entries.
+The matrix of an island is G = Zᵀ D⁻¹ Z (`joint_space`). A body with fingers that lies on the ground has more than a
+hundred rows, each with a few dozen entries in Z. So G is not formed. The vector y = D⁻¹ Z p is kept: a row's rate is
+b + Zᵀy, and a change of its impulse changes y only on its path. The cost of a sweep is proportional to the number of
+entries of Z.
 
-Sweeps alone pass a force on slowly where light bodies carry heavy ones: toes under a leg. So each sweep is taken as the
+Sweeps alone converge slowly where light bodies carry heavy ones, such as toes under a leg. So each sweep is used as the
 gradient step of a nonlinear conjugate gradient method (Silcowitz, Niebe and Erleben 2010).
 
-Of a hundred blocks of a body that lands ten press: fingers near one another and joints near their ends are watched.
-What does not press and parts is left out of most sweeps.
+Of a hundred blocks of a body that lands about ten press. The others are fingers near one another and joints near their
+limits. Blocks that do not press and separate are skipped in most sweeps.
 """
 
 from __future__ import annotations
@@ -29,27 +30,30 @@ from .island_solver import besides, set_most
 MOST_SWEEPS = 20
 # Sweeps end when no row's rate changes by more than this share of the largest.
 ROUGH = 1e-3
-# After so many sweeps friction follows a change of the pressure by half, so that the two cannot go round in circles.
+# After this many sweeps friction follows a change of the pressure only by half, so that the two cannot cycle.
 LOOSE = 8
-# Every so many sweeps all blocks take part, in the others those that press or were about to.
+# One sweep in this many is over all blocks, the others only over those that press or were about to close.
 ALL_EVERY = 6
-# Rows of Rows.spread: y; what it was before the sweep; and D⁻¹ Z of the direction STEP.
+# Rows of Rows.spread: y, y before the sweep, and D⁻¹ Z of the direction STEP.
 ANSWER, BEFORE, ALONG = 0, 1, 2
-# Beside a block's row in MOST: not 0 where it does not press, and parts.
+# Offset in MOST from a block's first row: not 0 if the block does not press and separates.
 PARTED = 1
-# Beside that: the largest change of the block's rates in its last sweep. A block that changed by less than CALM times
-# the tolerance is skipped until the next sweep over all blocks.
+# Offset in MOST too: the largest change of the block's rates in its last sweep. A block that changed by less than CALM
+# times the tolerance is skipped until the next sweep over all blocks.
 CHANGED, CALM = 2, 0.5
 
 
 @separate
 def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Real, close: Real, sweeps: Index):
-    """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE; FREE_RATE becomes the
-    rates that are left.
+    """FORCE from FREE_RATE of the island order[first:last], by sweeps that start from FORCE (warm start). FREE_RATE
+    becomes the residual rates.
 
-    `least`: a row with less on its diagonal moves nothing. `lasts`: seconds the impulses are given in; below 0 there is
-    no friction. Sweeps end when no row's rate changes by more than `close` in any case. At most so many `sweeps`.
-    Returns those that were taken; row ANSWER of `spread` keeps D⁻¹ Z FORCE.
+    least    a row with a smaller diagonal moves nothing
+    lasts    the time of the impulses [s]; without friction below 0
+    close    lower bound of the tolerance: sweeps end when no row's rate changes by more
+    sweeps   the largest number of sweeps
+
+    Returns the number of sweeps. Row ANSWER of `spread` holds D⁻¹ Z FORCE.
 
     Reads: R.BEARS, R.FORCE, R.FREE_RATE, R.GRIP, R.MORE, R.MOST, R.PIVOT, R.POOL_FROM, R.POOL_TO, R.RADIUS, R.STEP,
         R.TURNING, R.WHAT, R.mass, R.order, R.own, R.pool, R.pool_dof, R.spread
@@ -89,7 +93,7 @@ def solve_ragdolls(rows: Rows, first: Index, last: Index, least: Real, lasts: Re
         if everyone and largest <= close:
             taken = sweep + 1
             break
-        # what presses has come to rest: look at all of them
+        # the pressing blocks have converged: check all blocks
         every = largest <= close
         if sweep + 1 < sweeps:
             before = _go_on(rows, first, last, begin, end, before)
@@ -110,10 +114,10 @@ def forget_answer(rows):
 
 @kernel
 def _go_on(rows, first, last, begin, end, before):
-    """After a sweep from MORE to FORCE: go on along the conjugate direction STEP. `before`: the square of the sweep
-    before, in the metric of the rows' own masses. Returns that of this one.
+    """Extrapolate a sweep, which changed MORE to FORCE, along the conjugate direction STEP. `before`: the squared norm
+    of the previous sweep, weighted with the blocks' diagonals. Returns that of this one.
 
-    Degrees of freedom [begin:end] are the island's: one pass over them takes y along, in place of one over each path.
+    The island has the degrees of freedom [begin:end]. One pass over them updates y, instead of one over each path.
     """
     p, start, along, own = rows.row[R.FORCE], rows.row[R.MORE], rows.row[R.STEP], rows.own
     square = 0.0
@@ -131,7 +135,7 @@ def _go_on(rows, first, last, begin, end, before):
             p[k] += share * along[k]
             along[k] = share * along[k] + swept
         if rows.row[R.MOST, r + PARTED] != 0.0:
-            # what parts gives nothing: it is not taken along
+            # a block that separates has no impulse: remove it from the direction too
             _add_answer(rows, b, -p[r], -p[r + 1], -p[r + 2], ANSWER)
             _add_answer(rows, b, -along[r], -along[r + 1], -along[r + 2], ALONG)
             for k in range(r, r + 3):
@@ -145,7 +149,7 @@ def _go_on(rows, first, last, begin, end, before):
 
 @kernel
 def _lay_blocks(rows, first, last):
-    """Each block's own part of G. Returns from where to where the island's degrees of freedom are."""
+    """Compute each block's diagonal 3×3 part of G. Returns the range of the island's degrees of freedom."""
     pool, own = rows.pool, rows.own
     begin, end = rows.spread.shape[1], 0
     for x in range(first, last):
@@ -169,7 +173,7 @@ def _lay_blocks(rows, first, last):
 
 @kernel
 def _grip(rows, b, r, lasts):
-    """The most friction that a block gives."""
+    """The largest friction impulse of a block."""
     if lasts < 0.0 or rows.link[b, R.WHAT] != R.CONTACT:
         return 0.0
     return rows.block[b, R.GRIP] * (rows.row[R.FORCE, r] + besides(rows, b, lasts))
@@ -177,7 +181,7 @@ def _grip(rows, b, r, lasts):
 
 @kernel
 def _add_answer(rows, b, p0, p1, p2, column):
-    """Add D⁻¹ Z p of one block to a row of `spread`."""
+    """Add D⁻¹ Z p of one block to row `column` of `spread`."""
     pool = rows.pool
     if p1 == 0.0 and p2 == 0.0:
         if p0 != 0.0:
@@ -191,7 +195,8 @@ def _add_answer(rows, b, p0, p1, p2, column):
 
 @kernel
 def _rates(rows, b, r, rubs):
-    """The rates of a block's rows with the impulses as they are; only of the first if nothing `rubs`."""
+    """The rates of a block's rows with the present impulses; without friction (`rubs` False) only the first is
+    computed."""
     pool, w = rows.pool, rows.row[R.FREE_RATE]
     w0, w1, w2 = w[r], w[r + 1], w[r + 2]
     path = range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO]))
@@ -209,8 +214,8 @@ def _rates(rows, b, r, rubs):
 
 @kernel
 def _sweep_block(rows, b, r, least, lasts, follow):
-    """Set one block's impulses right. `follow`: how much of a change of its pressure its friction follows. Returns the
-    largest change of a row's rate."""
+    """Solve one block, with all others fixed. `follow`: the share of a change of its pressure that its friction limit
+    follows. Returns the largest change of a row's rate."""
     own, p = rows.own, rows.row[R.FORCE]
     diagonal = own[r, 0]
     rows.row[R.MOST, r + PARTED] = 1.0
@@ -236,7 +241,7 @@ def _sweep_block(rows, b, r, least, lasts, follow):
 
 @kernel
 def _rub(own, p, r, w1, w2, most, least):
-    """The change of a contact's friction: both directions together, held to the cone."""
+    """The change of a contact's friction: both directions together, projected onto the cone."""
     a, c, d = own[r + 1, 1], own[r + 1, 2], own[r + 2, 2]
     if a <= least or d <= least:
         return 0.0, 0.0
@@ -248,7 +253,7 @@ def _rub(own, p, r, w1, w2, most, least):
         x, y = p[r + 1] - w1 / a, p[r + 2] - w2 / d
     length = math.sqrt(x * x + y * y)
     if length > most:
-        # sliding: step along the gradient, then onto the cone
+        # sliding: step along the gradient, then project onto the cone
         step = 1.0 / max(a, d)
         x, y = p[r + 1] - step * w1, p[r + 2] - step * w2
         length = math.sqrt(x * x + y * y)

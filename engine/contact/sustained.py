@@ -1,8 +1,8 @@
 """Sustained contact within a step: rows of contacts, ties and limits at velocity level (METHODS §1c, §1d, B).
 
-Owns the rows' part in every stage of the solve, at the middle pose: v ≥ −gap/h, what is
-braced against, and the shift of places that undoes depth without adding speed. Must not
-know how contacts are found.
+Owns the rows' part in every stage of the solve, at the middle pose: the condition v ≥ −gap/h, contacts that joints
+brace against, and the shift of positions that corrects depth without adding speed. Must not know how contacts are
+found.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from .ragdoll import solves_roughly
 from .ragdoll_candidates import solve_candidates
 from .ragdoll_sweeps import MOST_SWEEPS
 
-# Depth that was there before the step is pushed out with this time constant [s].
+# Depth that exists before the step is corrected with this time constant [s].
 RECOVER = 0.03
-# The same of ragdolls, whose fingers come to lie under the rest of them.
+# The same for ragdolls [s]: it is shorter because their fingers often end up under their bodies.
 RECOVER_LIMP = 0.015
 NO_FRICTION = -1.0
-# Depth of ragdolls is pushed out to within this share of what counts as touching.
+# Tolerance of the depth correction of ragdolls, as a share of the slop.
 CRUMB = 0.01
-# A gap that counts as none, as a share of what counts as touching.
+# A smaller gap counts as none, as a share of the slop.
 HAIR = 0.01
-# The most a step's contacts may change a driven joint's rate [rad/s] and shift it [rad].
+# The largest change of a driven joint's rate by the contacts of a step [rad/s], and its largest shift [rad].
 RATE_MOST, SHIFT_MOST = 40.0, 0.1
-# As far as ties, and all else with them, may turn any joint by the rates and the shift of a step [rad]. Ties
-# that cannot all hold would otherwise throw about what is nearly fixed.
+# In a step with ties, the largest turn of any joint by its change of rate, and by its shift [rad]. Ties that cannot all
+# hold would otherwise accelerate nearly fixed joints without bound.
 TIES_TURN, TIES_SHIFT = 3.0, 0.3
 
 
 @separate
 def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
-    """See the rows through the factor of this step's solve.
+    """Prepare the rows for the factor of this step's solve: find islands, clear paths, totals and forces.
 
     Reads: R.BLOCKS, R.island, R.root, R.tally, W.MAIN
     Writes: CT.force, R.FILLED, R.POOL, R.POOL_FROM, R.POOL_TO, R.TOTAL, R.island, R.order, R.tally
@@ -74,11 +74,11 @@ def lean(tree: Tree, work: Work, touch: Touch | None, pose: Pose):
 
 @separate
 def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, pose: Pose, h: Real, mixed: Flag):
-    """What is braced against does not load the joints (METHODS §1c): FELT less what braced contacts do to
-    them while they hold, except for the share that heaviness makes them feel. BRACING is what that adds. Not `mixed`:
-    nothing answers what joints hold.
+    """Contacts that joints brace against do not load these joints (METHODS §1c). Removes from FELT the loads of braced
+    contacts, except for the share that heaviness makes the joints feel. BRACING is the change of FELT; without `mixed`
+    it is 0.
 
-    Solved with the compliant joints holding (the tracking factor); loose ones and free roots answer.
+    Solved with the compliant joints held (the tracking factor): loose joints and free roots respond.
 
     Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
         R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A,
@@ -110,7 +110,7 @@ def brace(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None, p
 
 @inlined
 def _solve_braced(tree, state, aim, work, touch, pose, h):
-    """BRACING and FELT from the braced contacts, those with ROWS.
+    """BRACING and FELT from the braced contacts, those whose ROWS is not 0.
 
     Reads: A.GOAL_DRIFT, A.SHARE, A.mode, CT.LEAST, CT.SLOP, P.MOMENT, P.ROTATION, P.TURNS, P.WORLD_INERTIA, P.axes,
         R.ALLOWED, R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B,
@@ -147,7 +147,7 @@ def _solve_braced(tree, state, aim, work, touch, pose, h):
             take(rows, first, last, R.SHIFT, 1.0)
             first = end
     give(tree, pose, factor, rows, work, R.SHIFT, rate[W.ANSWER])
-    # what reaches the joints: the push itself less what the loose parts take up
+    # the load on the joints: the contacts' impulse minus the change of momentum of the loose parts
     load = rate[W.LOADED_RATE]
     momentum_of(tree, pose, work.body, rate[W.ANSWER], total)
     for i in range(1, len(tree.parent)):
@@ -159,9 +159,9 @@ def _solve_braced(tree, state, aim, work, touch, pose, h):
 
 @kernel
 def _ask(tree, touch, work, first, last, total, gamma, share, h):
-    """FREE_RATE and the forces to start from, of an island's rows, `share` of the way through the step.
+    """FREE_RATE and the initial FORCE of an island's rows, at `share` of the step (0 its start, 1 its end).
 
-    A tie's rates are nothing where it stands; seen from the middle they run from BEND to its negative.
+    A tie that holds has no rates at its present pose. Measured at the middle pose they run from BEND to −BEND.
     """
     rows = touch.rows
     for k in range(first, last):
@@ -191,10 +191,10 @@ def press(
     h: Real,
     last_stage: Flag,
 ):
-    """Add to row `x_row` what contacts, ties and limits answer to a stage that ends with rates STAGE_RATE + γx.
+    """Add to row `x_row` the response of contacts, ties and limits to a stage that ends with rates STAGE_RATE + γx.
 
-    `share` of the way through the step the stage ends; its impulses count with `weight`. After
-    the last stage depth and ties' errors are shifted away.
+    The stage ends at `share` of the step; its impulses count with `weight`. After the last stage positions are shifted
+    to correct depth and ties' errors.
 
     Reads: A.GOAL_DRIFT, A.mode, CT.LEAST, CT.SLOP, CT.drag, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BLOCKS,
         R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE, R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING,
@@ -238,7 +238,8 @@ def press(
 
 @inlined
 def _end_stages(tree, aim, work, touch, pose, tied):
-    """After the last stage: shift places out of depth, note the forces of the whole step. `tied`: rows of ties.
+    """After the last stage: shift positions to correct depth, store the forces of the whole step. `tied`: the number of
+    tie rows.
 
     Reads: A.mode, CT.drag, P.TURNS, R.BLOCKS, R.BODY_A, R.BODY_B, R.ON_A, R.ON_B, R.OWN, R.POOL_FROM, R.POOL_TO,
         R.SHIFT, R.TOTAL, R.WHAT, R.pool, R.pool_dof, W.LOAD, W.LOADED_RATE, W.MAIN, W.SHIFTED, W.STOPS
@@ -256,8 +257,8 @@ def _end_stages(tree, aim, work, touch, pose, tied):
 
 @inlined
 def _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, last_stage):
-    """IMPULSE of an island's blocks, and after the last stage SHIFT; `tied` rows of ties were solved before. Returns
-    how many are solved here.
+    """IMPULSE of an island's blocks, and after the last stage SHIFT. `tied`: the number of tie rows of earlier islands.
+    Returns the number of this one's.
 
     Reads: CT.LEAST, CT.SLOP, P.TURNS, R.ALLOWED, R.BEND, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FILLED, R.FORCE,
         R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING, R.SPEED_NOW, R.STAYS, R.STUCK, R.TURNED, R.TURNING,
@@ -281,7 +282,7 @@ def _press_island(tree, work, touch, pose, first, end, tied, gamma, share, h, la
 
 @inlined
 def _press_ragdolls(tree, work, touch, pose, first, last, gamma, share, h, last_stage):
-    """The same of an island of ragdolls.
+    """IMPULSE of the blocks of an island of ragdolls, and after the last stage SHIFT.
 
     Reads: CT.LEAST, CT.SLOP, P.ROTATION, P.TURNS, P.axes, R.ALLOWED, R.BEND, R.BODY_A, R.BODY_B, R.ERROR_NOW, R.FORCE,
         R.FREE_RATE, R.IMPULSE, R.ON_A, R.ON_B, R.OWN, R.PARTING, R.SPEED_NOW, R.STAYS, R.STUCK, R.TURNED, R.TURNING,
@@ -303,7 +304,8 @@ def _press_ragdolls(tree, work, touch, pose, first, last, gamma, share, h, last_
 
 @kernel
 def _fill(tree, factor, rows, first, last, at, least):
-    """The island's matrix without its ties, unless the stage before has left it there. Returns rows of ties."""
+    """Fill the island's matrix and eliminate its ties, unless the matrix of the previous stage is still there (cached).
+    Returns the number of tie rows."""
     if rows.count[R.FILLED] == first + 1:
         return tie_rows(rows, first, last)
     fill_matrix(factor, rows, first, last)
@@ -316,7 +318,7 @@ def _fill(tree, factor, rows, first, last, at, least):
 
 @kernel
 def tied(touch):
-    """Whether ties were solved in this step."""
+    """True if ties were solved in this step."""
     if touch is None:
         return False
     return touch.rows.count[R.TIED] > 0
@@ -324,7 +326,7 @@ def tied(touch):
 
 @kernel
 def note_forces(tree, work, touch):
-    """What rows and wind give the bodies in the whole step."""
+    """Store the impulses of rows and wind on the bodies in the whole step."""
     load_bodies(tree, touch.rows, work, R.TOTAL)
     for i in range(len(tree.parent)):
         for k in range(6):
@@ -333,10 +335,10 @@ def note_forces(tree, work, touch):
 
 @kernel
 def _hold_pushes(tree, aim, work, rows, pose, x_row, driven, loose):
-    """Have contacts turn no joint faster than it can go, as `_hold_within` does: ANSWER and the impulses.
+    """Saturation: scale ANSWER and the contacts' impulses so that no joint exceeds its largest rate, as `_hold_within`.
 
-    What joints brace themselves with against contacts is there already, in row `x_row`, and the two nearly cancel. So
-    they are seen together, and where contacts give less, joints brace less.
+    Row `x_row` already contains the joints' bracing against the contacts, and the two nearly cancel. So the limit
+    applies to their sum, and both are scaled by the same factor.
     """
     rate = work.rate
     braces = rate[W.LOADED_RATE]
@@ -356,8 +358,8 @@ def _hold_pushes(tree, aim, work, rows, pose, x_row, driven, loose):
 
 @kernel
 def _hold_within(tree, aim, work, rows, x, column, driven, loose):
-    """Where driven joints would have to fly to get a body out (its root is led through a wall), they give
-    what they can: x and the numbers in `column` scaled until none exceeds `driven`, and no loose one `loose`."""
+    """Saturation: scale x and the values in `column` until no driven joint exceeds `driven`, and no other one `loose`.
+    Otherwise joints would turn too fast to free a body whose root is keyed through a wall."""
     none = work.rate[W.LOADED_RATE]
     for d in range(len(none)):
         none[d] = 0.0
@@ -366,8 +368,7 @@ def _hold_within(tree, aim, work, rows, x, column, driven, loose):
 
 @kernel
 def _share_within(tree, aim, x, held, driven, loose):
-    """The share of x with which no driven joint exceeds `driven`, `held` of its rates seen with x, and no loose one
-    `loose`."""
+    """The factor of x with which no driven joint's x + `held` exceeds `driven`, and no other joint's x `loose`."""
     times = 1.0
     for i in range(1, len(tree.parent)):
         is_driven = aim.mode[i] == A.COMPLIANT
@@ -381,7 +382,7 @@ def _share_within(tree, aim, x, held, driven, loose):
 
 @kernel
 def _scale_pushes(rows, x, column, times):
-    """x and the numbers in `column`, times so much."""
+    """Multiply x and the values in `column` by a factor."""
     if times == 1.0:
         return
     for d in range(len(x)):
@@ -393,11 +394,11 @@ def _scale_pushes(rows, x, column, times):
 
 @kernel
 def _wanted(touch, b, h):
-    """The rate a block's first row must not fall below: what closes the gap.
+    """The lower bound of a block's first row: the rate that closes the gap.
 
-    A gap of next to nothing is none: a box's corners, some of them a hair above the ground
-    and some a hair below, could not all stand. What is limp and parts as the step starts may come
-    back as fast: it is no nearer then, and a push that held it off would give energy.
+    A tiny gap counts as none: otherwise a box with some corners slightly above the ground and some slightly below could
+    not stand on all of them. A limp body that separates as the step starts may return at the same speed: it ends no
+    nearer, and an impulse that prevented it would add energy.
     """
     gap, back = touch.rows.block[b, R.ERROR_NOW], -touch.rows.block[b, R.PARTING]
     if touch.rows.link[b, R.WHAT] == R.CONTACT and is_foothold(touch.rows, b) and gap > 0.0:
@@ -409,8 +410,8 @@ def _wanted(touch, b, h):
 
 @kernel
 def _ask_shift(touch, first, last, h, recover):
-    """FREE_RATE of the shift of places: what the step would leave too deep, and what ties would be off. No FORCE.
-    `recover`: the time in which depth goes [s]."""
+    """FREE_RATE for the shift of positions: the depth and the ties' errors that the step would leave. FORCE becomes 0.
+    `recover`: time constant of the correction [s]."""
     rows, slop = touch.rows, touch.limit[CT.SLOP]
     keep = math.exp(-h / recover)
     for k in range(first, last):
@@ -432,7 +433,7 @@ def _ask_shift(touch, first, last, h, recover):
 
 @kernel
 def _shift(tree, aim, work, pose, factor, rows, x, loose):
-    """x: what the rows shift the joints by, no loose one more than `loose`. Mostly there is nothing to shift."""
+    """x: the shift of the joints by the rows, of no loose joint more than `loose`. Mostly there is none."""
     if _shifts(rows):
         answer(tree, pose, factor, rows, R.SHIFT, x)
         _hold_within(tree, aim, work, rows, x, R.SHIFT, SHIFT_MOST, loose)
@@ -443,7 +444,7 @@ def _shift(tree, aim, work, pose, factor, rows, x, loose):
 
 @kernel
 def _shifts(rows):
-    """Whether any row shifts places."""
+    """True if any row shifts positions."""
     for b in range(rows.count[R.BLOCKS]):
         for r in range(3):
             if rows.block[b, R.SHIFT + r] != 0.0:
@@ -453,7 +454,8 @@ def _shifts(rows):
 
 @kernel
 def stay(touch):
-    """Have the next step shift no places, where the one just tried did. Returns whether it did."""
+    """Forbid shifts of positions in the retry of a step. Returns True if the rejected step shifted any, so that the
+    retry differs."""
     if touch is None:
         return False
     rows = touch.rows
@@ -465,7 +467,7 @@ def stay(touch):
 
 @kernel
 def forget_forces(work, touch):
-    """A step in which nothing can be pushed."""
+    """Clear the forces, for a step without contacts, ties and limits."""
     if touch is None:
         return
     touch.rows.count[R.TIED] = 0
