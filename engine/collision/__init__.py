@@ -1,1 +1,1 @@
-"""Where shapes touch: broad phase, narrow phase, time of impact."""
+"""Collision detection of shapes: broad phase, narrow phase, time of impact."""

@@ -1,9 +1,10 @@
 """Broad phase: pairs of shapes whose boxes overlap.
 
-Owns the search for candidate pairs. Must not know how a pair touches, or what for.
+Owns the search for candidate pairs. Must not know how a pair touches, or what the pairs are used for.
 
-Three levels: boxes around whole groups (the shapes of one tree), around runs of a group's members, then the boxes of
-shapes. Characters apart from one another cost what each costs alone, and so do the fingers of two hands.
+Three levels: boxes around whole groups (the shapes of one tree), boxes around runs of a group's members, and the boxes
+of shapes. So characters that are apart from one another cost no more than each alone. The same holds for the fingers of
+two hands.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from ..tables import contacts as CT
 from .narrow_phase import gap_of
 from .signed_distance import place_shapes
 
-REST_SLACK = 1e-3  # metres: shapes nearer than this at rest are taken to belong together
+REST_SLACK = 1e-3  # [m] shapes nearer than this at rest count as overlapping
 
 
 def overlapping_at_rest(shapes: Shapes, where: np.ndarray, slack: float = REST_SLACK) -> list[tuple[int, int]]:
-    """Pairs of shapes on different bodies of one tree that overlap, or nearly, with the bodies at `where` (n+1, 7)."""
+    """Pairs of shapes on different bodies of one tree whose gap is below `slack` [m], with the bodies at `where`
+    (n+1, 7)."""
     count = len(shapes.link)
     pairs = np.zeros((max(1, count * (count - 1) // 2), 2), dtype=np.int64)
     where = np.ascontiguousarray(where, dtype=float)
@@ -50,10 +52,11 @@ def _overlaps(shapes, where, placed, slack, pairs):
 
 @separate
 def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: Table, pairs: IndexTable):
-    """Write the pairs (a < b) of shapes whose boxes, each grown by its `reach` (ns,), overlap; their number.
+    """Write the pairs (a < b) of shapes whose boxes, each enlarged by its `reach` (ns,), overlap. Returns their number.
 
-    Left out are pairs on one body, of bodies that both do not move (`moves`, (n+1,)), of one family, and of `skip`.
-    No more than `pairs` (capacity, 2) holds are written."""
+    Excluded are pairs on one body, of two bodies that do not move (`moves`, (n+1,)), of one family, and of `skip`. At
+    most the capacity of `pairs` (capacity, 2) is written.
+    """
     groups = len(shapes.member_start) - 1
     for g in range(groups):
         _surround_group(shapes, placed, reach, moves, box, g)
@@ -74,7 +77,7 @@ def find_pairs(shapes: Shapes, placed: Table, reach: Row, moves: FlagRow, box: T
 
 @kernel
 def _find_with(shapes, placed, reach, moves, box, pairs, count, s, h, first):
-    """Append the pairs of shape s with the members of group h, from member `first` on. The new count."""
+    """Append the pairs of shape s with the members of group h, from member `first` on. Returns the new count."""
     start, end = shapes.member_start[h], shapes.member_start[h + 1]
     run = _first_run(len(shapes.member_start) - 1, h, start)
     for begin in range(start, end, CT.RUN):
@@ -93,13 +96,14 @@ def _find_with(shapes, placed, reach, moves, box, pairs, count, s, h, first):
 
 @kernel
 def _first_run(groups, g, start):
-    """The row of the box of group g's first run, whose members begin at `start`: behind those of all groups before."""
+    """The row of the box of group g's first run, whose members begin at `start`. The runs of earlier groups come
+    before it."""
     return groups + g + start // CT.RUN
 
 
 @kernel
 def _surround_group(shapes, placed, reach, moves, box, g):
-    """Boxes around a group and around runs of its members. Neighbours in the list are neighbours along a limb."""
+    """Boxes around a group and around runs of its members. Consecutive members are mostly neighbours along a limb."""
     start, end = shapes.member_start[g], shapes.member_start[g + 1]
     _surround(shapes, placed, reach, moves, box, g, start, end)
     run = _first_run(len(shapes.member_start) - 1, g, start)
@@ -110,7 +114,7 @@ def _surround_group(shapes, placed, reach, moves, box, g):
 
 @kernel
 def _surround(shapes, placed, reach, moves, box, g, start, end):
-    """The box around members start … end, in row g; endless around a plane."""
+    """The box around the members [start:end], in row g; infinite around a plane."""
     box[g, CT.BOX_MOVES] = 0.0
     for k in range(3):
         low, high = np.inf, -np.inf
@@ -127,14 +131,14 @@ def _surround(shapes, placed, reach, moves, box, g, start, end):
 
 @kernel
 def _one_family(shapes, g, h):
-    """Whether the shapes of two groups, each of one tree, belong to a family that does not touch itself."""
+    """True if the shapes of two groups, each of one tree, belong to the same family that does not touch itself."""
     family = shapes.link[shapes.member[shapes.member_start[g]], SH.FAMILY]
     return family >= 0 and family == shapes.link[shapes.member[shapes.member_start[h]], SH.FAMILY]
 
 
 @kernel
 def _overlap(table, i, middle, other, j, middle2, size, size2, grow):
-    """Whether two boxes overlap, given by the columns of their middles and half sizes."""
+    """True if two boxes overlap, given by the columns of their centres and half sizes; `grow`: added to the sizes."""
     for k in range(3):
         if abs(table[i, middle + k] - other[j, middle2 + k]) > table[i, size + k] + other[j, size2 + k] + grow:
             return False
@@ -143,7 +147,8 @@ def _overlap(table, i, middle, other, j, middle2, size, size2, grow):
 
 @kernel
 def _may_touch(shapes, placed, reach, moves, a, b):
-    """Whether shapes whose boxes overlap are a pair; a plane's box is endless, so what is above it is told here."""
+    """True if two shapes whose boxes overlap are a pair. A plane's box is infinite, so shapes above it are rejected
+    here."""
     body, other = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
     if body == other or not (moves[body] or moves[other]):
         return False

@@ -1,6 +1,6 @@
-"""Contacts of rounded segments: two capsules, and a capsule along an edge.
+"""Contacts of capsules: of two capsules, and of a capsule along an edge.
 
-Owns the closed forms of segments. Must not know other shapes.
+Owns the closed forms for rounded segments. Must not know other shapes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ..math.vectors import axpy, cross, dot, scale, sub
 from .contact_table import HIGH_END, LOW_END, WITNESS, offer
 from .signed_distance import NO_DIRECTION, nearest_between
 
-PARALLEL = 0.02  # squared sine below which capsules lie along each other
+PARALLEL = 0.02  # squared sine of the angle below which segments count as parallel
 
 
 @kernel
 def rods(p, u, q, v, radius, other, margin, contact, meet, first):
-    """Two rounded segments p ± u and q ± v: at the nearest points, or at both ends of where they lie along each
-    other."""
+    """Contacts of two rounded segments p ± u and q ± v: one at the nearest points, or two at the ends of their overlap
+    if they are parallel."""
     uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     where, _ = nearest_between(p, u, q, v)
     x, d, n = _beside(p, u, q, v, where)
@@ -30,7 +30,7 @@ def rods(p, u, q, v, radius, other, margin, contact, meet, first):
         if (high - low) * math.sqrt(uu) > 0.1 * radius:
             x1, d1, n1 = _beside(p, u, q, v, low)
             x2, d2, n2 = _beside(p, u, q, v, high)
-            both = min(d1, d2) <= d + 0.01 * radius  # else they cross between these ends
+            both = min(d1, d2) <= d + 0.01 * radius  # otherwise they cross between these ends
             if both:
                 x, d, n = x1, d1, n1
                 last = offer(contact, meet, first, last, margin, x2, n2, d2, radius, other, HIGH_END)
@@ -39,14 +39,15 @@ def rods(p, u, q, v, radius, other, margin, contact, meet, first):
 
 @kernel
 def half_axis(shape, placed, s):
-    """From a round shape's middle to its end."""
+    """The vector from a round shape's centre to its end."""
     h = shape[s, SH.HALF + 2]
     return h * placed[s, SH.AXES + 2], h * placed[s, SH.AXES + 5], h * placed[s, SH.AXES + 8]
 
 
 @kernel
 def direction(x, y, u, v):
-    """Distance and unit vector from y to x; for points that coincide, square to both axes."""
+    """Distance and unit vector from y to x. If the points coincide, the vector is perpendicular to both axes u and
+    v."""
     arm = sub(x, y)
     far = math.sqrt(dot(arm, arm))
     if far > NO_DIRECTION:
@@ -55,7 +56,7 @@ def direction(x, y, u, v):
     square = dot(n, n)
     if square <= 1e-12 * dot(u, u) * dot(v, v) or square <= NO_DIRECTION**4:
         axis = u if dot(u, u) > dot(v, v) else v
-        # square to the axis and to the world's axis farthest from it
+        # perpendicular to the axis and to a world axis that is not parallel to it
         x, y, z = abs(axis[0]), abs(axis[1]), abs(axis[2])
         n = cross(axis, (0.0, 0.0, 1.0)) if z <= max(x, y) else cross(axis, (1.0, 0.0, 0.0))
         square = dot(n, n)

@@ -1,6 +1,6 @@
-"""The table of contacts: what is written into it, and which rows of a pair are kept.
+"""The table of contacts: writing rows, and reducing the rows of a pair to four.
 
-Owns the choice. Must not know shapes.
+Owns the choice of the contacts that are kept. Must not know shapes.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from ..math.vectors import axpy, cross, dot, load3, store3, sub
 from ..tables import contacts as CT
 
 KEPT = 4  # contacts of a pair
-WINDOW = 96  # rows a pair may use before it is cut down to KEPT
-PREFER = 1.02  # what was found first stays unless another is this much better: features do not flicker
-RISE = 4.0  # height above the deepest counts against a contact by this: what is far above does not touch soon
-# Numbers of features: a corner of one as it is, then
+WINDOW = 96  # rows that a pair may use before it is reduced to KEPT
+PREFER = 1.02  # hysteresis: a later candidate must be this much better, so that features do not alternate
+RISE = 4.0  # weight of the height above the deepest contact: contacts far above it do not touch soon
+# Numbers of features: offsets for corners of one, corners of two, crossings of edges, and the nearest points.
 OF_ONE = np.int64(0)
 OF_TWO = np.int64(1 << 10)
 CROSSING = np.int64(1 << 20)
 WITNESS = np.int64(1 << 30)
-LOW_END, HIGH_END = np.int64(1), np.int64(2)  # ends of where two capsules lie along each other
+LOW_END, HIGH_END = np.int64(1), np.int64(2)  # ends of the overlap of two parallel capsules
 
 
 @kernel
 def offer(contact, meet, first, last, margin, x, n, d, radius, other, feature):
-    """A contact at point x of one without its rounding, d away from two without its rounding along n: write it behind
-    the last if it is within the margin, or in place of the pair's shallowest when there is no room."""
+    """Write a contact after row `last` if it is within the margin; if there is no room, replace the pair's shallowest.
+
+    x: the point of one without its rounding; d: its distance along n from two without its rounding. Returns the new
+    last row.
+    """
     gap = d - radius - other
     if gap > margin:
         return last
@@ -56,8 +59,8 @@ def _swap(contact, meet, i, j):
 
 @kernel
 def keep(contact, meet, first, last):
-    """Of the rows of a pair, put at most KEPT in front: the deepest, then those that span the largest area, seen
-    along the normal. Height above the deepest counts against a contact; one at the place of another is dropped."""
+    """Reduce the rows of a pair to at most KEPT: the deepest, then those that span the largest area perpendicular to
+    the normal. Height above the deepest counts against a contact. Duplicates are dropped. Returns the new last row."""
     if last - first < 2:
         return last
     at = first
@@ -80,7 +83,7 @@ def keep(contact, meet, first, last):
                 span = math.sqrt(dot(u, u))
                 score = abs(dot(cross(u, arm), n)) - span * (rise + 1e-3 * span)
                 if k == 3:
-                    # what it adds to the triangle: how far it is beyond one of the sides
+                    # the area it adds to the triangle: its distance beyond one of the sides
                     turn = dot(cross(u, v), n)
                     sign = 1.0 if turn > 0.0 else -1.0
                     beyond = -sign * dot(cross(u, arm), n)

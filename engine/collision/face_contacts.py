@@ -1,6 +1,6 @@
 """Contacts of solids with faces: box and hull with each other or with a capsule.
 
-Owns the laying of faces over each other. Must not know how far apart the shapes are or why.
+Owns the clipping of two faces against each other. Must not know how the distance of two shapes is computed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .contact_table import CROSSING, OF_TWO, WITNESS, offer
 from .gjk import convex, corner, relative
 from .signed_distance import load9, matrix_unapply
 
-FLAT = 0.98  # cosine to the normal from which on a face lies across it
-STEEP = 0.1  # … and below which it is of no use
-SLACK = 1e-3  # of an edge's length: a corner this little outside of a face is still on it
+FLAT = 0.98  # cosine between the normals of face and contact from which on the face is in contact
+STEEP = 0.1  # … and below which the face is useless
+SLACK = 1e-3  # tolerance: a corner outside a face by less than this share of an edge's length is still on it
 
 
 @kernel
 def solids(shapes, placed, one, two, margin, contact, meet, first):
-    """A solid and a solid or a capsule."""
+    """Contacts of a solid or capsule (one) and a solid (two)."""
     faces = shapes.faces
     m, shift = relative(placed, one, two)
     radius = shapes.shape[one, SH.ROUNDING]
@@ -46,10 +46,10 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
         last = _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, meet, first, last)
     elif not faced and d > 0.0:
         last = _along_an_edge(shapes, one, two, m, shift, d, n, x, margin, contact, meet, first)
-    lowest = -math.inf if last > first and not useful else math.inf  # a line stands for its middle
+    lowest = -math.inf if last > first and not useful else math.inf  # two ends of a line: no contact between them
     for row in range(first, last):
         lowest = min(lowest, contact[row, CT.GAP])
-    if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the faces that look this way need not hold the deepest point
+    if lowest > d - radius + 1e-9 + 1e-6 * abs(d):  # the two faces need not contain the deepest point
         last = offer(contact, meet, first, last, margin, x, n, d, radius, 0.0, WITNESS)
     world, spot = load9(placed, two, SH.AXES), load3(placed, two, SH.SPOT)
     for row in range(first, last):
@@ -60,7 +60,7 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
 
 @kernel
 def _outline(shapes, one, mine):
-    """The edges of one that are laid over the other: those round its face, or a capsule's own."""
+    """The edges of one that are clipped: those around its face, or a capsule's own."""
     if shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]:
         return shapes.rings[mine, SH.RING_FIRST], shapes.rings[mine, SH.RING_END]
     return shapes.link[one, SH.EDGE_FIRST], shapes.link[one, SH.EDGE_END]
@@ -68,7 +68,7 @@ def _outline(shapes, one, mine):
 
 @kernel
 def _corners_of_one(shapes, one, two, m, shift, d, n, mine, face, across, margin, contact, meet, first, last):
-    """Corners of one over the face of two."""
+    """Contacts at corners of one over the face of two."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
     faced = shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]
     begin, end = _outline(shapes, one, mine)
@@ -86,7 +86,7 @@ def _corners_of_one(shapes, one, two, m, shift, d, n, mine, face, across, margin
 
 @kernel
 def _corners_of_two(shapes, one, two, m, shift, d, n, mine, face, margin, contact, meet, first, last):
-    """Corners of two over the face of one."""
+    """Contacts at corners of two over the face of one."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
     begin, end = _outline(shapes, one, mine)
     normal, back = load3(faces, mine, SH.FACE_NORMAL), matrix_unapply(m, scale(-1.0, n))
@@ -103,7 +103,7 @@ def _corners_of_two(shapes, one, two, m, shift, d, n, mine, face, margin, contac
 
 @kernel
 def _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, meet, first, last):
-    """Where the outlines cross."""
+    """Contacts where the outlines of the two faces cross."""
     points, edges = shapes.points, shapes.edges
     begin, end = _outline(shapes, one, mine)
     for e in range(begin, end):
@@ -128,7 +128,7 @@ def _crossings(shapes, one, two, m, shift, d, n, mine, face, margin, contact, me
 
 @kernel
 def _along_an_edge(shapes, one, two, m, shift, d, n, x, margin, contact, meet, first):
-    """A capsule that lies along an edge touches there with a line."""
+    """Contacts of a capsule that is parallel to an edge: the ends of their overlap."""
     points, edges = shapes.points, shapes.edges
     radius = shapes.shape[one, SH.ROUNDING]
     u = scale(shapes.shape[one, SH.HALF + 2], (m[2], m[5], m[8]))
@@ -145,7 +145,7 @@ def _along_an_edge(shapes, one, two, m, shift, d, n, x, margin, contact, meet, f
 
 @kernel
 def _facing(faces, first, end, d):
-    """The face of a range that looks most along d, and its cosine: (face, cosine)."""
+    """The face of a range whose normal is closest to d, and the cosine of the angle between them: (face, cosine)."""
     best, at = -math.inf, first
     for f in range(first, end):
         value = (
@@ -158,7 +158,7 @@ def _facing(faces, first, end, d):
 
 @kernel
 def _over(points, edges, begin, end, p, n):
-    """Whether p, seen along n, is within the outline of a face."""
+    """True if p, projected along n, is within the outline of a face."""
     for e in range(begin, end):
         q = load3(points, edges[e, SH.EDGE_START], SH.XYZ)
         side = sub(load3(points, edges[e, SH.EDGE_STOP], SH.XYZ), q)

@@ -1,7 +1,7 @@
 """Distance and closest points of convex shapes: GJK, and separating axes where they overlap.
 
-Owns the nearest points of two sets of corners (GJK) and, once they overlap, the least way
-out (separating axes). Must not know what a contact is.
+Owns the closest points of two sets of corners (GJK) and, if they overlap, the smallest penetration (separating axes).
+Must not know what a contact is.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from ..math.vectors import add, axpy, cross, dot, load3, matrix_apply, scale, su
 from .contact_table import PREFER
 from .signed_distance import load9, matrix_unapply, nearest_between
 
-ROUNDS = 60  # of GJK; 4 to 8 are usual
-CONVERGED = 1e-10  # of the squared distance
-OVERLAP = 1e-7  # of the pair's size: nearer than this, GJK's direction is rounding error
-INSIDE = np.int64(4)  # the corner that goes when none needs to
+ROUNDS = 60  # most iterations of GJK; 4 to 8 are usual
+CONVERGED = 1e-10  # tolerance, relative to the squared distance
+OVERLAP = 1e-7  # relative to the pair's size: below this distance GJK's direction is rounding error
+INSIDE = np.int64(4)  # returned in place of a corner's number if the origin is inside the tetrahedron
 
 
 @kernel
 def convex(shapes, one, two, m, shift, far):
-    """Two convex shapes without their rounding, `one` turned by m and shifted in the frame of `two`: their signed
-    distance, the direction from two to one, and the point of one: (d, n, x). Farther than `far`, any d above it."""
+    """Signed distance of two convex shapes without their rounding, the direction from two to one, and the closest point
+    of one: (d, n, x), in the frame of `two`. `one` is rotated by m and translated by `shift` in that frame. If the
+    distance exceeds `far`, d is only a lower bound above it."""
     d, n, x = _approach(shapes, one, two, m, shift, far)
     if d < 0.0:
         d, n, x = _least_way_out(shapes, one, two, m, shift)
@@ -34,7 +35,7 @@ def convex(shapes, one, two, m, shift, far):
 
 @kernel
 def relative(placed, row, other):
-    """The axes and origin of the shape in a row, in the frame of that in the other."""
+    """The axes and origin of the placed shape in `row`, in the frame of the one in row `other`."""
     a, b = load9(placed, row, SH.AXES), load9(placed, other, SH.AXES)
     x = matrix_unapply(b, (a[0], a[3], a[6]))
     y = matrix_unapply(b, (a[1], a[4], a[7]))
@@ -50,7 +51,7 @@ def corner(points, i, m, shift):
 
 @kernel
 def farthest(points, first, end, x, y, z):
-    """The point of a range that is farthest along a direction."""
+    """Support point: the index of the point of a range that is farthest along a direction."""
     best, at = -math.inf, first
     for i in range(first, end):
         value = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z
@@ -61,8 +62,8 @@ def farthest(points, first, end, x, y, z):
 
 @kernel
 def _approach(shapes, one, two, m, shift, far):
-    """GJK: the point nearest the origin of all differences of points of one and two, by ever better simplices of
-    such differences. A distance of −1 if the origin is among them."""
+    """GJK: the point of the Minkowski difference of one and two that is nearest the origin, by simplices of its corners
+    that approach the origin. The distance is −1 if the difference contains the origin."""
     points = shapes.points
     first, end = shapes.link[one, SH.POINT_FIRST], shapes.link[one, SH.POINT_END]
     other, stop = shapes.link[two, SH.POINT_FIRST], shapes.link[two, SH.POINT_END]
@@ -123,8 +124,9 @@ def _approach(shapes, one, two, m, shift, far):
 
 @kernel
 def _tetrahedron(w0, w1, w2, w):
-    """Three corners of a simplex and a new one: which goes, and the weights of those that stay, the new one in the
-    place of the one that goes. INSIDE if the origin is within; else the nearest point is on a side that sees it."""
+    """Reduce a tetrahedron, three corners and the new one w: which corner is removed, and the weights of the others.
+    The new corner takes the removed one's position. INSIDE if the tetrahedron contains the origin; otherwise the
+    nearest point is on a side that faces the origin."""
     a, b, c = sub(w1, w0), sub(w2, w0), sub(w, w0)
     volume = dot(a, cross(b, c))
     flat = abs(volume) <= 1e-12 * math.sqrt(dot(a, a) * dot(b, b) * dot(c, c))
@@ -141,7 +143,7 @@ def _tetrahedron(w0, w1, w2, w):
 
 @kernel
 def _keep_weighty(n, w0, k0, l0, w1, k1, l1, w2, k2, l2):
-    """Keep those of n corners that carry weight: the last takes the place of one that goes."""
+    """Remove those of n corners that have no weight: the last one takes the position of a removed one."""
     if n > 2 and l2 <= 0.0:
         n -= 1
     if n > 1 and l1 <= 0.0:
@@ -163,7 +165,7 @@ def _keep_weighty(n, w0, k0, l0, w1, k1, l1, w2, k2, l2):
 
 @kernel
 def _line_weights(a, b):
-    """The point of a–b nearest the origin: its squared distance and the weights of a and b."""
+    """The point of the segment a–b nearest the origin: its squared distance and the weights of a and b."""
     side = sub(b, a)
     square = dot(side, side)
     t = min(max(-dot(a, side) / square, 0.0), 1.0) if square > 0.0 else 0.0
@@ -173,7 +175,8 @@ def _line_weights(a, b):
 
 @kernel
 def _triangle_weights(a, b, c):
-    """The same of a triangle. If the origin is not over it, the nearest point is on a side that sees the origin."""
+    """The same for a triangle. If the origin does not project into it, the nearest point is on a side that faces the
+    origin."""
     u, v = sub(b, a), sub(c, a)
     n = cross(u, v)
     square = dot(n, n)
@@ -200,8 +203,9 @@ def _triangle_weights(a, b, c):
 
 @kernel
 def _least_way_out(shapes, one, two, m, shift):
-    """Two convex shapes that overlap: the axis along which they do so least. Those are normals of faces, or square
-    to an edge of each where the two edges meet as outlines do."""
+    """Separating axes of two convex shapes that overlap: the axis of the smallest penetration. Candidates are normals
+    of faces, and directions perpendicular to an edge of each if the two edges form a face of the Minkowski
+    difference."""
     points, faces = shapes.points, shapes.faces
     first, stop = shapes.link[one, SH.POINT_FIRST], shapes.link[one, SH.POINT_END]
     other, halt = shapes.link[two, SH.POINT_FIRST], shapes.link[two, SH.POINT_END]
@@ -226,7 +230,7 @@ def _least_way_out(shapes, one, two, m, shift):
 
 @kernel
 def _least_across_edges(shapes, one, two, m, shift, best, n, x):
-    """The same among the axes square to an edge of each, given the best of the others."""
+    """The same among the axes perpendicular to an edge of each, given the best of the faces' normals."""
     points, edges, faces = shapes.points, shapes.edges, shapes.faces
     half = load3(shapes.shape, two, SH.HALF)
     for e in range(shapes.link[one, SH.EDGE_FIRST], shapes.link[one, SH.EDGE_END]):
@@ -235,7 +239,7 @@ def _least_across_edges(shapes, one, two, m, shift, best, n, x):
         p = corner(points, edges[e, SH.EDGE_START], m, shift)
         u = sub(corner(points, edges[e, SH.EDGE_STOP], m, shift), p)
         near = True
-        for k in range(3):  # an edge farther away than the overlap is deep has no part in a smaller one
+        for k in range(3):  # an edge farther away than the penetration found so far cannot give a smaller one
             low, high = min(p[k], p[k] + u[k]), max(p[k], p[k] + u[k])
             near = near and low <= half[k] + abs(best) and high >= -half[k] - abs(best)
         if not near:
@@ -256,7 +260,7 @@ def _least_across_edges(shapes, one, two, m, shift, best, n, x):
             q = load3(points, edges[g, SH.EDGE_START], SH.XYZ)
             v = sub(load3(points, edges[g, SH.EDGE_STOP], SH.XYZ), q)
             if faced:
-                # the arcs that the normals sweep over the two edges must cross
+                # Gauss map: the arcs between the normals at the two edges must cross
                 bv = dot(b, v)
                 if dot(a, v) * bv >= 0.0 or cu * bv <= 0.0:
                     continue

@@ -1,16 +1,16 @@
 """Narrow phase: contact points of two shapes, dispatched by their kinds.
 
-Owns which way a pair of shapes is worked out, its contacts and its least gap. Must not
-know which pairs to look at or what is done about a contact.
+Owns the choice of an algorithm for a pair of shapes, the pair's contacts and its smallest gap. Must not know which
+pairs are tested, or what follows from a contact.
 
-Round shapes touch by closed forms. Solids (box, hull), also against a capsule, touch along
-the direction of their nearest points (GJK) or, once they overlap, of the least way out
-(separating axes); where a face lies across that direction, the outlines of both faces are
-laid over each other and the corners of what they share are the contacts. Grids and planes
-are touched by the other's points, and touch with their own.
+Round shapes have closed forms. For solids (box, hull), also against a capsule, the contact normal is the direction of
+the closest points (GJK) or, if they overlap, of the smallest penetration (separating axes). Where a face is
+perpendicular to the normal, the outlines of both faces are clipped against each other, and the corners of their
+intersection are the contacts. Grids and planes are tested against the other shape's points, and a grid's own points
+against the other shape.
 
-A pair is always worked on with the simpler shape first (`one`, `two`), in the frame of
-`two` where that helps, and told in the caller's order: swapping a and b only turns normals.
+A pair is always computed with the simpler shape first (`one`, `two`), in the frame of `two` if convenient. Results are
+in the caller's order: swapping a and b only negates normals.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .gjk import convex, relative
 from .point_contacts import features_against
 from .signed_distance import load9, nearest_between
 
-NO_ROW = np.int64(0)  # where nothing is written
-# Ways to work out a pair: the points of one against the other, two rounded segments, solids with faces, or not at all.
+NO_ROW = np.int64(0)  # first and last row if nothing is written
+# Algorithms for a pair: the points of one against the other, two rounded segments, solids with faces, or none.
 POINTS, RODS, SOLIDS, NEVER = (np.int64(k) for k in range(4))
-# By the kinds of a pair, the simpler first. A shape that is laid out as one of these kinds needs no line.
+# Algorithm by the kinds of a pair, the simpler first. A new shape that is laid out as one of these kinds needs no line.
 WAYS = {
     (SH.SPHERE, SH.SPHERE): POINTS,
     (SH.SPHERE, SH.CAPSULE): POINTS,
@@ -67,7 +67,7 @@ WAY = np.array([[WAYS.get((kind, other), NEVER) for other in SH.KINDS] for kind 
 def collide(
     shapes: Shapes, placed: Table, a: Index, b: Index, margin: Real, contact: Table, meet: IndexTable, count: Index
 ):
-    """Append the contacts of shapes a and b that are no farther apart than the margin; the new count."""
+    """Append the contacts of shapes a and b whose gap is at most the margin. Returns the new count."""
     if count >= len(contact) or _apart(placed, a, b, margin):
         return count
     one, two, sign = _order(shapes.link, a, b)
@@ -96,12 +96,12 @@ def collide(
 
 @kernel
 def gap_of(shapes, placed, a, b):
-    """The least gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
+    """The smallest gap of a pair and the direction from b to a there: (gap, nx, ny, nz)."""
     one, two, sign = _order(shapes.link, a, b)
     way = WAY[shapes.link[one, SH.KIND], shapes.link[two, SH.KIND]]
     gap, n = math.inf, (0.0, 0.0, 1.0)
     if way == POINTS:
-        # no gap is below minus infinity, so nothing is written: any tables will do for contacts
+        # no gap is below the margin −∞, so nothing is written, and any tables may be passed for the contacts
         _, gap, n = features_against(shapes, placed, one, two, -math.inf, math.inf, placed, shapes.link, NO_ROW, NO_ROW)
     elif way == RODS:
         u, v = half_axis(shapes.shape, placed, one), half_axis(shapes.shape, placed, two)
@@ -119,7 +119,7 @@ def gap_of(shapes, placed, a, b):
 
 @kernel
 def _order(link, a, b):
-    """The simpler shape, the other, and −1 if that is not the order given."""
+    """The simpler shape, the other one, and −1 if they were swapped, else 1."""
     kind, other = link[a, SH.KIND], link[b, SH.KIND]
     if kind > other or (kind == other and a > b):
         return b, a, -1.0
@@ -128,7 +128,7 @@ def _order(link, a, b):
 
 @kernel
 def _apart(placed, a, b, margin):
-    """Whether the bounding boxes are apart by more than the margin."""
+    """True if the bounding boxes are apart by more than the margin."""
     for k in range(3):
         far = abs(placed[a, SH.SPOT + k] - placed[b, SH.SPOT + k])
         if far > placed[a, SH.EXTENT + k] + placed[b, SH.EXTENT + k] + margin:

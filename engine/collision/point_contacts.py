@@ -1,6 +1,6 @@
 """Contacts of grids and planes with the points and edges of other shapes.
 
-Owns the points' way. Must not know how solids or round shapes touch.
+Owns the test of points and edges against a signed distance. Must not know how solids or round shapes touch.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .signed_distance import load9, matrix_unapply, own_distance, own_nearest
 
 @kernel
 def features_against(shapes, placed, one, two, margin, far, contact, meet, first, last):
-    """Offer the points of one that are within the margin of two; if two is a grid, also its points near one, and the
-    edges of one. With the new last row, and the least gap and its normal among what is nearer than `far`."""
+    """Append the points of one that are within the margin of two; if two is a grid, also its points near one, and the
+    edges of one. Returns the new last row, and the smallest gap below `far` with its normal."""
     least, best = far, (0.0, 0.0, 1.0)
     hollow = shapes.shape[two, SH.CELL] > 0.0
     for turned in range(2 if hollow and shapes.shape[one, SH.ROUNDING] == 0.0 else 1):
-        # the points of s against shape o; told from the other side where that is not one
+        # the points of s against shape o; in the second pass s is two, and the results are converted
         s, o, sign, base = (two, one, -1.0, OF_TWO) if turned else (one, two, 1.0, OF_ONE)
         m, spot = load9(placed, o, SH.AXES), load3(placed, o, SH.SPOT)
         own, place = load9(placed, s, SH.AXES), load3(placed, s, SH.SPOT)
@@ -40,7 +40,7 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
             d, n = own_distance(shapes, o, y)
             n = matrix_apply(m, n)
             if d - radius <= margin and shapes.shape[s, SH.CELL] > 0.0:
-                # a point of a floor beside a box is near, but does not face it
+                # a point of a floor next to a box is near, but does not face it
                 _, outward = own_distance(shapes, s, p)
                 if dot(matrix_apply(own, outward), n) > -0.5:
                     continue
@@ -64,7 +64,7 @@ def features_against(shapes, placed, one, two, margin, far, contact, meet, first
             if d - 0.5 * math.sqrt(dot(side, side)) - radius > max(least, margin):
                 continue
             t, d, n = own_nearest(shapes, two, p, add(p, side))
-            if t <= 0.01 or t >= 0.99:  # as near at its ends, which are points
+            if t <= 0.01 or t >= 0.99:  # nearest at an end, which is a point and already tested
                 continue
             n = matrix_apply(world, n)
             if d - radius < least:

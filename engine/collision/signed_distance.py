@@ -1,11 +1,10 @@
 """Signed distance of a point or a segment to a shape.
 
-Owns the placing of shapes and the signed distance: negative inside, with the outward
-normal. Must not know about pairs, contacts or time.
+Owns the placement of shapes in the world and the signed distance: negative inside, with the outward normal. Must not
+know about pairs, contacts or time.
 
-Points and normals are handled in the shape's own frame, where every shape is simple.
-At places where the nearest point is not unique (a sphere's centre, a capsule's axis)
-any of them will do, but it must be one: nothing here may give a number that is not finite.
+Points and normals are computed in the shape's own frame, where every shape is simple. Where the nearest point is not
+unique (a sphere's centre, a capsule's axis), any of them is returned. All results are finite.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from ..compile.decorators import kernel
 from ..geometry import shape_table as SH
 from ..math.vectors import add, axpy, cross, dot, load3, load4, matrix_apply, quat_matrix, scale, store3, sub
 
-NO_DIRECTION = 1e-12  # metres: shorter vectors have no direction worth the name
+NO_DIRECTION = 1e-12  # [m] the direction of shorter vectors is rounding error
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
-NARROWINGS = 45  # of golden section: 0.618⁴⁵ is 4e-10
-GRID_NARROWINGS = 20  # within two cells: 0.618²⁰ of them is finer than the grid is true
-SAMPLES = 256  # at most, along a line through a grid
+NARROWINGS = 45  # iterations of the golden section search: 0.618⁴⁵ is 4e-10
+GRID_NARROWINGS = 20  # the same within two cells: 0.618²⁰ of them is finer than the grid is accurate
+SAMPLES = 256  # most samples along a line through a grid
 
 
 @kernel
@@ -50,7 +49,7 @@ def matrix_unapply(m, v):
 
 @kernel
 def place_shape(shapes, s, position, turn, placed):
-    """Shape s into its row of `placed`, its body's frame at a position with a quaternion."""
+    """Write shape s to its row of `placed`, with its body's frame at a position and rotation (quaternion)."""
     body = quat_matrix(turn)
     store3(placed, s, SH.SPOT, add(position, matrix_apply(body, load3(shapes.shape, s, SH.OWN_SPOT))))
     half = load3(shapes.shape, s, SH.HALF)
@@ -68,7 +67,8 @@ def place_shape(shapes, s, position, turn, placed):
 
 @kernel
 def place_shapes(shapes, where, placed):
-    """All shapes, their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 the world."""
+    """Place all shapes, with their bodies' frames in `where` (n+1, 7): position, then quaternion; row 0 is the
+    world."""
     for s in range(len(shapes.link)):
         body = shapes.link[s, SH.BODY]
         place_shape(shapes, s, load3(where, body, SH.POSITION), load4(where, body, SH.QUATERNION), placed)
@@ -132,7 +132,7 @@ def _hull_distance(shapes, s, p):
             inside, n = height, normal
     if inside <= NO_DIRECTION:
         return inside, n
-    # outside: the nearest point is on a face that sees it, no nearer than the face's plane
+    # outside: the nearest point is on a face that faces p, at least as far as the face's plane
     best = math.inf
     for f in range(first, end):
         normal = load3(shapes.faces, f, SH.FACE_NORMAL)
@@ -159,8 +159,8 @@ def _hull_distance(shapes, s, p):
 
 @kernel
 def _grid_distance(shapes, s, p):
-    """Trilinear in the grid. Outside of it the surface is at least as far as the legs of a right angle say:
-    the way to the grid and what the grid says there."""
+    """Trilinear interpolation in the grid. Outside of it a lower bound: the hypotenuse of the distance to the grid and
+    the value there."""
     cell = shapes.shape[s, SH.CELL]
     nx, ny, nz = shapes.link[s, SH.GRID_SIZE], shapes.link[s, SH.GRID_SIZE + 1], shapes.link[s, SH.GRID_SIZE + 2]
     x = min(max(p[0] / cell + 0.5 * (nx - 1), 0.0), nx - 1.0)
@@ -200,7 +200,7 @@ def _grid_distance(shapes, s, p):
 
 @kernel
 def nearest_between(p, u, q, v):
-    """Where the segments p ± u and q ± v are nearest: (s, t) in −1 … 1 of u and v."""
+    """The closest points p + s u and q + t v of two segments: (s, t), each in −1 … 1."""
     r = sub(p, q)
     a, e, b = dot(u, u), dot(v, v), dot(u, v)
     c, f = dot(u, r), dot(v, r)
@@ -212,7 +212,7 @@ def nearest_between(p, u, q, v):
         return min(max(-c / a, -1.0), 1.0), 0.0
     bottom = a * e - b * b
     s = 0.0
-    if bottom > 1e-12 * a * e:  # else parallel: any will do
+    if bottom > 1e-12 * a * e:  # otherwise parallel: any s is right
         s = min(max((b * f - c * e) / bottom, -1.0), 1.0)
     t = (b * s + f) / e
     if t < -1.0 or t > 1.0:
@@ -223,7 +223,7 @@ def nearest_between(p, u, q, v):
 
 @kernel
 def nearest_on_segment(shapes, placed, s, a, b):
-    """The point of a–b with the least signed distance to shape s: (t in 0 … 1, d, nx, ny, nz)."""
+    """The point of the segment a–b with the smallest signed distance to shape s: (t in 0 … 1, d, nx, ny, nz)."""
     m, spot = load9(placed, s, SH.AXES), load3(placed, s, SH.SPOT)
     t, d, n = own_nearest(shapes, s, matrix_unapply(m, sub(a, spot)), matrix_unapply(m, sub(b, spot)))
     x, y, z = matrix_apply(m, n)
@@ -243,7 +243,7 @@ def own_nearest(shapes, s, a, b):
         where = nearest_between(add(a, u), u, (0.0, 0.0, 0.0), (0.0, 0.0, shapes.shape[s, SH.HALF + 2]))
         low = high = 0.5 + 0.5 * where[0]
     elif hollow:
-        # find the lowest sample, then look about it
+        # find the lowest sample, then search around it
         count = min(int(math.sqrt(dot(side, side)) / shapes.shape[s, SH.CELL]) + 2, SAMPLES)
         best, at = math.inf, 0
         for k in range(count + 1):
@@ -269,7 +269,7 @@ def own_nearest(shapes, s, a, b):
                 d0 = d
             else:
                 d1 = d
-    # golden section never looks at the ends themselves
+    # the golden section search never reaches the ends themselves
     t = 0.5 * (low + high)
     t = 0.0 if t < 1e-8 else 1.0 if t > 1.0 - 1e-8 else t
     d, n = own_distance(shapes, s, axpy(t, side, a))

@@ -1,6 +1,6 @@
 """Time of impact of two moving shapes, by conservative advancement.
 
-Owns conservative advancement. Must not know what is done about an impact.
+Owns conservative advancement. Must not know what follows from an impact.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from ..math.vectors import axpy, dot, load3, load4, quat_conj, quat_exp, quat_lo
 from .narrow_phase import gap_of
 from .signed_distance import place_shape
 
-ADVANCES = 200  # of time_of_impact; 5 to 20 are usual
+ADVANCES = 200  # most iterations; 5 to 20 are usual
 
 
 @separate
 def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, a: Index, b: Index, slop: Real):
-    """When, in 0 … 1 between the bodies' places `before` and `after` (n+1, 7), the gap of shapes a and b first falls
-    to the slop; 2 if never. Bodies move straight and turn evenly; `scratch` is a table like `placed`, of which rows
-    a and b are used.
+    """The time, in 0 … 1 between the placements `before` and `after` (n+1, 7), at which the gap of shapes a and b first
+    falls to the slop; 2 if never. Bodies move straight and turn at a constant rate. `scratch` is a table like `placed`,
+    of which rows a and b are used.
 
-    Conservative advancement: as long as the gap lasts at the fastest the pair can close, nothing can happen. A pair
-    that starts within the slop meets at 0 if it closes; if not, it is watched until it has parted or closes."""
+    Conservative advancement: the time is advanced by the gap divided by the largest closing speed, within which no
+    impact is possible. A pair that starts within the slop has an impact at 0 if it closes. Otherwise it is sampled
+    until it has separated or closes."""
     body, other = shapes.link[a, SH.BODY], shapes.link[b, SH.BODY]
     place, place2 = load3(before, body, SH.POSITION), load3(before, other, SH.POSITION)
     move = sub(load3(after, body, SH.POSITION), place)
@@ -49,12 +50,12 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
         if k == 0:
             arm = sub(load3(scratch, a, SH.SPOT), load3(scratch, b, SH.SPOT))
             if endless or endless2:
-                # a turning plane sweeps the faster the farther away
+                # a point of a turning plane sweeps faster the farther away it is
                 far = bounds + length + math.sqrt(dot(arm, arm))
                 far += shapes.shape[a, SH.REACH] + shapes.shape[b, SH.REACH]
                 sweep += rate * (far if endless else 0.0) + rate2 * (far if endless2 else 0.0)
             else:
-                # cheap: the balls that hold them, moved past each other
+                # cheap test: the bounding balls, moved past each other
                 s = min(max(-dot(arm, path) / (length * length), 0.0), 1.0) if length > 0.0 else 0.0
                 arm = axpy(s, path, arm)
                 if math.sqrt(dot(arm, arm)) > bounds + sweep + slop:
@@ -63,7 +64,7 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
         within = gap <= slop + near
         if within and not touching:
             return t
-        # shapes that fill the space between their points close no faster than along the normal
+        # convex shapes close at most at the speed along the normal
         closing = sweep + (length if hollow else -dot(path, (x, y, z)))
         if k > 0 and within and gap < last - 1e-3 * closing * (t - back):
             return back
@@ -71,7 +72,7 @@ def time_of_impact(shapes: Shapes, before: Table, after: Table, scratch: Table, 
             return 2.0
         touching = touching and within
         last, back = gap, t
-        # a touch that lasts is looked at ever less often
+        # a lasting contact is sampled at growing intervals
         t += min(watch / closing, 1.0 / 32.0) if touching else (gap - slop) / closing
         watch *= 1.5
         if t >= 1.0:
