@@ -1,1 +1,1 @@
-"""Shapes and meshes: what they hold, how they are fitted. Nothing moves here."""
+"""Shapes and meshes: their data, masses and fits to points. Must not know motion."""

@@ -1,6 +1,6 @@
-"""Shapes of bodies laid out for the kernels.
+"""Build the kernels' tables of shapes.
 
-Owns how the layouts of single shapes become one table. Must not know where bodies are or what a contact is.
+Owns the concatenation of the layouts of single shapes. Must not know where bodies are or what a contact is.
 """
 
 from __future__ import annotations
@@ -26,9 +26,14 @@ def build_shapes(
     apart: Sequence[tuple[int, int]] = (),
     families: Sequence[int] | None = None,
 ) -> Shapes:
-    """Lay shapes out for the kernels, all sequences one entry a shape: the row of its body (0: the world), of
-    that body's tree root, …; `apart`: pairs of shapes that never touch; `families`: whose shapes never touch one
-    another, −1 for none (see `shape_table.FAMILY`), a tree's all the same."""
+    """Build the tables of shapes. All sequences have one entry for each shape.
+
+    bodies     the row of its body, 0 for the world
+    roots      the row of that body's tree root
+    apart      pairs of shapes that never touch
+    families   shapes of one family never touch one another; −1 for none (see `shape_table.FAMILY`). All shapes of a
+               tree have the same.
+    """
     count = len(shapes)
     for name, given in (("bodies", bodies), ("frictions", friction), ("bounces", bounce), ("responses", response),
                         ("tree roots", roots)):  # fmt: skip
@@ -38,7 +43,7 @@ def build_shapes(
     link = np.zeros((count, SH.LINK_COLUMNS), dtype=np.int64)
     link[:, SH.FAMILY] = -1 if families is None else families
     layouts = [_layout_of(shape) for shape in shapes]
-    points, edges, faces, values = 0, 0, 0, 0  # so many stand before
+    points, edges, faces, values = 0, 0, 0, 0  # running totals: the offsets of the next shape
     sides, rings = [], []
     for s, own in enumerate(layouts):
         table[s], link[s, SH.KIND] = own.row, own.kind
@@ -74,19 +79,19 @@ def build_shapes(
 
 
 def _layout_of(shape: Shape) -> Layout:
-    if not isinstance(shape, Shape):  # scripts hand in anything
+    if not isinstance(shape, Shape):  # scripts may pass anything
         raise SettingError(f"{type(shape).__name__} is not a shape: give a Sphere, Capsule, Box, Hull, Plane or Grid.")
     return shape.layout()
 
 
 def _pool(parts: list[np.ndarray], none: np.ndarray) -> np.ndarray:
-    """All rows in one table, which has one row at least; `none`: such a table without rows."""
+    """Concatenate tables; the result has at least one row. `none`: a table of this kind without rows."""
     rows = np.concatenate([none, *parts])
     return rows if len(rows) else np.zeros((1, none.shape[1]), dtype=none.dtype)
 
 
 def _skips(count: int, apart: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Each shape's partners with a higher number."""
+    """`skip_start` and `skip`: each shape's excluded partners with a higher index."""
     partners: list[set[int]] = [set() for _ in range(count)]
     for a, b in apart:
         partners[min(a, b)].add(max(a, b))
@@ -96,7 +101,8 @@ def _skips(count: int, apart: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np
 
 
 def _groups(link: np.ndarray, endless: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes by tree. A plane has no end and would make its group's box endless: it gets a group of its own."""
+    """`member_start` and `member`: shapes grouped by tree. Each plane has a group of its own, because it would make its
+    group's box infinite."""
     groups: dict[tuple, list[int]] = {}
     for s, row in enumerate(link):
         groups.setdefault(("plane", s) if endless[s] else ("tree", int(row[SH.ROOT])), []).append(s)

@@ -1,6 +1,6 @@
 """Convex solids: corners, flat faces and the edges between them.
 
-Owns how points become a solid with few corners. Must not know what it is for.
+Owns the construction of a solid with few corners from points. Must not know what it is used for.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import LibraryError
 
-HULL_POINTS = 48  # a hull with more corners costs more than they are worth
-THICKNESS = 1e-3  # of its size: what a flat hull is given
-COPLANAR = 1e-7  # triangles of a hull this much in one plane, against its size, are one face
+HULL_POINTS = 48  # most corners of a hull: more cost time without a visible gain
+THICKNESS = 1e-3  # half the thickness added to a flat hull, relative to its size
+COPLANAR = 1e-7  # tolerance, relative to its size, within which triangles of a hull are one face
 
 
 class Solid(NamedTuple):
@@ -36,7 +36,7 @@ def box_solid(half: np.ndarray) -> Solid:
 
 
 def hull_solid(points: np.ndarray, limit: int = HULL_POINTS) -> Solid:
-    """Corners (at most `limit`) and flat faces of the convex hull; a flat one gets a little thickness."""
+    """Corners (at most `limit`) and flat faces of the convex hull. A flat hull is made slightly thick."""
     points = thicken(np.unique(np.asarray(points, dtype=float), axis=0))
     hull = convex_hull(points)
     if len(hull.vertices) > limit:
@@ -47,7 +47,7 @@ def hull_solid(points: np.ndarray, limit: int = HULL_POINTS) -> Solid:
     number[hull.vertices] = np.arange(len(corners))
     triangles = number[hull.simplices]
     normals = hull.equations[:, :3]
-    # scipy's triangles turn either way
+    # scipy's triangles have no consistent orientation
     turn = np.cross(
         corners[triangles[:, 1]] - corners[triangles[:, 0]], corners[triangles[:, 2]] - corners[triangles[:, 0]]
     )
@@ -65,7 +65,7 @@ def convex_hull(points: np.ndarray, **options):
 
 
 def thicken(points: np.ndarray) -> np.ndarray:
-    """Copies of flat, straight or single points shifted along what they lack."""
+    """Add thickness to flat, straight or single points: copies shifted both ways along each missing dimension."""
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     size = max(float(np.linalg.norm(points - middle, axis=1).max()), 1e-9)
     axes = (
@@ -80,10 +80,10 @@ def thicken(points: np.ndarray) -> np.ndarray:
 
 
 def _few_corners(points: np.ndarray, limit: int) -> np.ndarray:
-    """The corners that matter most: each next one is that farthest outside of those before."""
+    """Select corners greedily: the next one is always the farthest outside the hull of those selected."""
     chosen = {int(k) for axis in np.eye(3) for k in (np.argmin(points @ axis), np.argmax(points @ axis))}
     middle = points.mean(axis=0)
-    while len(chosen) < 4:  # extremes that coincide: the farthest from what is there
+    while len(chosen) < 4:  # extremes may coincide: add the point farthest from those selected
         gaps = np.min([np.linalg.norm(points - points[k], axis=1) for k in chosen], axis=0)
         chosen.add(int(np.argmax(gaps)))
     while len(chosen) < limit:
@@ -93,7 +93,7 @@ def _few_corners(points: np.ndarray, limit: int) -> np.ndarray:
             outside = (points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
         except LibraryError:
             raise
-        except Exception:  # qhull refuses what is flat: go away from what is there
+        except Exception:  # qhull rejects flat input: add the point farthest from those selected
             outside = np.min([np.linalg.norm(points - points[k], axis=1) for k in some], axis=0)
         outside[some] = -np.inf
         best = int(np.argmax(outside))
@@ -104,7 +104,7 @@ def _few_corners(points: np.ndarray, limit: int) -> np.ndarray:
 
 
 def _merge_faces(corners: np.ndarray, triangles: np.ndarray, normals: np.ndarray, neighbors: np.ndarray) -> Solid:
-    """Triangles in one plane become one face."""
+    """Merge coplanar triangles into faces."""
     size = np.linalg.norm(corners - corners.mean(axis=0), axis=1).max()
     group = np.full(len(triangles), -1)
     rings, kept = [], []
@@ -120,18 +120,18 @@ def _merge_faces(corners: np.ndarray, triangles: np.ndarray, normals: np.ndarray
                     inside.add(int(other))
                     todo.append(int(other))
         ring = _outline([tuple(triangles[k]) for k in inside])
-        if ring is None:  # cannot be told apart from its neighbours: leave it a triangle
+        if ring is None:  # the merged outline is not a single loop: keep the triangle
             inside, ring = {first}, [int(k) for k in triangles[first]]
         group[list(inside)] = len(rings)
         rings.append(ring)
         kept.append(plane)
-    used = sorted({k for ring in rings for k in ring})  # corners in the middle of a face are none
+    used = sorted({k for ring in rings for k in ring})  # without corners inside faces
     number = {k: n for n, k in enumerate(used)}
     return Solid(corners[used], [[number[k] for k in ring] for ring in rings], np.array(kept))
 
 
 def _outline(triangles: list[tuple[int, int, int]]) -> list[int] | None:
-    """The one closed line around triangles; None if it is not one."""
+    """The outline of triangles as one closed loop; None if it is not a single loop."""
     sides = {side for triangle in triangles for side in sides_of(list(triangle))}
     follow = {p: q for p, q in sides if (q, p) not in sides}
     border = sum((q, p) not in sides for p, q in sides)

@@ -1,10 +1,10 @@
 """Signed distances of a triangle mesh on a grid.
 
-Owns how far nodes are, and what a grid keeps of the surface; `winding` says which are
-inside. Must not know shapes.
+Owns the distances of nodes, and the points of the surface that a grid stores. Must not know shapes, or which nodes are
+inside (`mesh_inside`).
 
-Contacts happen near the surface: there distances are exact. Farther off each node takes
-the triangle of the nearest sample, a hundredth of a cell off at most.
+Distances are exact near the surface, where contacts occur. Farther off, a node uses only the triangle of the nearest
+sample, with an error of at most a hundredth of a cell.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from ..errors import LibraryError, SettingError
 
-GRID_POINTS = 300  # what a grid keeps of its surface to touch others with
-NEAR_SAMPLES = 12  # of the surface whose triangles are measured from a node near it …
-NEAR = 2.0  # … which is one within so many cells
-AT_ONCE = 20_000  # nodes, to bound memory
-THIN = 0.4  # of a cell: a surface that a grid can show is seldom missed by more
+GRID_POINTS = 300  # points of its surface that a grid stores for contacts
+NEAR_SAMPLES = 12  # a node near the surface is measured to the triangles of this many nearest samples
+NEAR = 2.0  # [cells] a node within this distance is near the surface
+AT_ONCE = 20_000  # nodes in one batch, to bound memory
+THIN = 0.4  # [cells] largest usual error of the interpolated distance at a surface that the grid resolves
 
 
 def checked_mesh(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +32,8 @@ def checked_mesh(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarra
 
 
 def surface_samples(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points no farther apart than the spacing on triangles (f, 3, 3), and whose they are."""
+    """Sample triangles (f, 3, 3) with points at most `spacing` apart. Returns the points (k, 3) and the index of each
+    one's triangle (k,)."""
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     parts = np.ceil(sides / spacing).astype(int).clip(1, 400)
     small = np.flatnonzero(parts == 1)
@@ -51,7 +52,7 @@ def surface_samples(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np
 def unsigned_distances(
     nodes: np.ndarray, corners: np.ndarray, samples: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Of points to triangles: exactly to those with the nearest samples."""
+    """Distances of points to a mesh: exact to the triangles of the nearest samples."""
     tree = _search_tree(samples)
     reached, nearest = tree.query(nodes)
     best = np.minimum(_to_triangles(nodes, corners[owner[nearest]]), reached)
@@ -69,7 +70,7 @@ def _search_tree(points: np.ndarray):
         from scipy.spatial import cKDTree  # noqa: PLC0415 - scipy may be missing, and loads slowly
     except ImportError as error:
         raise LibraryError(f"A grid needs scipy, which is missing ({error}): use a hull or box instead.") from error
-    # not balanced: built three times sooner, searched as fast
+    # unbalanced: three times faster to build, equally fast to search
     return cKDTree(points, balanced_tree=False, compact_nodes=False)
 
 
@@ -93,8 +94,8 @@ def _to_triangles(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 def thicken_sheets(
     values: np.ndarray, inside: np.ndarray, samples: np.ndarray, axes: list[np.ndarray], cell: float
 ) -> None:
-    """Make what is too thin for the grid at least thick enough to be felt: where the values between the nodes do not
-    come near zero at the surface, the nodes around are lowered."""
+    """Thicken parts of the mesh that the grid cannot resolve, so that they still have contacts. Where the interpolated
+    value at the surface is not close to zero, the nodes around it are lowered. Changes `values`."""
     if not inside.any():
         values -= 0.5 * cell
         return
@@ -114,7 +115,7 @@ def thicken_sheets(
 
 
 def spread_points(vertices: np.ndarray, samples: np.ndarray, limit: int) -> np.ndarray:
-    """Vertices and other points of a surface, each next one the farthest from those before."""
+    """Farthest point sampling of a surface: vertices and samples, the next one always farthest from those chosen."""
     vertices = np.unique(vertices, axis=0)
     if len(vertices) > 4000:
         vertices = vertices[:: len(vertices) // 4000 + 1]
@@ -122,7 +123,7 @@ def spread_points(vertices: np.ndarray, samples: np.ndarray, limit: int) -> np.n
     chosen, gaps = [], np.full(len(vertices), np.inf)
     gaps_others = np.full(len(others), np.inf)
     while len(chosen) < limit:
-        # corners first: half of the places are the vertices'
+        # vertices first, for half of the points
         use_vertices = len(chosen) < limit // 2 and gaps.max() > 0.0
         pool, far = (vertices, gaps) if use_vertices else (others, gaps_others)
         at = int(np.argmax(far)) if chosen else int(np.argmax(np.linalg.norm(pool - pool.mean(axis=0), axis=1)))

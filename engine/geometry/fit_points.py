@@ -1,6 +1,6 @@
 """Fit circles and axes to points.
 
-Owns which points of many matter to a fit, which way they lie, and which of several fits is taken. Must not know shapes
+Owns the selection of the points that affect a fit, their main axes, and the choice between fits. Must not know shapes
 or rigs.
 """
 
@@ -14,14 +14,14 @@ from ..errors import SettingError
 from ..math.rotations import axes_with_z
 from .convex_hull import convex_hull, thicken
 
-# A fit that is smaller by less than this part is no better: which of those that are alike is taken, rounding must not
-# decide.
+# Tolerance: a fit that is smaller by less than this part is not better, so that rounding does not choose between equal
+# fits.
 BETTER = 1e-3
-# Extents that differ by less than this part say nothing of which way a body lies.
+# Extents that differ by less than this part do not define an orientation.
 ALIKE = 0.02
-# What is thinner than this part of its longest side [and metres] is given that thickness.
+# The least thickness of a shape, relative to its longest side, and in metres.
 THIN, THINNEST = 1e-3, 1e-4
-ROUNDS = 100  # of the search for a circle, which takes a few
+ROUNDS = 100  # most iterations of the search for a circle; a few are usual
 
 
 def check_points(points: np.ndarray) -> None:
@@ -30,7 +30,7 @@ def check_points(points: np.ndarray) -> None:
 
 
 def outer_points(points: np.ndarray) -> np.ndarray:
-    """Those that matter to a fit."""
+    """The points that affect a fit: if there are many, only the corners of their convex hull."""
     points = np.asarray(points, dtype=float)
     check_points(points)
     points = np.unique(points, axis=0)
@@ -41,14 +41,14 @@ def outer_points(points: np.ndarray) -> np.ndarray:
 
 
 def smallest(fits: list, size):
-    """The first of those that are as small as any, nearly."""
+    """The first fit that is within the tolerance BETTER of the smallest."""
     sizes = [size(each) for each in fits]
     return next(each for each, found in zip(fits, sizes, strict=True) if found * (1.0 - BETTER) <= min(sizes))
 
 
 def main_axes(points: np.ndarray) -> np.ndarray:
-    """(3, 3) orthonormal rows, right-handed, the longest extent first. Where two extents are alike, any axes across the
-    third would do: those next to the axes of the points' own space are taken."""
+    """Main axes of points: (3, 3) orthonormal rows, right-handed, the longest extent first. If two extents are alike,
+    their axes are arbitrary: those closest to the axes of the points' space are used."""
     if len(points) < 2:
         return np.eye(3)
     _, extents, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
@@ -57,21 +57,21 @@ def main_axes(points: np.ndarray) -> np.ndarray:
         if extents[one] - extents[two] <= ALIKE * extents[one] and extents[one] > 0.0:
             frame = axes_with_z(axes[across])
             axes[one], axes[two] = frame[:, 0], frame[:, 1]
-    for row in axes:  # which way an axis points, rounding must not say either
+    for row in axes:  # rounding must not decide the signs either
         row *= np.sign(row[int(np.argmax(np.abs(row) >= np.abs(row).max() - 0.1))])
     axes[2] *= np.sign(np.linalg.det(axes))
     return axes
 
 
 def _completed(axes: np.ndarray) -> np.ndarray:
-    """(3, 3) orthonormal rows that begin with the first of these, of fewer points than three."""
+    """(3, 3) orthonormal rows that begin with the first of `axes`, for fewer than three points."""
     frame = axes_with_z(axes[0])
     return np.stack([axes[0], frame[:, 0], frame[:, 1]])
 
 
 def circle(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Centre and radius of the smallest circle about points (k, 2) in the plane: about two or three of them, to which
-    the farthest is added until none is outside."""
+    """Centre and radius of the smallest circle around points (k, 2). It is defined by two or three of them: the
+    farthest outside point is added until none is outside."""
     rim = [int(np.argmax(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]
     middle, radius = points[rim[0]], 0.0
     for _ in range(ROUNDS):
@@ -84,7 +84,7 @@ def circle(points: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _about_few(points: np.ndarray, chosen: list[int]) -> tuple[list[int], np.ndarray, float]:
-    """The smallest circle about at most four points, and which of them lie on it."""
+    """The smallest circle around at most four points: the indices of those on it, its centre and radius."""
     best: tuple[list[int], np.ndarray, float] = (chosen, points[chosen].mean(axis=0), np.inf)
     for count in (2, 3):
         for rim in combinations(chosen, count):
@@ -99,7 +99,7 @@ def _about_few(points: np.ndarray, chosen: list[int]) -> tuple[list[int], np.nda
 
 
 def _through(points: np.ndarray) -> np.ndarray | None:
-    """(2,) the middle of two points, or of the circle through three; None where these lie in a line."""
+    """(2,) the midpoint of two points, or the centre of the circle through three; None if these are collinear."""
     if len(points) == 2:
         return points.mean(axis=0)
     sides = points[1:] - points[0]
@@ -109,11 +109,11 @@ def _through(points: np.ndarray) -> np.ndarray | None:
 
 
 def extents(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(3,) the middle of the straight box around points (k, 3), and half its sizes."""
+    """Centre (3,) and half sizes (3,) of the axis-aligned bounding box of points (k, 3)."""
     low, high = points.min(axis=0), points.max(axis=0)
     return 0.5 * (low + high), 0.5 * (high - low)
 
 
 def thinnest(half: np.ndarray) -> float:
-    """The least half size of a shape about points with these (3,)."""
+    """The least half size of a shape around points with these half sizes (3,)."""
     return max(0.5 * THIN * float(half.max()), THINNEST)

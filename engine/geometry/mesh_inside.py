@@ -1,11 +1,10 @@
-"""Which nodes of a grid are inside a mesh: its winding number.
+"""Which nodes of a grid are inside a mesh, by its winding number.
 
-Owns inside and outside, also of meshes with holes and faces turned either way. Must not
-know distances or shapes.
+Owns inside and outside, also for meshes with holes and inconsistent normals. Must not know how distances are computed,
+or shapes.
 
-A mesh without holes whose faces all look the same way is counted exactly, by what lies
-above each node. Of any other the sphere seen from a node is summed up, clusters of far
-triangles as one small face.
+A closed mesh with consistent normals is counted exactly, by the faces above each node. For any other mesh the solid
+angles of its triangles are summed, with a cluster of far triangles as one small face.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ import numpy as np
 
 from ..compile.decorators import entry_point, kernel
 
-CLUSTER = 8  # triangles in the smallest clusters, and clusters in the next larger
-FAR = 3.0  # radii of a cluster from which it counts as one small face
-HALF = 0.52  # a sheet alone never reaches one half
-SHIFT = (1e-6 * np.sqrt(2.0), 1e-6 * np.sqrt(3.0))  # of a cell: columns beside the corners that meshes put on nodes
+CLUSTER = 8  # triangles in a cluster of the lowest level, and clusters in one of the next level
+FAR = 3.0  # [radii] from this distance on a cluster counts as one small face
+HALF = 0.52  # threshold of the winding number: a single sheet never reaches one half
+SHIFT = (1e-6 * np.sqrt(2.0), 1e-6 * np.sqrt(3.0))  # [cells] offset of columns, off vertices that lie exactly on nodes
 
 
 def inside_nodes(
     axes: list[np.ndarray], vertices: np.ndarray, triangles: np.ndarray, values: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Which nodes of the grid the mesh winds around; a mesh turned inside out does so too.
+    """True for the nodes of the grid that are inside the mesh, also if the mesh is inside out.
 
-    axes: the nodes' places along X, Y, Z; values: their distances from the mesh.
+    axes: the nodes' coordinates along X, Y, Z; values (nx, ny, nz): their distances from the mesh.
     """
     if faces_agree(triangles):
         return windings_above(axes, vertices, triangles, cell) != 0
@@ -41,8 +40,11 @@ def inside_nodes(
 
 
 def _asked(within: np.ndarray, values: np.ndarray, triangles: np.ndarray, cell: float):
-    """Which nodes to look from. If the mesh has no holes, neighbours farther than half a cell from it are on one
-    side of it, and one of each such region answers for all."""
+    """Which nodes to compute. If the mesh has no holes, connected nodes farther than half a cell from it are on one
+    side of it. Then one node of each such region stands for all.
+
+    Returns the nodes to compute (a mask), the flat index of each region's node, and the regions' labels.
+    """
     from scipy import ndimage  # noqa: PLC0415 - late: scipy loads slowly
 
     if not is_closed(triangles):
@@ -58,24 +60,24 @@ def _asked(within: np.ndarray, values: np.ndarray, triangles: np.ndarray, cell: 
 
 
 def is_closed(triangles: np.ndarray) -> bool:
-    """Whether every edge has two sides."""
+    """True if every edge belongs to an even number of triangles."""
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     return bool((np.unique(edges, axis=0, return_counts=True)[1] % 2 == 0).all())
 
 
 def faces_agree(triangles: np.ndarray) -> bool:
-    """Whether every edge is gone along as often one way as the other: no holes, and all faces look outward, or all
+    """True if every edge occurs equally often in both directions: no holes, and all normals point outward, or all
     inward."""
     start, stop = (triangles[:, order].ravel().astype(np.int64) for order in ([0, 1, 2], [1, 2, 0]))
     count = int(triangles.max()) + 1
     return bool(np.array_equal(np.sort(start * count + stop), np.sort(stop * count + start)))
 
 
-# --- exactly ---------------------------------------------------------------------
+# --- exact -----------------------------------------------------------------------
 
 
 def windings_above(axes: list[np.ndarray], vertices, triangles, cell: float) -> np.ndarray:
-    """(nx, ny, nz) faces above each node that look up, less those that look down."""
+    """(nx, ny, nz) number of upward faces above each node, minus the downward ones."""
     shape = tuple(len(axis) for axis in axes)
     x, y = ((vertices[:, k] - axes[k][0]) / cell - SHIFT[k] for k in range(2))
     low = np.ceil(np.stack([a[triangles].min(axis=1) for a in (x, y)], axis=1)).astype(int)
@@ -88,7 +90,7 @@ def windings_above(axes: list[np.ndarray], vertices, triangles, cell: float) -> 
     ahead, area = np.empty((len(face), 3), dtype=bool), np.empty((len(face), 3))
     for k in range(3):
         a, b = triangles[face, k], triangles[face, (k + 1) % 3]
-        # both faces of an edge work it out the same way, so that no column slips between them
+        # both faces of an edge compute it in the same order, so that no column passes between them by rounding
         swap = a > b
         p, q = np.where(swap, b, a), np.where(swap, a, b)
         side = (x[q] - x[p]) * (j - y[p]) - (y[q] - y[p]) * (i - x[p])
@@ -106,11 +108,11 @@ def windings_above(axes: list[np.ndarray], vertices, triangles, cell: float) -> 
     return np.cumsum(crossing[:, :, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
 
 
-# --- by what is seen -------------------------------------------------------------
+# --- by solid angles -------------------------------------------------------------
 
 
 def windings(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(p,) how often triangles (f, 3, 3) wind around points (p, 3)."""
+    """(p,) winding numbers of triangles (f, 3, 3) around points (p, 3)."""
     corners = np.ascontiguousarray(corners[_along_a_curve(corners.mean(axis=1))], dtype=np.float64)
     ball, below, top = _clusters(corners)
     total = np.zeros(len(points))
@@ -120,7 +122,7 @@ def windings(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def _along_a_curve(places: np.ndarray) -> np.ndarray:
-    """An order in which neighbours in space are mostly neighbours in the row (Morton's)."""
+    """Morton order: points that are close in space are mostly close in the order."""
     low = places.min(axis=0)
     span = max(float(np.ptp(places, axis=0).max()), 1e-300)
     cells = ((places - low) * (1023.0 / span)).astype(np.int64)
@@ -132,8 +134,11 @@ def _along_a_curve(places: np.ndarray) -> np.ndarray:
 
 
 def _clusters(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Clusters of neighbours in the row, the smallest first: (c, 7) middle, radius and sum of the triangles' areas
-    (a vector); (c, 2) which clusters, or of the smallest which triangles, are in them; and where the largest begin."""
+    """Hierarchy of clusters of consecutive triangles, the lowest level first.
+
+    Returns (c, 7) centre, radius and vector sum of the triangles' areas; (c, 2) the range of each one's clusters, on
+    the lowest level of its triangles; and the index of the first cluster of the top level.
+    """
     area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     weight = np.linalg.norm(area, axis=1) + 1e-300
     moment = weight[:, None] * corners.mean(axis=1)
@@ -153,7 +158,7 @@ def _clusters(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 @entry_point
 def _look(points, corners, ball, below, top, stack, total):
-    """Add up the solid angles of all triangles, from each point; stack: room for every cluster."""
+    """Sum the solid angles of all triangles for each point. stack: scratch with room for every cluster."""
     leaves = (len(corners) + CLUSTER - 1) // CLUSTER
     for p in range(len(points)):
         x, y, z = points[p, 0], points[p, 1], points[p, 2]
@@ -182,7 +187,7 @@ def _look(points, corners, ball, below, top, stack, total):
 
 @kernel
 def _solid_angle(corners, t, x, y, z):
-    """Of a triangle, from a point: the tangent of half of it, by Van Oosterom."""
+    """Solid angle of a triangle from a point, by the formula of Van Oosterom and Strackee."""
     ax, ay, az = corners[t, 0, 0] - x, corners[t, 0, 1] - y, corners[t, 0, 2] - z
     bx, by, bz = corners[t, 1, 0] - x, corners[t, 1, 1] - y, corners[t, 1, 2] - z
     cx, cy, cz = corners[t, 2, 0] - x, corners[t, 2, 1] - y, corners[t, 2, 2] - z

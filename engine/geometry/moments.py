@@ -1,6 +1,6 @@
 """Volume, centre of mass and inertia: sums over triangles or cells.
 
-Owns the integrals. Must not know shapes.
+Owns these integrals. Must not know shapes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Moments(NamedTuple):
-    """Of one material throughout."""
+    """For uniform density."""
 
     volume: float  # [m³]
     center: np.ndarray  # (3,) the centre of mass, in the body's frame [m]
@@ -19,7 +19,7 @@ class Moments(NamedTuple):
 
 
 def mesh_moments(corners: np.ndarray) -> Moments:
-    """Of a closed mesh of triangles (f, 3, 3): tetrahedra from one point to each."""
+    """Moments of a closed mesh of triangles (f, 3, 3), as a sum over tetrahedra from one point to each triangle."""
     origin = corners.mean(axis=(0, 1))
     a, b, c = np.moveaxis(corners - origin, 1, 0)
     parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0

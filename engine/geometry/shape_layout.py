@@ -1,6 +1,6 @@
 """One shape's part of the kernels' tables.
 
-Owns what a shape has to say of itself there. Must not know other shapes or bodies.
+Owns the data of a single shape there. Must not know other shapes or bodies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NO_VALUES = np.zeros((0, 0, 0))
 
 
 class Layout(NamedTuple):
-    """Points, edges and faces are counted from 0."""
+    """Indices of points, edges and faces start at 0 for each shape."""
 
     kind: int
     row: np.ndarray  # (SHAPE_COLUMNS,)
@@ -45,9 +45,14 @@ def laid_out(
     values: np.ndarray = NO_VALUES,
     held_by: np.ndarray | None = None,
 ) -> Layout:
-    """The layout of a shape whose frame is at the spot (3,) of the body's, with these axes (3, 3). In that frame are
-    its points (k, 3) and `held_by` (j, 3), whose convex hull with the rounding holds it: the same points unless given.
-    The other arguments are columns of `shape_table`."""
+    """Build the layout of a shape.
+
+    spot, axes   origin (3,) and axes (3, 3) of the shape's frame in the body's
+    points       (k, 3) in the shape's frame
+    held_by      (j, 3) in the shape's frame: their convex hull with the rounding contains the shape; `points` if None
+
+    The other arguments are columns of `shape_table`.
+    """
     axes = np.eye(3) if axes is None else axes
     row = np.zeros(SH.SHAPE_COLUMNS)
     row[SH.OWN_SPOT : SH.OWN_SPOT + 3], row[SH.OWN_AXES : SH.OWN_AXES + 9] = spot, axes.ravel()
@@ -60,7 +65,7 @@ def laid_out(
 
 
 def solid_parts(solid: Solid) -> dict[str, np.ndarray]:
-    """Both sides of every edge, the faces and their rings: arguments of `laid_out`."""
+    """Both directions of every edge, the faces and their rings: arguments of `laid_out`."""
     behind = {(p, q): f for f, ring in enumerate(solid.rings) for p, q in sides_of(ring)}
     edges, faces, rings = [], [], []
     for f, ring in enumerate(solid.rings):

@@ -1,6 +1,6 @@
-"""Surfaces of shapes as triangles with normals: what shapes are drawn with.
+"""Surfaces of shapes as triangles with normals, for drawing.
 
-Owns their look. Must not know who draws them.
+Owns the triangulation. Must not know where they are drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from ..math.rotations import axes_with_z
 from .convex_hull import Solid
 
-# Of a capsule: sides around it, and rings of each of its caps. Plain ones are many at a time, and faint.
+# Detail of a capsule: sides around it, and rings of each of its caps. PLAIN is for many capsules drawn faintly at once.
 FINE, PLAIN = (8, 2), (6, 1)
 
 
@@ -25,7 +25,7 @@ class Surface(NamedTuple):
 
 @cache
 def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normals (v, 3) about Z, which end each vertex is at (v,), and triangles (t, 3)."""
+    """Normals (v, 3) of a capsule along Z, the end (0 or 1) of each vertex (v,), and triangles (t, 3). Cached."""
     turn = 2.0 * np.pi * np.arange(sides) / sides
     lifts = np.linspace(-0.5 * np.pi, 0.0, count + 1)[1:]
     lift = np.concatenate([lifts, -lifts[::-1]])
@@ -53,7 +53,7 @@ def _unit_capsule(sides: int, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
 def capsule_surface(
     start: np.ndarray, end: np.ndarray, radius: float, far: float | None = None, grain: tuple[int, int] = FINE
 ) -> Surface:
-    """A capsule; `far`: its radius at the end, where that differs."""
+    """The surface of a capsule. far: its radius at the end, if it differs; grain: FINE or PLAIN."""
     normals, ends, faces = _unit_capsule(*grain)
     turned = normals @ axes_with_z(np.asarray(end, dtype=float) - start).T
     radii = np.where(ends == 0, radius, radius if far is None else far)
@@ -61,7 +61,7 @@ def capsule_surface(
 
 
 def faceted(solid: Solid) -> Surface:
-    """Flat faces, each with vertices of its own."""
+    """The surface of a solid: flat faces, each with its own vertices."""
     vertices, normals, faces, count = [], [], [], 0
     for ring, normal in zip(solid.rings, solid.normals, strict=True):
         corners = solid.points[ring]

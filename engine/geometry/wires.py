@@ -1,6 +1,6 @@
-"""Line segments, (k, 2, 3) each: what shapes are drawn with.
+"""Line segments (k, 2, 3), for drawing shapes.
 
-Owns lines, arcs and balls. Must not know who draws them.
+Owns lines, arcs and balls. Must not know where they are drawn.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ NO_WIRES = np.zeros((0, 2, 3))
 
 
 def line(points: np.ndarray) -> np.ndarray:
-    """The segments of a line through points (k, 3)."""
+    """The segments of a polyline through points (k, 3)."""
     return np.stack([points[:-1], points[1:]], axis=1)
 
 
 def arc(x: np.ndarray, y: np.ndarray, start: float = 0.0, end: float = 2.0 * np.pi) -> np.ndarray:
-    """Segments from angle to angle, of a circle whose half axes are x and y (3,)."""
+    """Segments of an arc from angle `start` to `end` [rad], of an ellipse with half axes x and y (3,)."""
     count = max(round(ROUND * abs(end - start) / (2.0 * np.pi)), ROUND // 4)
     t = np.linspace(start, end, count + 1)[:, None]
     return line(np.cos(t) * x + np.sin(t) * y)

@@ -1,6 +1,6 @@
-"""The shapes that bodies touch one another with.
+"""The collision shapes of bodies.
 
-Owns the list of shapes. A shape is a class in a file of its own that answers for itself (`base.py`).
+Owns the list of shapes. A shape is a class in its own file that implements the interface in `base.py`.
 """
 
 from .base import Shape
@@ -18,5 +18,5 @@ SHAPES: tuple[type[Shape], ...] = (Sphere, Capsule, Box, Hull, Plane, Grid)
 
 
 def named(kind: str) -> type[Shape]:
-    """The shape that the settings call by this name."""
+    """The shape's class by its name in the settings."""
     return next(shape for shape in SHAPES if shape.kind == kind)

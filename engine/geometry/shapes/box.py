@@ -1,4 +1,4 @@
-"""Boxes, and how they are fitted to points."""
+"""Boxes, and their fit to points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .convex import Convex
 
 @dataclass(frozen=True)
 class Box(Convex):
-    """half: half the size along its own axes; rotation (wxyz) of those in the body."""
+    """half: half sizes along its own axes [m]; rotation: quaternion (w, x, y, z) of these axes in the body."""
 
     half: tuple[float, float, float]
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -96,7 +96,7 @@ class Box(Convex):
 
 
 def fit_box(points: np.ndarray) -> Box:
-    """The smallest box about points (k, 3), nearly."""
+    """The smallest box around points (k, 3), approximately: a local search over rotations."""
     points = outer_points(points)
     best = smallest([_box_with(points, axes) for axes in (np.eye(3), main_axes(points))], lambda box: box[0])
     step = 0.3
@@ -116,7 +116,7 @@ def fit_box(points: np.ndarray) -> Box:
 
 
 def _box_with(points: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-    """Volume, axes (rows), middle and half sizes of the box about points."""
+    """An eighth of the volume, axes (rows), centre and half sizes of the box around points along these axes."""
     own = points @ axes.T
     low, high = own.min(axis=0), own.max(axis=0)
     half = np.maximum(0.5 * (high - low), 1e-4)
@@ -124,7 +124,7 @@ def _box_with(points: np.ndarray, axes: np.ndarray) -> tuple[float, np.ndarray, 
 
 
 def _quaternion(matrix: np.ndarray) -> np.ndarray:
-    """(4,) of a rotation matrix, by its largest entry."""
+    """(4,) the quaternion of a rotation matrix, computed from its largest component for accuracy."""
     m = matrix
     squares = 1.0 + np.array([np.trace(m), *(2.0 * np.diag(m) - np.trace(m))])
     k = int(np.argmax(squares))

@@ -1,4 +1,4 @@
-"""Capsules, and how they are fitted to points and bones."""
+"""Capsules, and their fit to points and bones."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..wires import arc, ball
 from .base import Shape, check_length, check_vector
 from .sphere import Sphere
 
-BONE_THICKNESS = 0.15  # of its length: radius of a bone without skin
-BONE_SKIN = 60.0  # percent of the skin that is inside a bone's capsule
-AT_END = 1e-3  # of its length: skin this little beyond a bone's end lies on it
-SHORT = 0.25  # of its skin's extent: a shorter bone does not say which way its skin goes
+BONE_THICKNESS = 0.15  # radius of a bone without skin, relative to its length
+BONE_SKIN = 60.0  # [%] share of the skin that is inside a bone's capsule
+AT_END = 1e-3  # tolerance, relative to its length: skin this far beyond a bone's end still counts as along the bone
+SHORT = 0.25  # relative to its skin's extent: a shorter bone does not define the direction of its skin
 
 
 @dataclass(frozen=True)
 class Capsule(Shape):
-    """All points no farther than the radius from the line between start and end."""
+    """All points within the radius of the segment from start to end."""
 
     radius: float
     start: tuple[float, float, float]
@@ -45,19 +45,19 @@ class Capsule(Shape):
 
     @classmethod
     def fits(cls, points: np.ndarray, vector: np.ndarray) -> list[Shape]:
-        """The smallest about the skin; before it, if the bone is long enough to say, one along the bone through most
-        of its skin: folds and stray points must not make a limb fat."""
+        """The smallest capsule around the skin. Before it, if the bone is long enough to define a direction, one along
+        the bone that contains most of its skin: folds and outliers must not make a limb thick."""
         found: list[Shape] = [fit_capsule(points)]
         length = float(np.linalg.norm(vector))
         if length >= SHORT * float(np.ptp(points, axis=0).max()):
-            # its second column lies along the bone
+            # its second column is along the bone
             turn = rotations.to_matrix(rotations.turn_z_to(vector))[:, [1, 2, 0]]
             found.insert(0, fit_bone_capsule(length, points @ turn).moved(turn, np.zeros(3)))
         return found
 
     @classmethod
     def rod(cls, radius: float, vector: np.ndarray) -> Shape:
-        """Its round ends lie inside the bone, so that neighbours do not overlap."""
+        """Its round ends are inside the bone's length, so that neighbours do not overlap."""
         length = float(np.linalg.norm(vector))
         if length <= 2.0 * radius:
             return Sphere(radius, tuple(0.5 * vector))
@@ -84,7 +84,7 @@ class Capsule(Shape):
         length = float(np.linalg.norm(end - start))
         tube, ends = math.pi * r**2 * length, 4.0 / 3.0 * math.pi * r**3
         along = 0.5 * tube * r**2 + 0.4 * ends * r**2
-        # the half balls' own centres are 3/8 r beyond the tube's ends
+        # the half balls' centres of mass are 3/8 r beyond the tube's ends
         across = tube * (length**2 / 12.0 + r**2 / 4.0) + ends * (0.4 * r**2 + 0.25 * length**2 + 0.375 * length * r)
         axes = axes_with_z(end - start)
         turning = axes @ np.diag([across, across, along]) @ axes.T / (tube + ends)
@@ -127,7 +127,7 @@ def volume(capsule: Capsule) -> float:
 
 
 def fit_capsule(points: np.ndarray) -> Capsule:
-    """The smallest capsule about points (k, 3), nearly."""
+    """The smallest capsule around points (k, 3), approximately: a local search over directions."""
     points = outer_points(points)
     axes = main_axes(points)
     best = smallest([_capsule_along(points, axis) for axis in axes], volume)
@@ -158,8 +158,8 @@ def _capsule_along(points: np.ndarray, axis: np.ndarray) -> Capsule:
 
 
 def fit_bone_capsule(length: float, points: np.ndarray | None = None) -> Capsule:
-    """A capsule along a bone, its Y axis from 0 to the length: through the skin that follows the bone, points (k, 3)
-    in its frame, or of a usual thickness without."""
+    """A capsule along a bone, which reaches from 0 to `length` on Y: around most of the bone's skin, points (k, 3) in
+    its frame. Without skin it has the radius BONE_THICKNESS."""
     check_length(length, "A bone's length")
     radius, low, high = BONE_THICKNESS * length, 0.0, length
     if points is not None and len(points):
@@ -169,7 +169,7 @@ def fit_bone_capsule(length: float, points: np.ndarray | None = None) -> Capsule
         beside = np.hypot(points[:, 0], points[:, 2])
         middle = (along >= -AT_END * length) & (along <= (1.0 + AT_END) * length)
         some = beside[middle] if middle.sum() >= 4 else beside
-        # most of the skin, but not the folds and stray points that follow a bone
+        # most of the skin, without folds and outliers
         radius = float(np.clip(np.percentile(some, BONE_SKIN), 0.02 * length, 1.5 * length))
         low, high = np.clip(np.percentile(along, (2.0, 98.0)), -0.5 * length, 1.5 * length)
         low, high = min(low, 0.25 * length), max(high, 0.75 * length)

@@ -1,7 +1,7 @@
-"""Convex shapes by their corners.
+"""Convex shapes defined by their corners.
 
-Owns all answers that follow from corners and flat faces. A shape that inherits it gives `corners`, `moved` and
-`around`; what it knows better, such as its moments by a closed form, it says itself.
+Owns all methods that can be computed from corners and flat faces. A subclass implements `corners`, `moved` and
+`around`, and overrides what it can compute better, such as moments in closed form.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Convex(Shape):
     """The convex hull of its corners."""
 
     def corners(self) -> np.ndarray:
-        """(k, 3) points whose convex hull it is."""
+        """(k, 3) points whose convex hull is the shape."""
         raise NotImplementedError
 
     def solid(self) -> Solid:
-        """Its faces. The hull of many corners is simplified, and a flat one gets a little thickness."""
+        """Its faces. The hull of many corners is simplified, and a flat one is made slightly thick. Cached."""
         return derived(self, "solid", lambda: hull_solid(self.corners()))
 
     def _laid_out(self) -> Layout:
@@ -50,13 +50,13 @@ class Convex(Shape):
         return np.column_stack([corners, np.zeros(len(corners))])
 
     def gaps(self, points: np.ndarray) -> np.ndarray:
-        """Beside its edges it is the distance from the nearest of its faces' planes."""
+        """Outside near its edges and corners a lower bound: the largest distance from its faces' planes."""
         from scipy.spatial import ConvexHull, QhullError  # noqa: PLC0415 - scipy takes long to load
 
         corners = self.corners()
         try:
             planes = ConvexHull(corners).equations
-        except QhullError:  # flat: as far as the nearest corner
+        except QhullError:  # flat: the distance of the nearest corner
             return np.linalg.norm(points[:, None] - corners[None], axis=2).min(axis=1)
         return (points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
 

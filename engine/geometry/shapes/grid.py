@@ -1,4 +1,4 @@
-"""Distance grids of meshes."""
+"""Signed distance grids of meshes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ..moments import Moments, from_squares
 from ..shape_layout import Layout, laid_out
 from .base import CORNERS, Shape, check_length
 
-GRID_PADDING = 3  # cells around the mesh
-GRID_LIMIT = 8e6  # values
+GRID_PADDING = 3  # [cells] margin around the mesh
+GRID_LIMIT = 8e6  # most values of a grid
 
 
 @dataclass(frozen=True, eq=False)
 class Grid(Shape):
-    """Signed distances of any mesh, also concave, on a grid of cubes about it."""
+    """Signed distances of a mesh, which may be concave, on a grid of cubic cells around it."""
 
-    values: np.ndarray  # (nx, ny, nz) metres, negative inside
-    middle: np.ndarray  # (3,) the grid's middle in the body
-    cell: float
-    half: np.ndarray  # (3,) half sizes of the mesh's bounding box, whose middle is the grid's
-    points: np.ndarray  # (k, 3) some of its surface, well spread, in the body
+    values: np.ndarray  # (nx, ny, nz) [m], negative inside
+    middle: np.ndarray  # (3,) the grid's centre in the body
+    cell: float  # [m]
+    half: np.ndarray  # (3,) half sizes of the mesh's bounding box, which has the same centre
+    points: np.ndarray  # (k, 3) points spread over its surface, in the body
 
     kind = "MESH"
     convex = False
@@ -42,8 +42,8 @@ class Grid(Shape):
 
     @classmethod
     def from_mesh(cls, vertices: np.ndarray, triangles: np.ndarray, cell: float | None = None, cells: int = 48) -> Grid:
-        """The grid of a triangle mesh, (k, 3) metres and (f, 3) rows of vertices: cubes of size `cell`, or as many
-        as `cells` along its longest side. The mesh may have holes and faces turned either way."""
+        """The grid of a triangle mesh: vertices (k, 3) [m], triangles (f, 3). Cells have the size `cell`, or there are
+        `cells` of them along the longest side. The mesh may have holes and inconsistent normals."""
         vertices, triangles = checked_mesh(vertices, triangles)
         low, high = vertices[triangles].min(axis=(0, 1)), vertices[triangles].max(axis=(0, 1))
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
@@ -73,7 +73,7 @@ class Grid(Shape):
 
     @classmethod
     def around_placed(cls, points: np.ndarray, triangles: np.ndarray, turn: np.ndarray, shift: np.ndarray) -> Grid:
-        """Straight in the body, whichever way the mesh sits there."""
+        """The grid is aligned with the body's axes, whatever the mesh's rotation."""
         return cls.around(points @ turn.T + shift, triangles)
 
     def moved(self, turn: np.ndarray, shift: np.ndarray) -> NoReturn:
@@ -84,11 +84,11 @@ class Grid(Shape):
         return laid_out(
             SH.GRID, self.middle, np.asarray(self.points - self.middle, dtype=float).reshape(-1, 3),
             half=half, thick=half.min(), cell=self.cell, values=self.values,
-            held_by=half * CORNERS,  # its points are a choice: the box holds all of the mesh
+            held_by=half * CORNERS,  # its points are only samples: the box contains all of the mesh
         )  # fmt: skip
 
     def moments(self) -> Moments:
-        """Of the cells, those at the surface counted by the part that is inside."""
+        """Sums over the cells. Cells at the surface count with their share inside."""
         share = np.clip(0.5 - self.values / self.cell, 0.0, 1.0)
         total = share.sum()
         if total <= 0.0:
@@ -122,10 +122,10 @@ class Grid(Shape):
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def inside(self) -> np.ndarray:
-        """That of its surface's points which is nearest its middle."""
+        """The point of its surface nearest its centre."""
         return self.points[int(np.linalg.norm(self.points - self.middle, axis=1).argmin())]
 
     def wires(self) -> np.ndarray:
-        """Its points, as little crosses."""
+        """Its points, as small crosses."""
         arms = 0.25 * self.cell * np.stack([-np.eye(3), np.eye(3)], axis=1)
         return (self.points[:, None, None] + arms[None]).reshape(-1, 2, 3)

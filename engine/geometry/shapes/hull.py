@@ -1,4 +1,4 @@
-"""Convex hulls of any points."""
+"""Convex hulls of points."""
 
 from __future__ import annotations
 

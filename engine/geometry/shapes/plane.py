@@ -1,4 +1,4 @@
-"""Level ground and other half spaces."""
+"""Planes: half spaces, such as a level ground."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Plane(Shape):
             raise SettingError(f"A plane's offset is {self.offset}: give a finite number of metres.")
 
     def _spot(self) -> np.ndarray:
-        """(3,) its point nearest the body's origin."""
+        """(3,) the point of the plane nearest the body's origin."""
         normal = np.array(self.normal, dtype=float)
         return normal * self.offset / np.linalg.norm(normal) ** 2
 

@@ -1,4 +1,4 @@
-"""Balls."""
+"""Spheres."""
 
 from __future__ import annotations
 
