@@ -35,7 +35,7 @@ def solids(shapes, placed, one, two, margin, contact, meet, first):
     useful = across >= FLAT
     faced = shapes.link[one, SH.FACE_END] > shapes.link[one, SH.FACE_FIRST]
     if faced:
-        back = matrix_unapply(m, scale(-1.0, n))  # seen from one
+        back = matrix_unapply(m, scale(-1.0, n))  # in the frame of one
         mine, cosine = _facing(faces, shapes.link[one, SH.FACE_FIRST], shapes.link[one, SH.FACE_END], back)
         useful = max(across, cosine) >= FLAT and min(across, cosine) >= STEEP
     last = first
