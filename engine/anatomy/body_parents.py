@@ -1,11 +1,14 @@
-"""Parent body of each bone, also where the rig's own parents do not say so.
+"""Parent body of each bone, also where it differs from the rig's hierarchy.
 
 Owns that choice. Must not know Blender, roles or motion.
 
-The deforming bones of a generated rig need not be one tree: Rigify's limbs hang on hidden bones that lie exactly on
-the spine's, follow the same controls, and are no ancestors of it. To physics an arm hangs on the spine all the same.
-Its tails are drawn from the tip to the trunk, each bone the child of the one outside it. To physics the base hangs on
-the trunk, and the tip at the end: such a chain is turned round.
+The deforming bones of a generated rig need not form one tree. Rigify's limbs are children of hidden bones that coincide
+with the spine's bones and follow the same controls. The spine's own bones are not among the limbs' ancestors, but
+physically an arm is attached to the spine.
+
+Rigify draws tails from the tip to the trunk: each bone is the child of the next one outwards. Physically the base is
+attached to the trunk and the tip is the free end. So the parents within such a chain are reversed: it is a turned
+chain.
 """
 
 from __future__ import annotations
@@ -17,27 +20,26 @@ import numpy as np
 
 from . import bone_ends
 
-# Ends closer than this part of the rig's size are the same.
+# Tolerance: ends closer than this part of the rig's size coincide.
 SAME = 1e-4
 
 
 def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_body: Sequence[bool]) -> list[int]:
-    """For each bone the body it hangs on, -1 for none: the nearest ancestor that is one, else one that lies where an
-    ancestor lies.
+    """For each bone the body that it is attached to, -1 for none: the nearest ancestor that is a body, else a body that
+    coincides with an ancestor.
 
-    parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest as they are drawn: bones that lie on one
-    another are drawn alike.
+    parents (n,) -1 for none, in any order; heads, tails (n, 3) at rest as drawn: bones that coincide are drawn alike.
     """
     found = [_above(parents, is_body, bone) for bone in range(len(parents))]
     bodies = np.flatnonzero(np.asarray(is_body, dtype=bool))
     alone = [bone for bone, holder in enumerate(found) if holder < 0 and parents[bone] >= 0]
-    # Bodies first: what only rides takes them as they hang then.
+    # Bodies first: the search for other bones uses the bodies' holders.
     alone.sort(key=lambda bone: not is_body[bone])
     if not alone or not len(bodies):
         return found
     near = _near(heads)
     ends = np.concatenate([heads, _ways(parents, heads, tails)], axis=1)
-    # One that lies where an ancestor lies comes before one that only begins where a nearer ancestor begins.
+    # A body that coincides with an ancestor precedes one that only has the same head as a nearer ancestor.
     for width in (6, 3):
         alike: dict[int, np.ndarray] = {}
         for bone in alone:
@@ -51,10 +53,10 @@ def holders(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_bod
 
 
 class Turned(NamedTuple):
-    """A body of a chain that is turned round.
+    """A body of a turned chain.
 
-    holder: the body that it hangs on now; bone, point (3,): its joint, at rest as heads are, and the bone that takes
-    this point along.
+    holder: the body that it is attached to in the turned chain; point (3,): its joint at rest, in the space of the
+    heads; bone: the bone that the point moves with.
     """
 
     holder: int
@@ -65,10 +67,11 @@ class Turned(NamedTuple):
 def turned(
     parents: Sequence[int], heads: np.ndarray, tails: np.ndarray, is_body: Sequence[bool], held: Sequence[int]
 ) -> dict[int, Turned]:
-    """By bone, the bodies of chains that begin away from the body they hang on and end where that begins or ends.
+    """The bodies of turned chains, by bone: chains whose first bone is away from the body that they are attached to,
+    and whose last bone ends at that body's start or end.
 
-    held (n,): as `holders` gives them; the others as there. A chain of which the rig's own parents say what it hangs
-    on is posed about its heads, and stays as it is.
+    held (n,): the result of `holders`; the other arguments as there. A chain whose body is an ancestor in the rig is
+    posed about its heads, and is not turned.
     """
     near, stops = _near(heads), heads + _ways(parents, heads, tails)
     out: dict[int, Turned] = {}
@@ -87,7 +90,7 @@ def turned(
 
 
 def _ending_at(parents: Sequence[int], heads, stops, top: int, spot: np.ndarray, near: float) -> Iterator[int]:
-    """The bones that end at a spot and are linked to the top, each beginning where its parent ends."""
+    """The bones that end at a spot and are connected to the top: on the way up, each begins where its parent ends."""
     for last in np.flatnonzero(_far(stops, spot) < near):
         bone = int(last)
         while bone != top and parents[bone] >= 0 and _far(heads[bone], stops[parents[bone]]) < near:
@@ -97,7 +100,8 @@ def _ending_at(parents: Sequence[int], heads, stops, top: int, spot: np.ndarray,
 
 
 def _turn(parents: Sequence[int], heads, is_body, top: int, last: int, first: Turned) -> dict[int, Turned]:
-    """The bodies from the last bone up to the top: the first hangs as told, each other on the one before it."""
+    """The bodies from the last bone up to the top. The first one is attached as given by `first`, each further one to
+    the one before it."""
     out: dict[int, Turned] = {}
     bone, after = last, first
     while True:
@@ -113,12 +117,12 @@ def _near(heads: np.ndarray) -> float:
 
 
 def _far(spots: np.ndarray, spot: np.ndarray) -> np.ndarray:
-    """How far spots (..., 3) are from one another, along the axis where they are farthest."""
+    """Largest difference of coordinates between spots (..., 3) and a spot (3,)."""
     return np.abs(spots - spot).max(axis=-1)
 
 
 def _ways(parents: Sequence[int], heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-    """(n, 3) from heads to tails as long as bones are, however long they are drawn."""
+    """(n, 3) vectors from heads to tails with the bones' real lengths, however long they are drawn."""
     return (tails - heads) / bone_ends.drawn_times(parents, heads, tails)
 
 
@@ -130,7 +134,7 @@ def _above(parents: Sequence[int], is_body: Sequence[bool], bone: int) -> int:
 
 
 def _hangs_on(found: Sequence[int], body: int, other: int) -> bool:
-    """Is `other` the body, or one that it hangs on?"""
+    """True if `other` is the body or one of its ancestors among the holders."""
     while body >= 0:
         if body == other:
             return True

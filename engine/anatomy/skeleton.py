@@ -1,4 +1,7 @@
-"""A rig's bones at rest, and which of them are bodies: the input of anatomy. Must not know Blender."""
+"""A rig's bones at rest, and which of them are bodies: the input of anatomy.
+
+Owns these data. Must not know Blender.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from .bone_ends import BoneEnds
 
 
 class Joint(NamedTuple):
-    """Where a body turns: a point (3,) in the frame of the bone that takes it along [armature units]."""
+    """The centre of a body's rotation: a point (3,) in the frame of the bone that it moves with [armature units]."""
 
     bone: int
     point: np.ndarray
@@ -24,9 +27,9 @@ class Skeleton:
     """The rig's bones at rest, in the pose's order.
 
     names, parents (-1 for none), rests (b, 4, 4) in armature space, ends: the bones' ends there.
-    carriers (b,): the body each bone belongs to (itself, an ancestor, one that it rides on by keys, or -1).
+    carriers (b,): the body that each bone belongs to: itself, an ancestor, one that it follows by keys, or -1.
     holders (b,): the body that each bone is attached to.
-    riders: by bone, those that ride on their holder by keys of the result, and True if the rig shows them.
+    riders: by bone, those that follow their holder by keys of the result, and True if the rig shows them.
     joints: of the bodies that do not rotate about their bones' heads.
     """
 
@@ -47,7 +50,7 @@ class Skeleton:
 
     @cached_property
     def frames(self) -> np.ndarray:
-        """(b, 4, 4) rest matrices as bodies have them: each with the axes of its bone, at its joint."""
+        """(b, 4, 4) rest matrices of the bodies: each has the axes of its bone and the position of its joint."""
         frames = self.rests.copy()
         for bone, joint in self.joints.items():
             rest = self.rests[joint.bone]
@@ -56,7 +59,7 @@ class Skeleton:
 
     @cached_property
     def body_ends(self) -> BoneEnds:
-        """From where bodies turn to where they end: those of turned chains end at their bones' heads."""
+        """Start (the joint) and end of each body. Bodies of turned chains end at their bones' heads."""
         heads, ends, reach = self.ends.heads.copy(), self.ends.ends.copy(), self.ends.reach.copy()
         for bone in self.joints:
             heads[bone], ends[bone] = self.frames[bone, :3, 3], self.ends.heads[bone]
