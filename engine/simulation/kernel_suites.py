@@ -1,7 +1,7 @@
-"""The kernels of a simulation that are compiled by themselves, and the smallest shot that calls all of them.
+"""The kernels of a simulation that are compiled separately, and the smallest shot that provides their arguments.
 
-Owns the two suites: `alone`, and `touching` for shots with contacts, ties or limits. The latter is compiled after the
-former, so that a shot without them need not wait for it.
+Owns the two suites: `alone`, and `touching` for shots with contacts, ties or limits. `touching` is compiled after
+`alone`, so that a shot without contacts, ties and limits does not wait for it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from ..tables.work import factor_of, pose_of
 from .assemble import Actor
 from .shot import Shot
 
-# In order: the first one whose dependencies are compiled is next.
+# In order of priority: the next kernel to compile is the first one whose dependencies are compiled.
 ALONE = (
     aim_step, velocities, generalized, factorise, solve, forward, leftover, share_load, composite_inertia, factor_at,
     prepare_factor, stages, measure_deflection, turn_spins, step_load, answer_secants, momenta, momentum_of, first_half,
@@ -84,7 +84,7 @@ TOUCHING = (
     balance_together, note_work, keep_energy, eliminate_ties, close_ties, still_ties, second_half, drive_torques,
     lead_feet, note_quiet, sleeps, settle_rates, run_frames,
 )  # fmt: skip
-# Seconds that a kernel took on one core; only ratios matter. Kernels not listed count as small.
+# Compile time of a kernel on one core [s]; only ratios matter. Kernels not listed count as small.
 ALONE_COSTS = {
     "aim_step": 4.1, "run_frames": 2.2, "velocities": 1.6, "keep_energy": 1.3, "give_in": 1.2,
     "prepare_factor": 1.1, "factorise": 1.0, "stages": 0.8, "step_load": 0.7, "turn_roots": 0.6,
@@ -102,7 +102,7 @@ TOUCHING_COSTS = {
 
 
 def sample_shot(touching: bool) -> Shot:
-    """The smallest shot with everything that is compiled."""
+    """The smallest shot that has all tables of the compiled kernels."""
     model = Model.from_tree(["root", "tip"], [None, "root"], np.zeros((2, 3)))
     motion = Motion.build(model, 24.0, np.tile([1.0, 0.0, 0.0, 0.0], (2, 2, 1)))
     scene = Scene(colliders=[Collider("ball", [Sphere(0.1)])]) if touching else Scene()
@@ -110,7 +110,7 @@ def sample_shot(touching: bool) -> Shot:
 
 
 def _samples(touching: bool) -> dict[type, Any]:
-    """A table of each class."""
+    """One table of each class, as sample arguments."""
     shot = sample_shot(touching)
     found = {
         Tree: shot.tree,
