@@ -1,4 +1,4 @@
-"""The house's sizes: no file above 500 lines, no function above 60 with its docstring, no folder above 25 modules."""
+"""Size limits: a file 500 lines, a function 60 lines with its docstring, a folder 25 modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODULES = {
 
 
 def long_functions(name: str, text: str) -> list[tuple[str, int]]:
-    """Every function that has too many lines, and how many; its decorators do not count."""
+    """Functions above the limit, each with its number of lines. Decorators do not count."""
     found = [
         (f"{name}:{node.name}", node.end_lineno - node.lineno + 1)
         for node in ast.walk(ast.parse(text))

@@ -1,8 +1,8 @@
-"""Several pytest processes share one run: each takes the next test file that no other has taken.
+"""Pytest plugin: several processes share one run. Each takes the next test file that no other process has taken.
 
-Owns who runs what: a pytest plugin (`-p tools.split_run`), at work where $HEFT_TEST_TAKEN names a folder that the
-processes share. Must not know the suites, nor how many processes there are. A file stays whole, because its fixtures
-are shared by its tests.
+Owns the distribution of test files (`-p tools.split_run`). It is active if $HEFT_TEST_TAKEN names a folder that the
+processes share; a file there marks (locks) a taken test file. Must not know the suites, or the number of processes. A
+test file is never divided, because its tests share fixtures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOLDER = "HEFT_TEST_TAKEN"
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     folder = os.environ.get(FOLDER)
     if not folder or session.testsfailed or session.config.option.collectonly:
-        return None  # pytest's own loop, which also tells of what could not be collected
+        return None  # pytest's own loop, which also reports collection errors
     own = own_tests(session.items, Path(folder))
     item = next(own, None)
     while item is not None:
@@ -37,7 +37,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def own_tests(items: list[pytest.Item], folder: Path) -> Iterator[pytest.Item]:
-    """The tests of this process's files, each file taken when its turn comes."""
+    """The tests of this process's files. A file is taken (locked) when the iteration reaches it."""
     for path, tests in groupby(items, key=lambda item: item.path):
         mark = folder / hashlib.sha256(str(path).encode()).hexdigest()
         try:

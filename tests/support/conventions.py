@@ -1,7 +1,7 @@
-"""Bone names as other programs write them, with what each is: written from their public documentation.
+"""Bone names of other programs with the role of each bone, written from the programs' public documentation.
 
-One bone a line, indented below its parent: "name ROLE", a star for both sides. Where the bones lie is made up, like
-a person in a T-pose.
+One bone a line, indented below its parent: "name ROLE"; a star stands for both sides. The positions of the bones are
+invented: a person in a T-pose.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skeletons import LEFT, MIDDLE, RIGHT, Skeleton
 if TYPE_CHECKING:
     import bpy
 
-# Where a bone begins, from its parent's head, by its role [m]; a second row of the kind is `AGAIN` farther on.
+# Offset of a bone's head from its parent's head by its role [m]; AGAIN if the parent has the same role.
 STEPS = {
     "PELVIS": (0.0, 0.0, 0.0), "SPINE": (0.0, 0.0, 0.12), "NECK": (0.0, 0.0, 0.14), "HEAD": (0.0, 0.0, 0.1),
     "COLLAR": (0.03, 0.0, 0.1), "UPPER_ARM": (0.15, 0.0, 0.0), "LOWER_ARM": (0.28, 0.0, 0.0), "HAND": (0.25, 0.0, 0.0),
@@ -360,7 +360,7 @@ root.x PELVIS
       foot.* FOOT
         toes_01.* TOE
 """
-# Words that Heft does not know, and sides written G and D: the shape tells.
+# Words that Heft does not know, and sides written G and D: roles can only be found by shape.
 FRENCH = """
 Bassin PELVIS
   Colonne1 SPINE
@@ -387,7 +387,7 @@ CONVENTIONS = {
 
 
 def build(text: str, sides: tuple[str, str]) -> tuple[Skeleton, dict[str, tuple[tuple[str, ...], str]]]:
-    """The skeleton of a convention, and its labels."""
+    """The skeleton of a convention, and by bone the right roles and the side."""
     names, parents, heads, truth = [], [], [], {}
     above: list[dict[str, int]] = []
     for row in text.strip("\n").splitlines():
@@ -415,7 +415,7 @@ def build(text: str, sides: tuple[str, str]) -> tuple[Skeleton, dict[str, tuple[
 
 
 def armature(skeleton: Skeleton, size: float = 1.0) -> bpy.types.Object:
-    """A skeleton as a rig, active and in Object Mode."""
+    """Create a rig from a skeleton; it is the active object, in Object Mode."""
     import bpy
 
     data = bpy.data.armatures.new("Person")

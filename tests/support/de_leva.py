@@ -1,4 +1,4 @@
-"""de Leva's table of a person's segments, from the files beside the project."""
+"""de Leva's table of the body segments of people, read from the data folder next to the project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TABLE = Path(__file__).resolve().parents[3] / "shared" / "data" / "biomech"
 
 
 def de_leva() -> dict[str, np.ndarray]:
-    """Mass, centre and radii of gyration by segment, means of men and women, from the table beside the project."""
+    """Mass, centre and radii of gyration by segment, as means of men and women."""
     out = {}
     for line in zip(
         *((TABLE / f"BSP{who}_ZdeLeva.txt").read_text().splitlines()[1:] for who in ("male", "female")), strict=True

@@ -1,6 +1,6 @@
-"""How much room joints have in their ranges: of skeletons made up without Blender, and of rigs that it has read.
+"""Distance of joints from their limits, for skeletons made without Blender and for rigs that the add-on has read.
 
-The engine is the one that the tests have: within Blender `heft.engine`, else `engine`.
+Imports the engine of the test's environment: in Blender `heft.engine`, else `engine`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def still(bones: RestBones) -> dict[int, Range]:
 
 
 def room(bones: RestBones, found: dict[int, Range], name: str, towards: np.ndarray, angle: float) -> float:
-    """How far a bone that is turned from rest towards a direction is within its range [degrees], below zero outside."""
+    """Distance to the nearest limit of a bone that is turned from rest towards a direction by an angle [degrees];
+    negative outside its range."""
     b = bones.names.index(name)
     way = RestBody(bones, REST[:, None]).way(b)
     axis = np.cross(way, towards)

@@ -1,6 +1,6 @@
-"""Roles that are found against those labelled by hand: of skeletons without Blender, and of rigs that it has read.
+"""Compare detected roles with labels made by hand, for skeletons without Blender and for rigs that the add-on has read.
 
-The engine is the one that the tests have: within Blender `heft.engine`, else `engine`.
+Imports the engine of the test's environment: in Blender `heft.engine`, else `engine`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RIGHT_WITH_NAMES, RIGHT_BY_SHAPE = 95.0, 80.0
 
 
 def compare(skeleton, truth, names=None, deform=None) -> tuple[float, list, list]:
-    """Per cent of the labelled bones whose role is right, those wrong, and those on the wrong side."""
+    """Percentage of labelled bones with the right role, the bones with a wrong role, and those on the wrong side."""
     assert set(truth) <= set(skeleton.names), sorted(set(truth) - set(skeleton.names))
     found = roles.find(
         names or skeleton.names,

@@ -1,7 +1,7 @@
-"""Skeletons with what each of their bones is, labelled by hand from their hierarchies and where their bones are.
+"""Skeletons with the role of each bone, labelled by hand from their hierarchies and the positions of their bones.
 
-A label is "ROLE name name …"; a star in a name stands for both sides, as the skeleton writes them. "A|B": either is
-right, where people would not agree.
+A label is "ROLE name name …"; a star in a name stands for both sides, in the skeleton's own spelling. "A|B": both roles
+count as right, because the bone is ambiguous.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Real material beside the project, not part of it.
+# Real rigs and recordings next to the project, not part of it.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 LEFT, RIGHT, MIDDLE = "LEFT", "RIGHT", "MIDDLE"
 FIVE = ("Thumb", "Index", "Middle", "Ring", "Pinky")
@@ -27,7 +27,7 @@ class Skeleton(NamedTuple):
 
 
 def labels(text: str, sides: tuple[str, str], prefix: str = "") -> dict[str, tuple[tuple[str, ...], str]]:
-    """By bone: the roles that are right, and its side."""
+    """By bone: the right roles, and its side."""
     out = {}
     for row in text.strip().splitlines():
         roles, *names = row.split()
@@ -188,7 +188,7 @@ ROBOT = labels(
     """,
     ("L", "R"),
 )
-# Rigify: the basic human as it is offered, then what deforms in generated rigs; the wolf again as it is offered.
+# Rigify: the metarig of the basic human, then the deforming bones of generated rigs; for the wolf again the metarig.
 METARIG = labels(
     """
     PELVIS spine pelvis.*
@@ -241,7 +241,7 @@ HUMAN = BASIC_HUMAN | labels(
     ("L", "R"),
     "DEF-",
 )
-# Animals in part: where hip ends and spine begins nobody can tell.
+# Animals are labelled in part: the border between hip and spine is ambiguous.
 WOLF = labels(
     f"""
     PELVIS spine.004
@@ -319,12 +319,12 @@ MESHES = {"CesiumMan": CESIUM, "RiggedFigure": FIGURE, "RobotExpressive": ROBOT}
 
 
 def recording(stem: str) -> Skeleton:
-    """The skeleton of a recording, read from its text."""
+    """The skeleton of a recording, read from its BVH file."""
     return read_bvh((DATA / "mocap" / f"{stem}.bvh").read_text())
 
 
 def read_bvh(text: str) -> Skeleton:
-    """The hierarchy of a BVH file, at rest."""
+    """The hierarchy of a BVH file at rest, from the file's text."""
     names, parents, heads, ends, open_joints = [], [], [], {}, []
     for line in text.partition("MOTION")[0].splitlines():
         words = line.split()
@@ -353,7 +353,7 @@ def read_bvh(text: str) -> Skeleton:
 
 
 def shortened(path: Path, folder: Path) -> Path:
-    """A recording cut to two frames, which Blender imports at once."""
+    """Write a copy of a recording with two frames only, which Blender imports quickly. Returns its path."""
     head, _, rest = path.read_text().partition("Frames:")
     lines = rest.splitlines()
     out = folder / path.name
