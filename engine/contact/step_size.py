@@ -18,7 +18,7 @@ import numpy as np
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Real, Row
 from ..controllers.shared.rate_limits import hold_rates, hold_ways, most_held
-from ..dynamics.articulated import solve_outwards, solve_to_root
+from ..dynamics.articulated import solve, solve_to_root
 from ..math.vectors import symmetric_solve
 from ..model.model import FREE
 from ..tables import aim as A, control as C, factor as F, state as S, work as W
@@ -206,7 +206,7 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
     first, end = tree.dof[i], min(tree.dof[i] + 3, tree.dof[i + 1])
     g, x, share = work.rate[W.G], work.rate[W.X1], most / rate - 1.0
     for d in range(len(g)):
-        g[d] = x[d] = 0.0
+        g[d] = 0.0
     for d in range(first, end):
         g[d] = 1.0
         solve_to_root(tree, pose, factor, i, g, work.rate[W.PUSHED + d - first])
@@ -216,13 +216,9 @@ def _brake(tree, work, pose, factor, base, change, i, rate, most):
         share * (base[first + 1] + change[first + 1]) if end > first + 1 else 0.0,
         share * (base[first + 2] + change[first + 2]) if end > first + 2 else 0.0,
     ))  # fmt: skip
-    while i > 0:
-        if factor.active[i]:
-            for d in range(tree.dof[i], tree.dof[i + 1]):
-                for k in range(end - first):
-                    x[d] += push[k] * work.rate[W.PUSHED + k, d]
-        i = tree.parent[i]
-    solve_outwards(tree, pose, factor, x)
+    for d in range(first, end):
+        g[d] = push[d - first]
+    solve(tree, pose, factor, g, x)
     for d in range(len(x)):
         change[d] += x[d]
 
