@@ -23,8 +23,9 @@ from ..tables.classes import Control, Tree
 # Values of `ragdoll` of a tree's root, 0 for all others. Scenery stands still or follows its keys, whatever touches it.
 RAGDOLL, SCENERY = 1, 2
 # The largest rate of a joint with tone 1 [rad/s]; it is at least this multiple of 1/t, t the time of its pendulum. A
-# limb that falls from upright passes its lowest point at 2/t.
-FAST, FAST_FALLS = 30.0, 2.0
+# limb that falls from upright passes its lowest point at 2/t. For tips of fingers and
+# claws that is faster than frames can show, so there is an upper bound.
+FAST, FAST_FALLS, FAST_MOST = 30.0, 2.0, 38.0
 # Tolerance: after an impact a joint may exceed its largest rate by this share.
 NEAR = 0.05
 # One iteration reduces an impact's change of a joint's rate at most to this share.
@@ -87,7 +88,7 @@ def fastest_turn(damping, pull):
     """The largest rate of a joint [rad/s], from the gains of its tone (`tone`). With less tone it is larger."""
     time = damping / pull * (PULL / (2.0 * DAMPING))
     tone = damping * time / (2.0 * DAMPING)
-    return max(FAST, FAST_FALLS / time) / min(tone, 1.0)
+    return min(max(FAST, FAST_FALLS / time), FAST_MOST) / min(tone, 1.0)
 
 
 @kernel

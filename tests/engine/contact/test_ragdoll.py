@@ -156,3 +156,17 @@ def test_a_ball_moves_what_has_settled(frame):
     shift = np.linalg.norm(result.motion.positions[frame, 0] - result.motion.positions[90, 0])
     turn = 2.0 * np.arccos(np.clip(np.abs(result.motion.rotations[frame, 0, 0]), 0.0, 1.0))
     assert shift > 0.01 or turn > 0.05
+
+
+@pytest.mark.parametrize("length", [0.005, 0.02, 0.1, 1.0])
+def test_a_joint_of_any_size_is_slower_than_frames_can_show(length, figure):
+    """A rod of 5 mm would pass its lowest point at 90 rad/s."""
+    inertia = np.diag([length**2 / 12.0, length**2 / 12.0, 1e-4 * length**2])
+    model = engine.Model.from_tree(
+        ["root", "rod"], [None, "root"], [(0, 0, 0), (0, 0, length)], None, ["FREE", "BALL"], [1.0, 1.0],
+        [(0, 0, 0), (0, 0, 0.5 * length)], [inertia, inertia],
+    )  # fmt: skip
+    damping, pull = np.transpose(tone_gains(model))[1]
+    fastest = fastest_turn.py_func(damping, pull)
+    figure(f"a rod of {length:g} m: fastest turn [rad/s]", fastest, 40.0)
+    assert fastest >= 30.0
