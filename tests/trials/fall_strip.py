@@ -13,7 +13,7 @@ from pathlib import Path
 import bmesh
 import bpy
 import numpy as np
-from falling import DROP, Fallen, _balls, lowest
+from falling import DROP, Fallen, lowest
 from mathutils import Euler, Vector
 
 MOMENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0)  # [s]
@@ -71,7 +71,7 @@ def _mesh(fallen: Fallen, body: int) -> bpy.types.Mesh | None:
         return None
     form = bmesh.new()
     for shape in shapes:
-        points = [form.verts.new(point) for point in _surface(_balls(shape))]
+        points = [form.verts.new(point) for point in _surface(shape.bearing())]
         if len(points) > 3:
             made = bmesh.ops.convex_hull(form, input=points)
             inner = {v for v in (*made["geom_interior"], *made["geom_unused"]) if isinstance(v, bmesh.types.BMVert)}
