@@ -68,7 +68,8 @@ class Suite:
 
 ENGINE_TESTS = (
     "tests/engine", "tests/tools", "tests/test_dev.py", "tests/test_manual.py", "tests/test_module_state.py",
-    "tests/test_layers.py", "tests/test_columns.py", "tests/test_mirror.py", "tests/test_sizes.py", "tests/test_imports.py",
+    "tests/test_layers.py", "tests/test_columns.py", "tests/test_mirror.py", "tests/test_sizes.py",
+    "tests/test_imports.py",
 )  # fmt: skip
 BLENDER_TESTS = ("tests/addon", "tests/test_sample_scenes.py")
 # Two at a time: long ones first, and those in windows when the real Blenders are set up beside the first.
