@@ -16,7 +16,7 @@ from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Flag, Index, Real, Vector
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
-from ..controllers.shared.blow_state import is_light
+from ..controllers.shared.blow_state import is_light_part
 from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..geometry import shape_table as SH
@@ -260,7 +260,7 @@ def _note_leaning(tree, state, aim, touch):
                 i = touch.rows.link[b, R.BODY_A] if side == 0 else touch.rows.link[b, R.BODY_B]
                 root = touch.rows.root[i]
                 guided = touch.rows.link[b, R.WHAT] == R.LIMIT and state.behaviour[root] == C.ASSIST
-                alone = guided and is_light(tree, root, i)
+                alone = guided and is_light_part(touch.rows, root, i)
                 while i > 0 and aim.body[i, A.LEANED] == 0.0:
                     aim.body[i, A.LEANED] = 1.0
                     i = 0 if alone else tree.parent[i]

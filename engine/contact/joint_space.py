@@ -121,8 +121,8 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
     spread, pool, matrix = rows.spread, rows.pool, rows.matrix
     for x in range(first, last):
         b = rows.order[x]
-        start, end = rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]
-        for e in range(start, end):
+        path = range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO]))
+        for e in path:
             d = rows.pool_dof[e]
             pivot = factor.joint[d, F.PIVOT]
             for r in range(3):
@@ -130,7 +130,7 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
         for y in range(first, x + 1):
             other = rows.order[y]
             g00 = g01 = g02 = g10 = g11 = g12 = g20 = g21 = g22 = 0.0
-            for e in range(rows.link[other, R.POOL_FROM], rows.link[other, R.POOL_TO]):
+            for e in range(np.uint64(rows.link[other, R.POOL_FROM]), np.uint64(rows.link[other, R.POOL_TO])):
                 d = rows.pool_dof[e]
                 s0, s1, s2 = spread[0, d], spread[1, d], spread[2, d]
                 p0, p1, p2 = pool[e, 0], pool[e, 1], pool[e, 2]
@@ -150,7 +150,7 @@ def fill_matrix(factor: Factor, rows: Rows, first: Index, last: Index):
             matrix[j, i], matrix[j + 1, i], matrix[j + 2, i] = g00, g01, g02
             matrix[j, i + 1], matrix[j + 1, i + 1], matrix[j + 2, i + 1] = g10, g11, g12
             matrix[j, i + 2], matrix[j + 1, i + 2], matrix[j + 2, i + 2] = g20, g21, g22
-        for e in range(start, end):
+        for e in path:
             d = rows.pool_dof[e]
             spread[0, d] = spread[1, d] = spread[2, d] = 0.0
 
@@ -217,7 +217,7 @@ def answer(tree, pose, factor, rows, column, x):
     for b in range(rows.count[R.BLOCKS]):
         one, two, three = rows.block[b, column], rows.block[b, column + 1], rows.block[b, column + 2]
         if one != 0.0 or two != 0.0 or three != 0.0:
-            for e in range(rows.link[b, R.POOL_FROM], rows.link[b, R.POOL_TO]):
+            for e in range(np.uint64(rows.link[b, R.POOL_FROM]), np.uint64(rows.link[b, R.POOL_TO])):
                 d = rows.pool_dof[e]
                 x[d] += factor.joint[d, F.PIVOT] * (one * pool[e, 0] + two * pool[e, 1] + three * pool[e, 2])
     solve_outwards(tree, pose, factor, x)

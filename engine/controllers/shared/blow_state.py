@@ -98,3 +98,9 @@ def is_light(tree, root, i):
         if i <= k <= tree.last[i]:
             part += tree.body[k, T.MASS]
     return part < LIGHT * whole
+
+
+@kernel
+def is_light_part(rows, root, i):
+    """The same from the masses in the rows, without a loop."""
+    return rows.mass[i] < LIGHT * rows.mass[root]
