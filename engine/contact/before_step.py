@@ -16,7 +16,7 @@ from ..compile.decorators import inlined, kernel, separate
 from ..compile.kernel_types import Flag, Index, Real, Vector
 from ..controllers.follow.reference import take_blow
 from ..controllers.hooks import answer_blow
-from ..controllers.shared.blow_state import is_light_part
+from ..controllers.shared.blow_state import is_light
 from ..dynamics.joints import advance, joint_rates
 from ..dynamics.kinematics import forward, momenta, place_bodies, velocities
 from ..geometry import shape_table as SH
@@ -72,9 +72,9 @@ def meet(
         CT.contact, CT.meet, CT.moves, CT.old, CT.old_meet, CT.pairs, CT.reach, H.HOLDS, H.TIE_A, H.TIE_B, H.TIE_KIND,
         H.area, H.tie_on, H.wind, H.wind_on, R.BEARS, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW,
         R.GIVEN_UP, R.OLD, R.ON_A, R.ON_B, R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SIDE, R.SOURCE, R.SPEED_NOW, R.TURNING,
-        R.WHAT, R.WINDY, R.block, R.link, R.mass, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT,
-        S.DUE, S.DUE_KEY, S.QUICKENS, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V,
-        S.behaviour, W.ANSWER, W.FASTEST, W.FINAL, W.MOTION, W.NEW, W.NEW_ANCHOR, W.NOW, W.SWERVE, W.WELDED
+        R.WHAT, R.WINDY, R.block, R.link, R.ragdoll, R.root, R.tally, S.ANCHOR, S.COORDS, S.DEFLECTION, S.DRIFT, S.DUE,
+        S.DUE_KEY, S.QUICKENS, S.REFERENCE, S.REFERENCE_ANCHOR, S.REFERENCE_V, S.RETURNS, S.STRUCK, S.V, S.behaviour,
+        W.ANSWER, W.FASTEST, W.FINAL, W.MOTION, W.NEW, W.NEW_ANCHOR, W.NOW, W.SWERVE, W.WELDED
     Writes: A.LEANED, CT.AHEAD, CT.START_PLACE, CT.contact, CT.drag, CT.meet, CT.pairs, CT.reach, R.ALLOWED, R.BEARS,
         R.BEND, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.CONTACTS, R.ERROR_NOW, R.GIVEN_UP, R.GRIP, R.IMPULSE, R.ON_A,
         R.ON_B, R.OWN, R.PAIRS, R.REBOUND, R.ROWS, R.SHIFT, R.SIDE, R.SOURCE, R.SPEED_NOW, R.STUCK, R.TOTAL, R.TURNING,
@@ -260,7 +260,7 @@ def _note_leaning(tree, state, aim, touch):
                 i = touch.rows.link[b, R.BODY_A] if side == 0 else touch.rows.link[b, R.BODY_B]
                 root = touch.rows.root[i]
                 guided = touch.rows.link[b, R.WHAT] == R.LIMIT and state.behaviour[root] == C.ASSIST
-                alone = guided and is_light_part(touch.rows, root, i)
+                alone = guided and is_light(tree, root, i)
                 while i > 0 and aim.body[i, A.LEANED] == 0.0:
                     aim.body[i, A.LEANED] = 1.0
                     i = 0 if alone else tree.parent[i]

@@ -16,7 +16,7 @@ import math
 
 from ..compile.decorators import kernel, separate
 from ..compile.kernel_types import Real
-from ..controllers.shared.blow_state import is_light_part
+from ..controllers.shared.blow_state import is_light
 from ..controllers.shared.rate_limits import note_rates
 from ..dynamics.kinematics import velocities
 from ..geometry import shape_table as SH
@@ -74,9 +74,9 @@ def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None,
 
     Reads: A.FROM, CT.PLANT, CT.SHAPE_A, CT.SHAPE_B, H.HIGH, H.LIMIT_FRAME, H.LOW, H.SWING, H.SWING_Z, H.TWIST_HIGH,
         H.TWIST_LOW, R.ALLOWED, R.BLOCKS, R.BODY_A, R.BODY_B, R.BRACED, R.ERROR_NOW, R.GRIP, R.ON_A, R.ON_B, R.OWN,
-        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.mass, R.root, R.tally, S.APART, S.COORDS, S.DEFLECTION,
-        S.DRIFT, S.DUE_KEY, S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST,
-        W.MOMENTUM, W.NOW, W.TOTAL_RATE
+        R.REBOUND, R.SOURCE, R.SPEED_NOW, R.WHAT, R.led, R.root, R.tally, S.APART, S.COORDS, S.DEFLECTION, S.DRIFT,
+        S.DUE_KEY, S.ERROR, S.MET, S.PRESSED, S.REFERENCE_V, S.V, S.behaviour, W.BONE_TURN, W.FASTEST, W.MOMENTUM,
+        W.NOW, W.TOTAL_RATE
     Writes: R.ALLOWED, R.GIVEN_UP, R.GRIP, R.REBOUND, R.STUCK, R.led, R.tally, S.APART, S.MET, S.PRESSED, W.BONE_TURN,
         W.FASTEST, W.MOMENTUM, W.OWN_RATE, W.TOTAL_RATE
     """
@@ -103,23 +103,23 @@ def give_up(tree: Tree, state: State, aim: Aim, work: Work, touch: Touch | None,
     _calm_down(tree, state, aim, work, rows, h)
     for b in range(rows.count[R.BLOCKS]):
         if rows.link[b, R.WHAT] == R.CONTACT:
-            _hold_light(tree, state, aim, work, rows, rows.root[rows.link[b, R.BODY_A]], rows.link[b, R.BODY_A])
-            _hold_light(tree, state, aim, work, rows, rows.root[rows.link[b, R.BODY_B]], rows.link[b, R.BODY_B])
+            _hold_light(tree, state, aim, work, rows.root[rows.link[b, R.BODY_A]], rows.link[b, R.BODY_A])
+            _hold_light(tree, state, aim, work, rows.root[rows.link[b, R.BODY_B]], rows.link[b, R.BODY_B])
 
 
 @kernel
-def _hold_light(tree, state, aim, work, rows, root, i):
+def _hold_light(tree, state, aim, work, root, i):
     """Set FASTEST of the hands, fingers and toes of a driven character that nothing holds, if body i, one of them,
     comes to touch something: the character may fall on it with all its weight, and the motion of a very light body
     between two heavy ones has no effect on them."""
     if i == root or state.behaviour[root] != C.LIMP or state.behaviour[i] != C.SIMULATED:
         return
-    if work.body[root, W.FASTEST] < math.inf or not is_light_part(rows, root, i):
+    if work.body[root, W.FASTEST] < math.inf or not is_light(tree, root, i):
         return
     work.body[root, W.FASTEST] = MOST_RATE
     for k in range(root, tree.last[root] + 1):
         note_rates(tree, state, aim, work, k)
-        if state.behaviour[k] == C.SIMULATED and is_light_part(rows, root, k):
+        if state.behaviour[k] == C.SIMULATED and is_light(tree, root, k):
             own = load3(aim.body, k, A.FROM + SA.RATE)
             work.body[k, W.FASTEST] = MOST_RATE + math.sqrt(dot(own, own))
 

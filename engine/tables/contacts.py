@@ -127,7 +127,7 @@ def new_touch(tree: Tree, shapes: Shapes, holds: Holds, moves: np.ndarray, size:
         np.zeros((R.ROW_VECTORS, 3 * blocks)),
         np.zeros(blocks, dtype=np.int64),
         _roots(tree),
-        _masses(tree),
+        np.ascontiguousarray(tree.body[:, T.SUBTREE_MASS]),
         np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
         np.zeros(n1, dtype=np.int64),
@@ -149,14 +149,6 @@ def _roots(tree: Tree) -> np.ndarray:
     for row in range(1, len(root)):
         root[row] = root[tree.parent[row]] or row
     return root
-
-
-def _masses(tree: Tree) -> np.ndarray:
-    mass = tree.body[:, T.MASS].copy()
-    mass[0] = 0.0
-    for row in range(len(mass) - 1, 0, -1):
-        mass[tree.parent[row]] += mass[row]
-    return mass
 
 
 def _still(n1: int) -> np.ndarray:

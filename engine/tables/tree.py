@@ -25,6 +25,7 @@ AXIS2 = columns(3)  # universal's second
 CENTER = columns(3)  # centre of mass in the body's frame
 INERTIA = columns(6)  # xx, yy, zz, xy, xz, yz about the centre of mass
 MASS = columns()
+SUBTREE_MASS = columns()  # of the body and its descendants; of all trees for the world
 INVERSE = columns(6)  # the inverse of INERTIA
 RELAXED = columns(4)  # the joint's coordinates in the middle of its range (see `tone`)
 COLUMNS = columns.count
@@ -61,6 +62,7 @@ def build_tree(model: Model) -> Tree:
     body[1:, INERTIA : INERTIA + 6] = model.inertias[entries]
     body[1:, INVERSE : INVERSE + 6] = _inverses(model.inertias)[entries]
     body[1:, MASS] = model.masses
+    body[:, SUBTREE_MASS] = _subtree_masses(parent, model.masses)
     body[1:, RELAXED : RELAXED + 4] = relaxed_coordinates(model)
     roots = np.flatnonzero(model.parents < 0) + 1
     return Tree(parent, kind, dof, last_rows(parent), roots, body)
@@ -72,6 +74,14 @@ def last_rows(parent: np.ndarray) -> np.ndarray:
     for row in range(len(parent) - 1, 0, -1):
         last[parent[row]] = max(last[parent[row]], last[row])
     return last
+
+
+def _subtree_masses(parent: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """(n+1,) the mass of each body and its descendants, row 0 the world [kg]."""
+    total = np.concatenate([[0.0], masses])
+    for row in range(len(total) - 1, 0, -1):
+        total[parent[row]] += total[row]
+    return total
 
 
 def _inverses(inertias: np.ndarray) -> np.ndarray:

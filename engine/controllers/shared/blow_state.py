@@ -91,16 +91,5 @@ def changes(tree, root, change):
 
 @kernel
 def is_light(tree, root, i):
-    """True if a body and its descendants are very light."""
-    part = whole = 0.0
-    for k in range(root, tree.last[root] + 1):
-        whole += tree.body[k, T.MASS]
-        if i <= k <= tree.last[i]:
-            part += tree.body[k, T.MASS]
-    return part < LIGHT * whole
-
-
-@kernel
-def is_light_part(rows, root, i):
-    """The same from the masses in the rows, without a loop."""
-    return rows.mass[i] < LIGHT * rows.mass[root]
+    """True if a body and its descendants are a very small part of the mass of their tree."""
+    return tree.body[i, T.SUBTREE_MASS] < LIGHT * tree.body[root, T.SUBTREE_MASS]
