@@ -25,7 +25,7 @@ from ..model.model import FREE
 from ..tables import aim as A, contacts as CT, control as C, record as RE, rows as R, state as S, work as W
 from ..tables.classes import Aim, Control, State, Touch, Tree, Work
 from ..tables.work import pose_of
-from .find_contacts import SWERVE_WITHIN, find_contacts
+from .find_contacts import find_contacts, swerve_between
 from .held_inertia import note_carried
 from .impacts import GIVING, STOP_NEAR, collide_now, stops_hard
 from .joint_space import row_rate
@@ -196,10 +196,7 @@ def _first_meeting(tree, state, work, touch, h, gravity, cut):
             continue
         if anywhere:
             one, other = touch.rows.root[touch.rows.link[c, R.BODY_A]], touch.rows.root[touch.rows.link[c, R.BODY_B]]
-            swerve = max(work.body[one, W.SWERVE], work.body[other, W.SWERVE])
-            if one == other:
-                swerve *= SWERVE_WITHIN
-            touch.rows.link[c, R.ROWS] = 1 if gap + h * (speed - swerve) < slop else 0
+            touch.rows.link[c, R.ROWS] = 1 if gap + h * (speed - swerve_between(work, one, other)) < slop else 0
             continue
         # along a straight path the gap of convex shapes is at least gap + speed·t
         if gap + h * speed - fall - 0.1 * h * abs(speed) > slop:

@@ -158,10 +158,15 @@ def _is_far(work, rows, found, c, h, slop):
         return False
     where, point = found.where[CT.START_PLACE], load3(found.contact, c, CT.POINT)
     speed = sub(_speed_at(work, where, i, one, point), _speed_at(work, where, j, other, point))
+    approach = dot(load3(found.contact, c, CT.NORMAL), speed)
+    return gap + h * (approach - AFTER_BLOW * swerve_between(work, one, other)) > slop
+
+
+@kernel
+def swerve_between(work, one, other):
+    """By how much two bodies of these trees may approach faster than their rates say [m/s]."""
     swerve = max(work.body[one, W.SWERVE], work.body[other, W.SWERVE])
-    if one == other:
-        swerve *= SWERVE_WITHIN
-    return gap + h * (dot(load3(found.contact, c, CT.NORMAL), speed) - AFTER_BLOW * swerve) > slop
+    return SWERVE_WITHIN * swerve if one == other else swerve
 
 
 @kernel
